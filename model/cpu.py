@@ -1,0 +1,84 @@
+"""The CPU: cores that programs and kernel threads compete for.
+
+Programs ask for a run of CPU time and wait until they have had it. Interrupts and kernel threads
+(block completions, raid5d) run ahead of programs, as the kernels modelled here do for a thread that
+wakes up after sleeping; what they take is added to the program that was running. A core is a server that
+knows when it is free, so a run costs one event, and one more only if kernel work intervened.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simpy.events import Event
+
+from .engine import Engine
+
+
+class Cpu:
+    """One or more cores.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    cores
+        Number of cores.
+    """
+
+    __slots__ = ("_engine", "_free", "_taken", "busy_s", "kernel_s", "name")
+
+    def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
+        if cores < 1:
+            raise ValueError(f"{name}: {cores} cores; at least 1")
+        self._engine = engine
+        self.name = name
+        self._free = [0.0] * cores
+        self._taken = [0.0] * cores
+        self.busy_s = 0.0
+        self.kernel_s = 0.0
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return len(self._free)
+
+    def run(self, seconds: float) -> Event:
+        """Use `seconds` of one core on behalf of a program; the event fires when it has had them."""
+        event = self._engine.event()
+        event._ok = True
+        event._value = None
+        self.busy_s += seconds
+        free = self._free
+        core = free.index(min(free)) if len(free) > 1 else 0
+        now = self._engine._now
+        start = free[core] if free[core] > now else now
+        free[core] = start + seconds
+        self._finish_at(event, core, start + seconds)
+        return event
+
+    def _finish_at(self, event: Event, core: int, at: float) -> None:
+        taken = self._taken[core]
+
+        def arrive(_: Any) -> None:
+            delay = self._taken[core] - taken
+            if delay > 0.0:
+                self._finish_at(event, core, self._engine._now + delay)
+            else:
+                self._engine.schedule(event)
+
+        self._engine.call_at(at, arrive)
+
+    def interrupt(self, seconds: float) -> float:
+        """Kernel work that runs at once, ahead of programs; returns the time (s) it is over."""
+        self.busy_s += seconds
+        self.kernel_s += seconds
+        free = self._free
+        core = free.index(min(free)) if len(free) > 1 else 0
+        now = self._engine._now
+        if free[core] > now:
+            free[core] += seconds
+            self._taken[core] += seconds
+        else:
+            free[core] = now + seconds
+        return now + seconds
