@@ -2,13 +2,11 @@
 
 Programs ask for a run of CPU time and wait until they have had it. Interrupts and kernel threads
 (block completions, raid5d) run ahead of programs, as the kernels modelled here do for a thread that
-wakes up after sleeping; what they take is added to the program that was running. A core is a server that
-knows when it is free, so a run costs one event, and one more only if kernel work intervened.
+wakes up after sleeping; what they take delays the programs after them. A core is a server that knows
+when it is free, so a run costs one event and an interrupt none.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from simpy.events import Event
 
@@ -26,7 +24,7 @@ class Cpu:
         Number of cores.
     """
 
-    __slots__ = ("_engine", "_free", "_taken", "busy_s", "kernel_s", "name")
+    __slots__ = ("_engine", "_free", "busy_s", "kernel_s", "name")
 
     def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
         if cores < 1:
@@ -34,7 +32,6 @@ class Cpu:
         self._engine = engine
         self.name = name
         self._free = [0.0] * cores
-        self._taken = [0.0] * cores
         self.busy_s = 0.0
         self.kernel_s = 0.0
 
@@ -44,30 +41,17 @@ class Cpu:
         return len(self._free)
 
     def run(self, seconds: float) -> Event:
-        """Use `seconds` of one core on behalf of a program; the event fires when it has had them."""
-        event = self._engine.event()
-        event._ok = True
-        event._value = None
+        """Use `seconds` of one core on behalf of a program; the event fires when it has had them.
+
+        Kernel work that interrupts the run is paid for by the next run on that core.
+        """
         self.busy_s += seconds
         free = self._free
         core = free.index(min(free)) if len(free) > 1 else 0
         now = self._engine._now
-        start = free[core] if free[core] > now else now
-        free[core] = start + seconds
-        self._finish_at(event, core, start + seconds)
-        return event
-
-    def _finish_at(self, event: Event, core: int, at: float) -> None:
-        taken = self._taken[core]
-
-        def arrive(_: Any) -> None:
-            delay = self._taken[core] - taken
-            if delay > 0.0:
-                self._finish_at(event, core, self._engine._now + delay)
-            else:
-                self._engine.schedule(event)
-
-        self._engine.call_at(at, arrive)
+        finish = (free[core] if free[core] > now else now) + seconds
+        free[core] = finish
+        return self._engine.timeout(finish - now)
 
     def interrupt(self, seconds: float) -> float:
         """Kernel work that runs at once, ahead of programs; returns the time (s) it is over."""
@@ -76,9 +60,5 @@ class Cpu:
         free = self._free
         core = free.index(min(free)) if len(free) > 1 else 0
         now = self._engine._now
-        if free[core] > now:
-            free[core] += seconds
-            self._taken[core] += seconds
-        else:
-            free[core] = now + seconds
+        free[core] = (free[core] if free[core] > now else now) + seconds
         return now + seconds
