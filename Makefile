@@ -1,0 +1,58 @@
+# Everything runs in .venv, which is made on first use; a second run finds the stamps and starts at once.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help predict test check bench docs clean
+
+help:
+	@echo "make predict   calibrate, predict the studies, compare and report"
+	@echo "make test      all tests"
+	@echo "make check     lint, format, types and the quick tests"
+	@echo "make bench     how fast the simulator itself is"
+	@echo "make docs      the manual, in docs/_build/html"
+	@echo "make clean     remove what was built, and .venv"
+
+predict: .venv/run.stamp
+	$(BIN)/raidsim predict
+
+test: .venv/dev.stamp
+	$(BIN)/python -m pytest -n 2
+
+check: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+bench: .venv/run.stamp
+	$(BIN)/python -m benchmarks
+
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+clean:
+	rm -rf .venv build dist docs/_build raidsim.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "raidsim needs Python 3.11 or newer as $(PYTHON); another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools
+	$(PIP) -e .
+	@touch $@
+
+# mypy has to see the checkout under the name it installs by.
+.venv/dev.stamp: .venv/run.stamp
+	$(PIP) -e '.[dev]'
+	@mkdir -p .venv/types && ln -sfn ../.. .venv/types/raidsim
+	@touch $@
+
+.venv/docs.stamp: .venv/run.stamp
+	$(PIP) -e '.[docs]'
+	@touch $@

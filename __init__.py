@@ -1,0 +1,7 @@
+"""raidsim predicts how fast a storage array will be before anyone builds it."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__"]

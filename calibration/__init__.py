@@ -1,0 +1,1 @@
+"""Calibration: measurements, parsers of benchmark output, fitting and its uncertainty."""

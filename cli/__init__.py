@@ -1,0 +1,1 @@
+"""The command line: parses, calls and shows; no decision lives here."""

@@ -1,0 +1,124 @@
+"""The `raidsim` command: its table of commands, loaded when they are run.
+
+`raidsim --help` shows the table without importing any of them, so it answers at once, and one command
+that cannot be imported does not take the others down.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from .. import __version__
+from ..model.errors import RaidsimError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# name: (module and function below raidsim.cli, what --help says)
+COMMANDS = {
+    "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, compare and report."),
+    "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
+    "drives": ("drives:drives_command", "List the drives in the catalogue."),
+    "studies": ("studies:studies_command", "List the published benchmark reports in the catalogue."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its commands by name and help, and imports one when it is run."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+        """A stand-in that has the command's name and help only."""
+        if cmd_name not in COMMANDS:
+            return None
+        return TyperCommand(cmd_name, callback=None, help=COMMANDS[cmd_name][1])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is about to run, imported; a misspelt one is answered with the closest."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {close[0]!r}? " if close else ""
+            ctx.fail(f"no such command {args[0]!r}; {hint}allowed: {', '.join(COMMANDS)}")
+        name, command, rest = super().resolve_command(ctx, args)
+        return (name, _imported(name), rest) if name is not None else (name, command, rest)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an interrupt ends it with the shell's status for one."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(130) from None
+
+
+def _imported(name: str) -> Any:
+    """The command called `name`, from its module."""
+    module_name, _, function_name = COMMANDS[name][0].partition(":")
+    full_name = f"{__package__}.{module_name}"
+    try:
+        module = importlib.import_module(full_name)
+    except ModuleNotFoundError as error:
+        if error.name is None:
+            raise
+        missing = "is not part of this version" if error.name == full_name else f"needs the module {error.name}"
+        raise RaidsimError(f"the command {name} {missing}") from error
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, help=None)(getattr(module, function_name))
+    return typer.main.get_command(app)
+
+
+app = typer.Typer(
+    name="raidsim",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"raidsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback(help="Predict how fast a storage array will be before anyone builds it.")
+def _options(
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", help="Show the version and leave.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a check does not hold, 2 bad input, 130 interrupted.
+
+    Parameters
+    ----------
+    arguments
+        What follows the command's name; those of the process unless given.
+    """
+    try:
+        typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
+    except RaidsimError as error:
+        print("error: " + " ".join(str(error).split()), file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

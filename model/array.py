@@ -1,0 +1,167 @@
+"""What every array has: members, some of them lost or being rebuilt, and the way back to a logical request.
+
+An array is a device built over devices, so arrays nest: RAID 50 is a stripe over parity arrays. It issues one
+request per member run and joins their completions without an event of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from .engine import Engine
+from .errors import ArrayFailed
+from .host import FREE, Host
+from .request import READ, WRITE, Device, Request
+
+
+class Join:
+    """Counts member requests down and calls `then` after the last."""
+
+    __slots__ = ("left", "then")
+
+    def __init__(self, left: int, then: Callable[[], None]) -> None:
+        self.left = left
+        self.then = then
+
+    def done(self, _: Request) -> None:
+        """One member request is complete."""
+        self.left -= 1
+        if not self.left:
+            self.then()
+
+
+class Array:
+    """Base of the arrays.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    name
+        Shown in results ("md0").
+    members
+        The devices, in slot order.
+    capacity
+        Usable bytes.
+    host
+        Pays for the software's work; None for an array whose work costs nothing.
+    failed
+        Slots whose device is lost.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_members",
+        "_on_full",
+        "_submit",
+        "_unpluggable",
+        "capacity",
+        "failed",
+        "foreground_bytes",
+        "host",
+        "member_reads",
+        "member_writes",
+        "name",
+        "reads",
+        "rebuilding",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        capacity: int,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+    ) -> None:
+        self._engine = engine
+        self.name = name
+        self._members = list(members)
+        self._submit = [member.submit for member in members]
+        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
+        self._on_full: list[Any] = [m for m in members if hasattr(m, "has_room")]
+        self.capacity = capacity
+        self.host = host
+        self.failed = frozenset(failed)
+        self.rebuilding: frozenset[int] = frozenset()
+        self.reads = self.writes = self.member_reads = self.member_writes = 0
+        self.foreground_bytes = 0
+        for slot in self.failed:
+            if not 0 <= slot < len(self._members):
+                raise ArrayFailed(f"{name}: failed slot {slot} of {len(self._members)} members")
+
+    @property
+    def members(self) -> list[Device]:
+        """The member devices in slot order."""
+        return self._members
+
+    @property
+    def prices(self) -> Any:
+        """The host's price list, or a free one."""
+        return self.host.prices if self.host is not None else FREE
+
+    @property
+    def has_room(self) -> bool:
+        """Whether every member's queue takes more writes."""
+        for member in self._on_full:
+            if not member.has_room:
+                return False
+        return True
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back when the first full member has room again."""
+        for member in self._on_full:
+            if not member.has_room:
+                member.when_room(callback)
+                return
+        callback()
+
+    def unplug(self) -> None:
+        """Let held-back requests of all members go."""
+        for unplug in self._unpluggable:
+            unplug()
+
+    def submit(self, request: Request) -> None:
+        """Serve a logical request."""
+        request.submitted = self._engine._now
+        self.foreground_bytes += request.size
+        if request.op == READ:
+            self.reads += 1
+            self._read(request)
+        else:
+            self.writes += 1
+            self._write(request)
+
+    def _read(self, request: Request) -> None:
+        raise NotImplementedError
+
+    def _write(self, request: Request) -> None:
+        raise NotImplementedError
+
+    def rebuild_onto(self, slot: int) -> None:
+        """A fresh device stands in `slot`: it takes writes, but is not read until it is rebuilt."""
+        if slot not in self.failed:
+            raise ArrayFailed(f"{self.name}: slot {slot} has not failed, so nothing is rebuilt onto it")
+        self.rebuilding = self.rebuilding | {slot}
+
+    def rebuilt(self, slot: int) -> None:
+        """The device in `slot` holds everything again."""
+        self.failed = self.failed - {slot}
+        self.rebuilding = self.rebuilding - {slot}
+
+    def _charge(self, seconds: float) -> None:
+        """Charge the host for work of the array's kernel thread."""
+        if seconds and self.host is not None:
+            self.host.cpu.interrupt(seconds)
+
+
+def forward(done_of_parent: Request) -> None:
+    """Completion of a member request that is the whole of its parent."""
+    parent: Request = done_of_parent.parent
+    parent.done(parent)
+
+
+__all__ = ["READ", "WRITE", "Array", "Join", "forward"]

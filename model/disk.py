@@ -1,0 +1,334 @@
+"""A hard disk: commands, mechanics, buffer and interface put together.
+
+One scheduled event per I/O, its completion. The drive works out when a command will be complete at the moment it
+starts it; :class:`~.disk_media.Media` has the head's timeline, :mod:`.disk_queue` the order of commands.
+A command costs firmware time (overhead), media time unless the buffer serves it, and the transfer over the
+drive's own interface and the links beyond it; data flows on while it is still being read (cut-through).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .disk_media import Media
+from .disk_queue import DiskQueue, Fcfs, ShortestPositioning
+from .drives import DriveSpec, mechanics
+from .engine import Engine
+from .errors import ModelError
+from .links import AtaChannel, Path
+from .request import READ, Request
+
+FLUSH = 2
+"""``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
+
+
+class HardDisk:
+    """One drive.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    spec
+        The drive's data; :func:`~.drives.drive` finds it in the catalogue.
+    name
+        Shown in results; also names its random stream (where the platters are at time 0).
+    path
+        Links beyond the drive's own interface, which it shares with others (channel, bus).
+    channel
+        The ATA channel it takes turns on with another drive, if any.
+
+    Attributes
+    ----------
+    reads, writes, read_bytes, write_bytes, cache_hits, flushes
+        Commands completed, what they moved, and the reads that the buffer served.
+    latency_s
+        Sum of the time (s) from submission to completion; over elapsed time this is the mean
+        number of requests in the drive (Little's law).
+    busy_s
+        Time (s) with at least one request in the drive, up to the last submission or completion.
+    """
+
+    __slots__ = (
+        "_active",
+        "_busy_from",
+        "_cached",
+        "_cached_s",
+        "_channel",
+        "_concurrent",
+        "_engine",
+        "_finished",
+        "_hit_s",
+        "_outstanding",
+        "_path",
+        "_pending",
+        "_port_free_s",
+        "_queue",
+        "_read_s",
+        "_slowest_inverse",
+        "_through",
+        "_write_cache",
+        "_write_s",
+        "busy_s",
+        "cache_hits",
+        "capacity",
+        "flushes",
+        "latency_s",
+        "media",
+        "name",
+        "read_bytes",
+        "reads",
+        "spec",
+        "write_bytes",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        spec: DriveSpec,
+        name: str,
+        path: Path = Path(()),  # noqa: B008 - immutable
+        channel: AtaChannel | None = None,
+    ) -> None:
+        self._engine = engine
+        self.spec = spec
+        self.name = name
+        self._path = path
+        self._through = bool(path.links)
+        self._channel = channel
+        geometry, seeks = mechanics(spec)
+        self.capacity = geometry.capacity
+        caches = spec.write_cache and spec.write_buffer > 0
+        self.media = Media(
+            geometry,
+            seeks,
+            float(engine.streams.generator(f"{name}/platters").random()),
+            segments=spec.segments,
+            segment_bytes=spec.segment_size,
+            look_ahead_bytes=spec.look_ahead,
+            write_buffer_bytes=spec.write_buffer if caches else 0,
+            write_extents=spec.write_extents if caches else 0,
+            destage_batch_bytes=spec.destage_batch,
+            low_water_bytes=spec.low_water,
+        )
+        self._write_cache = caches
+        self._read_s = spec.read_overhead
+        self._write_s = spec.write_overhead
+        self._hit_s = spec.hit_overhead
+        self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
+        self._port_free_s = 0.0
+        self._concurrent = spec.queue_depth > 1 and channel is None
+        self._queue: DiskQueue = (
+            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
+        )
+        self._active = False  # whether a command has the drive, or waits for the channel
+        self._pending: Request | None = None
+        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
+        self._cached: tuple[Callable[[Request], None], ...] = (self._complete_cached,)
+        self._outstanding = 0
+        self._busy_from = 0.0
+        self.start_statistics(0.0)
+
+    def start_statistics(self, now: float) -> None:
+        """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
+        self.reads = self.writes = self.flushes = self.cache_hits = 0
+        self.read_bytes = self.write_bytes = 0
+        self.latency_s = self.busy_s = 0.0
+        self._busy_from = now
+        media = self.media
+        media.seek_s = media.rotation_s = media.transfer_s = 0.0
+        media.destaged_bytes = 0
+
+    @property
+    def seek_s(self) -> float:
+        """Time (s) the arm has moved."""
+        return self.media.seek_s
+
+    @property
+    def rotation_s(self) -> float:
+        """Time (s) the head has waited for the platter to turn."""
+        return self.media.rotation_s
+
+    @property
+    def transfer_s(self) -> float:
+        """Time (s) requested data has passed under the head."""
+        return self.media.transfer_s
+
+    @property
+    def dirty_bytes(self) -> int:
+        """Bytes in the write cache that are not on the platters."""
+        return self.media.dirty.total + self.media.in_flight
+
+    @property
+    def outstanding(self) -> int:
+        """Requests in the drive."""
+        return self._outstanding
+
+    def submit(self, request: Request) -> None:
+        """Accept a read or a write.
+
+        Raises
+        ------
+        ModelError
+            If it is not made of whole sectors, or not within the capacity.
+        """
+        offset, size = request.offset, request.size
+        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+            raise ModelError(
+                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
+                f"of {self.capacity} bytes"
+            )
+        self._admit(request)
+
+    def flush(self, done: Callable[[Request], None]) -> None:
+        """Write all cached data to the platters; `done` is called with a request of its own when it is there."""
+        self._admit(Request(FLUSH, 0, 0, done))
+
+    def _admit(self, request: Request) -> None:
+        now = self._engine._now
+        request.submitted = now
+        if self._outstanding:
+            self._outstanding += 1
+        else:
+            self._outstanding = 1
+            self._busy_from = now
+        if self._concurrent and self._serve_from_buffer(request, now):
+            return
+        if self._active:
+            self._queue.push(request)
+            return
+        self._active = True
+        if self._channel is None:
+            self._start(request, now)
+        else:
+            self._pending = request
+            if self._channel.acquire(self._granted):
+                self._granted()
+
+    def _granted(self) -> None:
+        """The channel is ours: start the command that waits for it."""
+        request = self._pending
+        assert request is not None
+        self._start(request, self._engine._now)
+
+    def _start(self, request: Request, now: float) -> None:
+        """Work out when the command that now has the drive is complete."""
+        size = request.size
+        if request.op == READ:
+            if self._concurrent:
+                # A queuing drive has decoded the command while it served others.
+                decoded = request.submitted
+                hit, miss = decoded + self._hit_s, decoded + self._read_s
+                ready = self.media.read(request.offset, size, hit if hit > now else now, miss if miss > now else now)
+            else:
+                ready = self.media.read(request.offset, size, now + self._hit_s, now + self._read_s)
+            if self.media.hit:
+                self.cache_hits += 1
+            at = self._send(now, ready, size)
+        elif request.op == FLUSH:
+            at = self.media.flush(max(now, self._port_free_s) + self._write_s)
+        elif self._write_cache:
+            at = self._receive(request, now)
+        else:
+            media = self.media
+            decoded = now + self._write_s
+            sent_from = decoded if decoded > self._port_free_s else self._port_free_s
+            sent = sent_from + size * self._slowest_inverse
+            if self._through:
+                sent = max(sent, self._path.reserve(now, sent_from, size))
+            self._port_free_s = sent
+            at = media.write(request.offset, size, decoded, sent_from, sent)
+        self._engine.complete(request, self._finished, at)
+
+    def _send(self, now: float, ready: float, size: int) -> float:
+        """Transfer read data to the host; when the last byte is across (s)."""
+        begin = ready - size * self._slowest_inverse
+        first = self.media.first_s
+        if begin < first:
+            begin = first
+        if begin < self._port_free_s:
+            begin = self._port_free_s
+        end = begin + size * self._slowest_inverse
+        if self._through:
+            across = self._path.reserve(now, begin, size)
+            if across > end:
+                end = across
+        if end < ready:
+            end = ready
+        self._port_free_s = end
+        return end
+
+    def _receive(self, request: Request, now: float) -> float:
+        """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
+        size = request.size
+        begin = self.media.make_room(request.offset, size, now + self._write_s)
+        if begin < self._port_free_s:
+            begin = self._port_free_s
+        end = begin + size * self._slowest_inverse
+        if self._through:
+            across = self._path.reserve(now, begin, size)
+            if across > end:
+                end = across
+        self._port_free_s = end
+        self.media.in_flight += size
+        return end
+
+    def _serve_from_buffer(self, request: Request, now: float) -> bool:
+        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+        media = self.media
+        if request.op == READ:
+            hit = now + self._hit_s
+            if not media.buffered(request.offset, request.size, hit):
+                return False
+            ready = media.read(request.offset, request.size, hit, hit)
+            self.cache_hits += 1
+            at = self._send(now, ready, request.size)
+        elif request.op != FLUSH and self._write_cache:
+            if not media.has_room(request.offset, request.size, now + self._write_s):
+                return False
+            at = self._receive(request, now)
+        else:
+            return False
+        self._engine.complete(request, self._cached, at)
+        return True
+
+    def _complete(self, request: Request) -> None:
+        """The command that had the drive is complete: start the next, tell the issuer."""
+        now = self._engine._now
+        self._count(request, now)
+        if self._channel is not None:
+            self._channel.release()
+        queue = self._queue
+        if queue:
+            following = queue.pop(now)
+            if self._channel is None:
+                self._start(following, now)
+            else:
+                self._pending = following
+                if self._channel.acquire(self._granted):
+                    self._granted()
+        else:
+            self._active = False
+        request.done(request)
+
+    def _complete_cached(self, request: Request) -> None:
+        """A command that never had the head is complete."""
+        self._count(request, self._engine._now)
+        request.done(request)
+
+    def _count(self, request: Request, now: float) -> None:
+        self._outstanding -= 1
+        self.busy_s += now - self._busy_from
+        self._busy_from = now
+        self.latency_s += now - request.submitted
+        if request.op == READ:
+            self.reads += 1
+            self.read_bytes += request.size
+        elif request.op == FLUSH:
+            self.flushes += 1
+        else:
+            if self._write_cache:
+                self.media.accept(request.offset, request.size, now)
+            self.writes += 1
+            self.write_bytes += request.size

@@ -1,0 +1,121 @@
+"""In which order a drive serves the commands it knows: one policy a class.
+
+A drive without command queuing knows one command at a time; the others wait in the host and come first in, first
+out. With tagged or native command queuing the drive orders up to ``depth`` commands by access time: seek plus
+rotational wait from where the head is now (M. Seltzer, P. Chen and J. Ousterhout, "Disk scheduling
+revisited", USENIX Winter 1990; D. Jacobson and J. Wilkes, HPL-CSP-91-7, 1991, who also age them).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+from .disk_media import Media
+from .request import Request
+
+
+class DiskQueue(Protocol):
+    """Commands waiting for the head."""
+
+    def __len__(self) -> int:
+        """How many wait."""
+
+    def push(self, request: Request) -> None:
+        """Add a command."""
+
+    def pop(self, now: float) -> Request:
+        """Remove and return the next one to serve, at `now` (s)."""
+
+
+class Fcfs:
+    """First come, first served."""
+
+    __slots__ = ("_waiting", "pop_first", "push")
+
+    def __init__(self) -> None:
+        self._waiting: deque[Request] = deque()
+        self.push = self._waiting.append
+        self.pop_first = self._waiting.popleft
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def pop(self, now: float) -> Request:
+        """The oldest command."""
+        return self.pop_first()
+
+
+class ShortestPositioning:
+    """The command whose first byte the head reaches soonest, among the oldest `depth`.
+
+    Parameters
+    ----------
+    media
+        Whose head it is.
+    depth
+        Commands the drive knows at once; later ones wait in the host.
+    age_limit_s
+        A command older than this (s) goes first, so that none starves.
+    """
+
+    __slots__ = ("_age_limit_s", "_depth", "_known", "_media", "_unknown")
+
+    def __init__(self, media: Media, depth: int, age_limit_s: float) -> None:
+        self._media = media
+        self._depth = depth
+        self._age_limit_s = age_limit_s
+        self._known: list[tuple[int, float, Request]] = []
+        self._unknown: deque[Request] = deque()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def push(self, request: Request) -> None:
+        """Tell the drive of a command, or keep it until it has room for one."""
+        # The command being served takes one of the drive's tags.
+        if len(self._known) < self._depth - 1:
+            self._tell(request)
+        else:
+            self._unknown.append(request)
+
+    def _tell(self, request: Request) -> None:
+        geometry = self._media.geometry
+        offset = request.offset
+        self._known.append((geometry.cylinder(offset), geometry.turns(offset) % 1.0 * geometry.revolution_s, request))
+
+    def pop(self, now: float) -> Request:
+        """The best command; what the host kept back takes its place."""
+        known = self._known
+        best = self._choose(now) if len(known) > 1 else 0
+        request = known[best][2]
+        del known[best]
+        if self._unknown:
+            self._tell(self._unknown.popleft())
+        return request
+
+    def _choose(self, now: float) -> int:
+        known, media = self._known, self._media
+        if now - known[0][2].submitted > self._age_limit_s:
+            return 0
+        stream = media.stream
+        if stream is not None and stream.hits:
+            # What the head is about to read, or has just read ahead, needs no move at all.
+            low, best_offset, best = stream.start, stream.reach + 1, -1
+            for i, (_, _, request) in enumerate(known):
+                if low <= request.offset < best_offset:
+                    best, best_offset = i, request.offset
+            if best >= 0:
+                return best
+        arm = media.head_cylinder(now)
+        table = media.seeks.read
+        revolution_s = media.geometry.revolution_s
+        passed_s = media.angle(now) * revolution_s - 1e-9
+        best, soonest = 0, 1e9
+        for i, (cylinder, angle_s, _) in enumerate(known):
+            reach = table[cylinder - arm]
+            if reach < soonest:
+                reach += (angle_s - passed_s - reach) % revolution_s
+                if reach < soonest:
+                    best, soonest = i, reach
+        return best

@@ -1,0 +1,214 @@
+"""The catalogue of drives: one file a drive, every number with where it comes from.
+
+A field of a drive's file is a mapping with ``value`` and either ``source`` or ``assumed`` (why it is
+taken to be so). What a data sheet does not give is assumed, never left out in silence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from .errors import InputError, ModelError
+from .geometry import Geometry, Zone
+from .seek import SeekCurve
+from .spec import Duration, Fraction, PositiveSize, Rate, Rotation, Size, Spec
+from .spec_errors import validate
+from .yaml_files import read_yaml
+
+CATALOGUE = Path(__file__).with_name("drives")
+
+
+class ZoneSpec(Spec):
+    """A zone as a data sheet lists it."""
+
+    cylinders: int = Field(ge=1)
+    sectors_per_track: float = Field(ge=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedValue:
+    """A value as the file has it, and where it comes from: exactly one of `source` and `assumed` is given."""
+
+    value: Any
+    source: str | None
+    assumed: str | None
+
+
+class DriveSpec(Spec):
+    """What the model needs to know of a hard disk; SI units."""
+
+    model: str
+    interface: str
+    interface_rate: Rate
+    """Bytes/s over the drive's own connector."""
+    capacity: PositiveSize
+    rotation: Rotation
+    heads: int = Field(ge=1)
+    outer_media_rate: Rate
+    """Sustained bytes/s of sequential reading in the outermost zone, track crossings included."""
+    inner_media_rate: Rate
+    zones: Annotated[int, Field(ge=1, le=1000)] | tuple[ZoneSpec, ...] = 16
+    """Number of equal zones between the two rates, or the zones themselves (the rates are then ignored)."""
+    seek_track_to_track: Duration
+    seek_average: Duration
+    """Mean read seek over random pairs of sectors."""
+    seek_full_stroke: Duration
+    write_settle: Duration = 0.0
+    """What a write seek takes beyond a read seek."""
+    head_switch: Duration = 0.0
+    head_skew: Duration | None = None
+    """Time between the tracks of a cylinder; the head switch if not given."""
+    cylinder_skew: Duration | None = None
+    """Time between the cylinders; the track-to-track seek if not given."""
+    read_overhead: Duration = 0.0
+    """Firmware time before the arm starts for a read."""
+    write_overhead: Duration = 0.0
+    """Firmware time before a write's data is taken."""
+    hit_overhead: Duration = 0.0
+    """Firmware time of a read that the buffer serves."""
+    cache: Size = 0
+    segments: int = Field(default=0, ge=0)
+    segment_size: Size = 0
+    look_ahead: Size = 0
+    write_cache: bool = False
+    write_buffer: Size = 0
+    write_extents: int = Field(default=64, ge=1)
+    destage_batch: PositiveSize = 512 * 1024
+    low_water: Size = 0
+    queue_depth: int = Field(default=1, ge=1, le=256)
+    queue_age_limit: Duration = 0.5
+    mtbf: Duration | None = None
+    afr: Fraction | None = None
+    bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> DriveSpec:
+        if self.segments and not 0 < self.segment_size:
+            raise ValueError(f"segments is {self.segments}, so segment_size must be above 0")
+        if self.look_ahead > self.segment_size:
+            raise ValueError(f"look_ahead is {self.look_ahead} bytes; at most segment_size, {self.segment_size} bytes")
+        buffers = self.segments * self.segment_size + (self.write_buffer if self.write_cache else 0)
+        if buffers > self.cache:
+            raise ValueError(f"segments and write_buffer take {buffers} bytes; at most cache, {self.cache} bytes")
+        try:
+            mechanics(self)
+        except ModelError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def with_values(self, **overrides: Any) -> DriveSpec:
+        """A validated copy with some fields replaced (SI numbers or strings with units)."""
+        return DriveSpec.model_validate({**self.model_dump(), **overrides})
+
+
+def mechanics(spec: DriveSpec) -> tuple[Geometry, SeekCurve]:
+    """Geometry and seek curve of a drive; the same objects for the same mechanical data."""
+    head_skew = spec.head_switch if spec.head_skew is None else spec.head_skew
+    cylinder_skew = spec.seek_track_to_track if spec.cylinder_skew is None else spec.cylinder_skew
+    zones = spec.zones if isinstance(spec.zones, int) else tuple(Zone(z.cylinders, z.sectors_per_track) for z in spec.zones)
+    return _mechanics(
+        spec.capacity,
+        spec.heads,
+        spec.rotation,
+        spec.outer_media_rate,
+        spec.inner_media_rate,
+        zones,
+        head_skew,
+        cylinder_skew,
+        spec.seek_track_to_track,
+        spec.seek_average,
+        spec.seek_full_stroke,
+        spec.write_settle,
+    )
+
+
+@lru_cache(maxsize=16)
+def _mechanics(
+    capacity: int,
+    heads: int,
+    rpm: float,
+    outer_rate: float,
+    inner_rate: float,
+    zones: int | tuple[Zone, ...],
+    head_skew: float,
+    cylinder_skew: float,
+    track_to_track: float,
+    average: float,
+    full_stroke: float,
+    write_settle: float,
+) -> tuple[Geometry, SeekCurve]:
+    if isinstance(zones, int):
+        geometry = Geometry.from_rates(
+            capacity=capacity,
+            heads=heads,
+            rpm=rpm,
+            outer_rate=outer_rate,
+            inner_rate=inner_rate,
+            head_skew_s=head_skew,
+            cylinder_skew_s=cylinder_skew,
+            zone_count=zones,
+        )
+    else:
+        geometry = Geometry(zones, heads, rpm, head_skew, cylinder_skew, capacity)
+    return geometry, SeekCurve(geometry.cylinders, track_to_track, average, full_stroke, write_settle)
+
+
+def drive_names() -> tuple[str, ...]:
+    """Names of all drives in the catalogue, sorted."""
+    return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))
+
+
+def drive(name: str) -> DriveSpec:
+    """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none."""
+    return load_drive(_file_of(name))[0]
+
+
+def drive_sources(name: str) -> dict[str, SourcedValue]:
+    """Where each number of a drive in the catalogue comes from, by field."""
+    return load_drive(_file_of(name))[1]
+
+
+@lru_cache(maxsize=64)
+def load_drive(path: Path) -> tuple[DriveSpec, dict[str, SourcedValue]]:
+    """A drive's description and the sources of its fields from a file in the catalogue's format.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field, if a value is not allowed, has no source, or is both found and assumed.
+    """
+    data, positions = read_yaml(path)
+    if not isinstance(data, dict):
+        raise InputError(positions.place(), "not a mapping", "allowed: the fields of a drive")
+    values: dict[str, Any] = {}
+    sources: dict[str, SourcedValue] = {}
+    for key, field in data.items():
+        place = f"{positions.place((key,))}: field {key}"
+        allowed = "required: value, and either source (where it was found) or assumed (why it is taken to be so)"
+        if not isinstance(field, dict) or "value" not in field:
+            raise InputError(place, "it has no value", allowed)
+        origin = {word: text for word, text in field.items() if word != "value"}
+        if len(origin) != 1 or not origin.keys() <= {"source", "assumed"}:
+            raise InputError(place, f"found {', '.join(map(str, field))}", allowed)
+        if not all(isinstance(text, str) and text.strip() for text in origin.values()):
+            raise InputError(place, "its origin is empty", allowed)
+        values[key] = field["value"]
+        sources[key] = SourcedValue(field["value"], origin.get("source"), origin.get("assumed"))
+    return validate(DriveSpec, values, positions), sources
+
+
+def _file_of(name: str) -> Path:
+    names = drive_names()
+    by_fold = {known.casefold(): known for known in names}
+    known = by_fold.get(name.casefold())
+    if known is None:
+        close = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(by_fold[fold] for fold in close)}? " if close else ""
+        raise InputError(f"drive {name!r}", "not in the catalogue", f"{hint}allowed: {', '.join(names)}")
+    return CATALOGUE / f"{known}.yaml"

@@ -1,0 +1,83 @@
+"""Sets of byte ranges, kept as sorted disjoint extents (a page cache holds runs of pages, not pages)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+
+class ExtentSet:
+    """A set of bytes as sorted, disjoint, non-touching half-open extents."""
+
+    __slots__ = ("_ends", "_starts", "total")
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self.total = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._starts)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(zip(self._starts, self._ends, strict=True))
+
+    def add(self, start: int, end: int) -> int:
+        """Add [start, end); returns how many bytes were not in the set before."""
+        starts, ends = self._starts, self._ends
+        if ends and ends[-1] == start:
+            ends[-1] = end
+            self.total += end - start
+            return end - start
+        first = bisect_left(ends, start)
+        last = bisect_right(starts, end)
+        new = end - start
+        if first < last:
+            start = min(start, starts[first])
+            new_end = max(end, ends[last - 1])
+            new = (new_end - start) - sum(ends[i] - starts[i] for i in range(first, last))
+            end = new_end
+        starts[first:last] = [start]
+        ends[first:last] = [end]
+        self.total += new
+        return new
+
+    def remove(self, start: int, end: int) -> int:
+        """Remove [start, end); returns how many bytes were in the set."""
+        starts, ends = self._starts, self._ends
+        first = bisect_right(ends, start)
+        last = bisect_left(starts, end)
+        if first >= last:
+            return 0
+        gone = 0
+        keep_starts: list[int] = []
+        keep_ends: list[int] = []
+        for i in range(first, last):
+            a, b = starts[i], ends[i]
+            gone += min(b, end) - max(a, start)
+            if a < start:
+                keep_starts.append(a)
+                keep_ends.append(start)
+            if b > end:
+                keep_starts.append(end)
+                keep_ends.append(b)
+        starts[first:last] = keep_starts
+        ends[first:last] = keep_ends
+        self.total -= gone
+        return gone
+
+    def run_from(self, position: int) -> int:
+        """End of the extent that holds `position`, or `position` itself if none does."""
+        i = bisect_right(self._starts, position) - 1
+        if i >= 0 and self._ends[i] > position:
+            return self._ends[i]
+        return position
+
+    def next_start(self, position: int) -> int | None:
+        """Start of the first extent at or after `position`."""
+        i = bisect_left(self._starts, position)
+        return self._starts[i] if i < len(self._starts) else None
+
+    def first(self) -> tuple[int, int]:
+        """The lowest extent."""
+        return self._starts[0], self._ends[0]

@@ -1,0 +1,85 @@
+"""The host: a CPU and what the kernel and the program charge it for each kind of work.
+
+The prices are seconds on this CPU. A benchmark report fixes the ones it can (calibration); the others are
+priors with their source in the machine's description. Work done in interrupts and kernel threads is charged
+when the I/O completes, so that whoever waits for the data also waits for the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .cpu import Cpu
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What work costs, in seconds of one core.
+
+    Attributes
+    ----------
+    write_call_s
+        One iteration of a copying program that writes: read(2) from /dev/zero and write(2) into the page cache.
+    read_call_s
+        One iteration that reads: read(2) of cached data and write(2) to /dev/null.
+    page_s
+        One page of the page cache: allocated, found, dirtied or read, and freed again.
+    bio_s
+        One block I/O (buffer head or bio): built, submitted and ended.
+    command_s
+        One command to a drive: registers and DMA table written, interrupt taken.
+    switch_s
+        A process put to sleep and woken up again.
+    clone_s
+        One copy of a block I/O made by a mirror.
+    stripe_s
+        One pass of RAID 4/5/6 over a stripe head.
+    copy_s_per_byte
+        Memory copied, not in the CPU's cache.
+    xor_s_per_byte
+        Parity computed, per byte of source.
+    """
+
+    write_call_s: float
+    read_call_s: float
+    page_s: float
+    bio_s: float
+    command_s: float
+    switch_s: float
+    clone_s: float
+    stripe_s: float
+    copy_s_per_byte: float
+    xor_s_per_byte: float
+
+    def scaled(self, factor: float) -> Prices:
+        """The same work on a CPU or a kernel that needs `factor` times as long."""
+        return Prices(*(getattr(self, name) * factor for name in self.__slots__))
+
+
+FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class Host:
+    """A CPU with its price list.
+
+    Parameters
+    ----------
+    cpu
+        The cores.
+    prices
+        What work costs on them.
+    """
+
+    __slots__ = ("_command_s", "commands", "cpu", "prices")
+
+    def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
+        self.cpu = cpu
+        self.prices = prices
+        self._command_s = prices.command_s
+        self.commands = 0
+
+    def complete_command(self) -> None:
+        """Charge the CPU for a drive's command and its interrupt."""
+        self.commands += 1
+        if self._command_s:
+            self.cpu.interrupt(self._command_s)

@@ -1,0 +1,10 @@
+"""Kernels as data: how each caches, reads ahead, schedules, mirrors and rebuilds.
+
+A kernel is a YAML file beside this module; every section of it names the kernel source its numbers come from.
+"""
+
+from __future__ import annotations
+
+from .spec import KernelSpec, kernel, kernel_names
+
+__all__ = ["KernelSpec", "kernel", "kernel_names"]

@@ -1,0 +1,106 @@
+"""RAID 10 as md does it: mirrored chunks dealt over any number of members, even or odd.
+
+near: the copies of a chunk lie side by side in one row. far: the first part of every member is a RAID 0, and each
+further copy repeats all of it one member further on, in the next part. offset: like far, but every row is
+followed by its own shifted repetition. Source: Linux 6.1 drivers/md/raid10.c (__raid10_find_phys, calc_sectors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+from .layout import Copies, CopyPlace, Extent, Layout, outside
+
+ALGORITHMS = ("near", "far", "offset")
+
+
+class Raid10Layout(Layout):
+    """Copies of every chunk on `copies_per_chunk` different members.
+
+    Parameters
+    ----------
+    member_bytes
+        Size of each member; all are used up to the end of the smallest.
+    chunk_bytes
+        Bytes on one member before the next one is used.
+    algorithm
+        "near", "far" or "offset".
+    copies_per_chunk
+        How often every chunk is stored; at most the number of members.
+    """
+
+    __slots__ = ("_bytes", "_groups", "_period", "_period_rows", "_table", "copies_per_chunk", "member_rows")
+
+    def __init__(
+        self, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str = "near", copies_per_chunk: int = 2
+    ) -> None:
+        near = copies_per_chunk if algorithm == "near" else 1
+        far = 1 if algorithm == "near" else copies_per_chunk
+        members = len(member_bytes)
+        chunks = min(member_bytes) // chunk_bytes // far * members // near
+        super().__init__("raid10", algorithm, chunk_bytes, member_bytes, chunks * chunk_bytes)
+        self.copies_per_chunk = copies_per_chunk
+        self.member_rows = -(-chunks * copies_per_chunk // members)
+        stride = 1 if algorithm == "offset" else self.member_rows // far
+        spread = far if algorithm == "offset" else 1
+        # After `period` logical chunks the pattern repeats `_period_rows` rows further down.
+        self._period = members // gcd(members, near)
+        self._period_rows = self._period * near // members * spread
+        self._table = tuple(
+            [self._places(chunk * near, near, far, stride, spread, members) for chunk in range(self._period)]
+        )
+        self._bytes = tuple([tuple([(m, row * chunk_bytes) for m, row in places]) for places in self._table])
+        self._groups = frozenset(frozenset(member for member, _ in places) for places in self._table)
+
+    @staticmethod
+    def _places(slot: int, near: int, far: int, stride: int, spread: int, members: int) -> tuple[CopyPlace, ...]:
+        places = []
+        for copy in range(near):
+            row, first = divmod(slot + copy, members)
+            places += [((first + shift) % members, row * spread + shift * stride) for shift in range(far)]
+        return tuple(places)
+
+    def tolerates(self, lost: frozenset[int]) -> bool:
+        return not any(group <= lost for group in self._groups)
+
+    @property
+    def survives(self) -> int:
+        return self.copies_per_chunk - 1
+
+    def extents(self, offset: int, size: int) -> list[Extent]:
+        chunk, inside = divmod(offset, self.chunk_bytes)
+        if inside + size <= self.chunk_bytes and 0 < size <= self.capacity - offset and offset >= 0:
+            turn, index = divmod(chunk, self._period)
+            member, at = self._bytes[index][0]
+            return [(member, at + turn * self._period_rows * self.chunk_bytes + inside, size, offset)]
+        return [(*places[0], length, logical) for logical, length, places in self.copies(offset, size)]
+
+    def copies(self, offset: int, size: int) -> list[Copies]:
+        end = offset + size
+        if size <= 0 or offset < 0 or end > self.capacity:
+            raise outside(self, offset, size)
+        length = self.chunk_bytes
+        chunk, inside = divmod(offset, length)
+        period, table, step = self._period, self._bytes, self._period_rows * length
+        pieces = []
+        while offset < end:
+            piece = min(length - inside, end - offset)
+            turn, index = divmod(chunk, period)
+            down = turn * step + inside
+            places = tuple([(member, at + down) for member, at in table[index]])
+            pieces.append((offset, piece, places))
+            offset += piece
+            chunk += 1
+            inside = 0
+        return pieces
+
+    def map_chunk(self, chunk: int) -> CopyPlace:
+        turn, index = divmod(chunk, self._period)
+        member, row = self._table[index][0]
+        return member, row + turn * self._period_rows
+
+    def map_copies(self, chunk: int) -> tuple[CopyPlace, ...]:
+        turn, index = divmod(chunk, self._period)
+        down = turn * self._period_rows
+        return tuple([(member, row + down) for member, row in self._table[index]])

@@ -1,0 +1,404 @@
+"""RAID 4, 5 and 6 in time, as Linux md runs them.
+
+Reads go through the stripe cache (always, before Linux 2.6.21); a read of a lost member reads all others of its
+row and computes. Writes are gathered by row: a row that becomes full is written without reading, one that does
+not is held back for a few milliseconds for its neighbours and then completed by read-modify-write or
+reconstruct-write (:mod:`raidsim.model.parity_plan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .array import Array, Join
+from .engine import Engine
+from .errors import ArrayFailed
+from .host import Host
+from .layouts.parity import ParityLayout
+from .parity_plan import plan_write
+from .request import READ, WRITE, Device, Request
+from .stripe_cache import Arrival, StripeCache
+
+RESYNC_STREAM = -2
+
+
+@dataclass(frozen=True, slots=True)
+class ParitySettings:
+    """How the driver of a parity array works.
+
+    Attributes
+    ----------
+    heads
+        Stripe heads; 0 for as many as needed.
+    head_bytes
+        Height of a stripe head.
+    hold_s
+        How long an incomplete row waits for its neighbours before it is read up.
+    copies_reads
+        Whether a read of a healthy row is copied out of the stripe cache (Linux 2.6 before 2.6.21 does, 2.4 reads
+        into the caller's page).
+    allow_rmw
+        False for md's ``rmw_level`` 0.
+    """
+
+    heads: int = 256
+    head_bytes: int = 4096
+    hold_s: float = 0.003
+    copies_reads: bool = True
+    allow_rmw: bool = True
+
+
+class _Row:
+    """Writes gathered for one row: what is covered of each data block, and whose it is."""
+
+    __slots__ = ("cover", "covered", "held_since", "owners", "row")
+
+    def __init__(self, row: int, data_members: int, now: float) -> None:
+        self.row = row
+        self.cover: list[tuple[int, int] | None] = [None] * data_members
+        self.covered = 0
+        self.owners: list[_Owner] = []
+        self.held_since = now
+
+
+class _Owner:
+    """A logical write spread over rows."""
+
+    __slots__ = ("left", "request")
+
+    def __init__(self, request: Request, left: int) -> None:
+        self.request = request
+        self.left = left
+
+
+class ParityArray(Array):
+    """RAID 4, 5 or 6.
+
+    Parameters
+    ----------
+    layout
+        The address arithmetic.
+    settings
+        How the driver works.
+    """
+
+    __slots__ = (
+        "_absent",
+        "_data_members",
+        "_gathering",
+        "_hold_timer",
+        "_locate",
+        "_row",
+        "_settings",
+        "_unreadable",
+        "cache",
+        "layout",
+        "parity_reads",
+        "row_writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        layout: ParityLayout,
+        settings: ParitySettings,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+    ) -> None:
+        super().__init__(engine, name, members, layout.capacity, host, failed)
+        if not layout.tolerates(self.failed):
+            raise ArrayFailed(f"{name}: members {sorted(self.failed)} have failed, {layout.level} survives {layout.parities}")
+        self.layout = layout
+        self._settings = settings
+        self._locate = layout.locate
+        self._row = layout.row
+        self._data_members = layout.data_members
+        self.cache = StripeCache(settings.heads, settings.head_bytes, layout.chunk_bytes)
+        self._gathering: dict[int, _Row] = {}
+        self._hold_timer = False
+        self._unreadable = self.failed
+        self._absent = self.failed
+        self.parity_reads = 0
+        self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
+
+    def rebuild_onto(self, slot: int) -> None:
+        """See :meth:`Array.rebuild_onto`."""
+        super().rebuild_onto(slot)
+        self._absent = self.failed - self.rebuilding
+
+    def rebuilt(self, slot: int) -> None:
+        """See :meth:`Array.rebuilt`."""
+        super().rebuilt(slot)
+        self._unreadable = self.failed
+        self._absent = self.failed - self.rebuilding
+
+    # reads
+
+    def _pieces(self, offset: int, size: int) -> list[tuple[int, int, int, int]]:
+        """(row, data index, low, high) for every chunk that [offset, offset + size) touches."""
+        chunk = self.layout.chunk_bytes
+        row, index, inside = self._locate(offset)
+        if inside + size <= chunk:
+            return [(row, index, inside, inside + size)]
+        pieces = []
+        left = size
+        while left:
+            take = min(chunk - inside, left)
+            pieces.append((row, index, inside, inside + take))
+            left -= take
+            inside = 0
+            index += 1
+            if index == self._data_members:
+                index = 0
+                row += 1
+        return pieces
+
+    def _read(self, request: Request) -> None:
+        pieces = self._pieces(request.offset, request.size)
+        join: Callable[[], None]
+        if len(pieces) == 1:
+            join = lambda: request.done(request)  # noqa: E731
+        else:
+            counter = Join(len(pieces), lambda: request.done(request))
+            join = lambda: counter.done(request)  # noqa: E731
+        for row, index, low, high in pieces:
+            self._read_piece(row, self._row(row).data[index], low, high, request, join)
+
+    def _read_piece(self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]) -> None:
+        if not self.failed:
+            if not self.cache.heads and self.host is None:
+                self.member_reads += 1
+                self._submit[slot](
+                    Request(READ, row * self.layout.chunk_bytes + low, high - low, lambda _: done(), request.stream)
+                )
+                return
+
+            def arrived(_: Request) -> None:
+                self._charge_read(high - low, self._settings.copies_reads)
+                self.cache.release(row)
+                done()
+
+            def start() -> None:
+                self.member_reads += 1
+                offset = row * self.layout.chunk_bytes + low
+                self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
+
+            self.cache.acquire(row, low, high, start)
+            return
+
+        def finished() -> None:
+            self._charge_read(high - low, True)
+            self.cache.release(row)
+            done()
+
+        def computed() -> None:
+            size = high - low
+            heads = -(-size // self._settings.head_bytes)
+            self._charge(heads * self.prices.stripe_s + self._data_members * size * self.prices.xor_s_per_byte)
+            finished()
+
+        def start_degraded() -> None:
+            if slot not in self._unreadable:
+                self._fetch(row, slot, low, high, request.stream, finished)
+                return
+            sources = self._sources(row, slot)
+            counter = Join(len(sources), computed)
+            for source in sources:
+                self._fetch(row, source, low, high, request.stream, lambda: counter.done(request))
+
+        self.cache.acquire(row, low, high, start_degraded)
+
+    def _sources(self, row: int, lost: int) -> list[int]:
+        """The members from which the block of `lost` is computed."""
+        members = self._row(row)
+        slots = [*members.data, members.p] if members.q is None else [*members.data, members.p, members.q]
+        return [slot for slot in slots if slot != lost and slot not in self._unreadable]
+
+    def _fetch(self, row: int, slot: int, low: int, high: int, stream: int, then: Callable[[], None]) -> None:
+        """Bring a block of a member into the stripe cache, unless it is there."""
+        arrival = self.cache.holds(row, slot, low, high)
+        if arrival is None:
+            arrival = Arrival()
+            self.cache.remember(row, slot, low, high, arrival)
+            self.member_reads += 1
+            offset = row * self.layout.chunk_bytes + low
+            self._charge(self.prices.bio_s * -(-(high - low) // self._settings.head_bytes))
+            self._submit[slot](Request(READ, offset, high - low, arrival.arrived, stream))
+        arrival.then(then)
+
+    def _charge_read(self, size: int, copied: bool) -> None:
+        if self.host is not None:
+            prices = self.host.prices
+            heads = -(-size // self._settings.head_bytes)
+            seconds = heads * (2 * prices.stripe_s + prices.bio_s)
+            if copied:
+                seconds += size * prices.copy_s_per_byte
+            self.host.cpu.interrupt(seconds)
+
+    # writes
+
+    def _write(self, request: Request) -> None:
+        pieces = self._pieces(request.offset, request.size)
+        owner = _Owner(request, len(pieces))
+        now = self._engine._now
+        full_bytes = self.layout.stripe_bytes
+        for number, index, low, high in pieces:
+            row = self._gathering.get(number)
+            if row is not None:
+                known = row.cover[index]
+                if known is not None and low != known[1] and high != known[0]:
+                    self._complete_row(row)
+                    row = None
+            if row is None:
+                row = self._gathering[number] = _Row(number, self._data_members, now)
+            known = row.cover[index]
+            row.cover[index] = (low, high) if known is None else (min(low, known[0]), max(high, known[1]))
+            row.covered += high - low
+            row.owners.append(owner)
+            if row.covered == full_bytes:
+                self._complete_row(row)
+        if request.sync:
+            for row in [r for r in self._gathering.values() if owner in r.owners]:
+                self._complete_row(row)
+        elif self._gathering and not self._hold_timer:
+            self._hold_timer = True
+            self._engine.call_at(now + self._settings.hold_s, self._hold_over)
+
+    def _hold_over(self, _: Any) -> None:
+        self._hold_timer = False
+        now = self._engine._now
+        soonest = None
+        for row in list(self._gathering.values()):
+            until = row.held_since + self._settings.hold_s
+            if until <= now:
+                self._complete_row(row)
+            elif soonest is None or until < soonest:
+                soonest = until
+        if soonest is not None:
+            self._hold_timer = True
+            self._engine.call_at(soonest, self._hold_over)
+
+    def _complete_row(self, gathered: _Row) -> None:
+        """Stop gathering and write the row: heads, reads, parity, writes, and the owners' completion."""
+        del self._gathering[gathered.row]
+        low = min(c[0] for c in gathered.cover if c is not None)
+        high = max(c[1] for c in gathered.cover if c is not None)
+        ranges = self._ranges(gathered.cover, low, high)
+        counter = Join(len(ranges), lambda: self._row_written(gathered))
+
+        def start() -> None:
+            for a, b, full, partial in ranges:
+                self._write_range(gathered.row, a, b, full, partial, counter)
+
+        if not self.cache.acquire(gathered.row, low, high, start):
+            for row in list(self._gathering.values()):
+                self._complete_row(row)
+
+    def _ranges(
+        self, cover: list[tuple[int, int] | None], low: int, high: int
+    ) -> list[tuple[int, int, list[int], list[int]]]:
+        """Split [low, high) of a row where the set of written data blocks changes; borders on whole heads."""
+        head = self._settings.head_bytes
+        edges = {low - low % head, -(-high // head) * head}
+        for known in cover:
+            if known is not None:
+                for at in known:
+                    edges.add(at - at % head)
+                    edges.add(-(-at // head) * head)
+        borders = sorted(edges)
+        ranges = []
+        for a, b in zip(borders, borders[1:], strict=False):
+            full, partial = [], []
+            for index, known in enumerate(cover):
+                if known is not None and known[0] < b and known[1] > a:
+                    (full if known[0] <= a and known[1] >= b else partial).append(index)
+            if full or partial:
+                ranges.append((a, b, full, partial))
+        return ranges
+
+    def _write_range(self, row: int, low: int, high: int, full: list[int], partial: list[int], over: Join) -> None:
+        members = self._row(row)
+        plan = plan_write(
+            members, full, partial, self._unreadable, self._absent, (), self._settings.allow_rmw
+        )
+        self.row_writes[plan.mode] += 1
+        base, size = row * self.layout.chunk_bytes + low, high - low
+        heads = -(-size // self._settings.head_bytes)
+        submit = self._submit
+
+        def write() -> None:
+            if self.host is not None:
+                prices = self.host.prices
+                self.host.cpu.interrupt(
+                    heads * (3 * prices.stripe_s + len(plan.writes) * prices.bio_s)
+                    + (len(full) + len(partial)) * size * prices.copy_s_per_byte
+                    + plan.sources * size * prices.xor_s_per_byte
+                )
+            if not plan.writes:
+                over.done(finished)
+                return
+            join = Join(len(plan.writes), lambda: over.done(finished))
+            self.member_writes += len(plan.writes)
+            for slot in plan.writes:
+                submit[slot](Request(WRITE, base, size, join.done, sync=False))
+
+        finished = Request(WRITE, base, size, over.done)
+        if not plan.reads:
+            write()
+            return
+        join = Join(len(plan.reads), write)
+        self.member_reads += len(plan.reads)
+        self.parity_reads += len(plan.reads)
+        self._charge(len(plan.reads) * heads * self.prices.bio_s)
+        for slot in plan.reads:
+            submit[slot](Request(READ, base, size, join.done))
+        self.unplug()
+
+    def _row_written(self, gathered: _Row) -> None:
+        self.cache.release(gathered.row)
+        for owner in gathered.owners:
+            owner.left -= 1
+            if not owner.left:
+                owner.request.done(owner.request)
+
+    # resync
+
+    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Rebuild [offset, offset + size) of the members being rebuilt from the others (within one chunk)."""
+        chunk = self.layout.chunk_bytes
+        row, low = divmod(offset, chunk)
+        targets = sorted(self.rebuilding)
+        sources = self._sources(row, targets[0])
+        prices = self.prices
+        heads = -(-size // self._settings.head_bytes)
+
+        def read() -> None:
+            join = Join(len(sources), compute)
+            for slot in sources:
+                self._submit[slot](Request(READ, offset, size, join.done, RESYNC_STREAM, False))
+            self.unplug()
+
+        def compute() -> None:
+            self._charge(
+                heads * (3 * prices.stripe_s + (len(sources) + 1) * prices.bio_s)
+                + len(sources) * size * prices.xor_s_per_byte
+            )
+            join = Join(len(targets), over)
+            for slot in targets:
+                self._submit[slot](Request(WRITE, offset, size, join.done, RESYNC_STREAM, False))
+            self.unplug()
+
+        def over() -> None:
+            self.cache.release(row)
+            done()
+
+        self.cache.acquire(row, low, low + size, read)
+
+    @property
+    def resync_bytes(self) -> int:
+        """How much there is to rebuild (bytes per member)."""
+        return self.layout.rows * self.layout.chunk_bytes

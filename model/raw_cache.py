@@ -1,0 +1,318 @@
+"""The page cache of a raw block device: cached blocks, read-ahead, dirty limits and write-back.
+
+Linux caches a block device in blocks: 1 KiB on 2.4, 4 KiB on 2.6. A write smaller than a block first reads
+it, synchronously and without read-ahead; dirty blocks are written back in runs by a kernel thread once they
+exceed a share of memory, and writers wait beyond a second, larger share (fs/buffer.c, mm/page-writeback.c).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .engine import Engine
+from .extents import ExtentSet
+from .host import Host
+from .readahead import PAGE, ReadAhead
+from .request import READ, WRITE, Request
+from .signal import Signal
+
+FLUSHER_STREAM = -1
+
+
+class BlockDevice(Protocol):
+    """A device with a request queue: what the page cache needs beyond :class:`~raidsim.model.request.Device`."""
+
+    name: str
+
+    @property
+    def capacity(self) -> int:
+        """Bytes."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued."""
+
+    def submit(self, request: Request) -> None:
+        """Queue a request."""
+
+    def unplug(self) -> None:
+        """Let held-back requests go: somebody waits for them."""
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back once when more writes may be queued."""
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyLimits:
+    """When a kernel writes dirty memory back (bytes).
+
+    Attributes
+    ----------
+    flush_above, flush_below
+        Write-back starts when more than the first is dirty and goes on until no more than the second is.
+    limit
+        Writers wait while dirty and under write-back together exceed this.
+    """
+
+    flush_above: int
+    flush_below: int
+    limit: int
+
+
+class DirtyMemory:
+    """The dirty memory of a host, over all its devices.
+
+    Parameters
+    ----------
+    limits
+        The kernel's.
+    """
+
+    __slots__ = ("_flushers", "_throttled", "dirty_bytes", "flush_starts", "limits", "writeback_bytes")
+
+    def __init__(self, limits: DirtyLimits) -> None:
+        self.limits = limits
+        self.dirty_bytes = 0
+        self.writeback_bytes = 0
+        self.flush_starts = 0
+        self._flushers: list[Signal] = []
+        self._throttled: list[Signal] = []
+
+    def dirtied(self, size: int) -> None:
+        """`size` more bytes are dirty."""
+        self.dirty_bytes += size
+        if self._flushers and self.dirty_bytes > self.limits.flush_above:
+            flushers, self._flushers = self._flushers, []
+            self.flush_starts += 1
+            for signal in flushers:
+                signal.fire()
+
+    def written(self, size: int) -> None:
+        """`size` bytes have reached their device."""
+        self.writeback_bytes -= size
+        if self._throttled and not self.over_limit:
+            throttled, self._throttled = self._throttled, []
+            for signal in throttled:
+                signal.fire()
+
+    @property
+    def over_limit(self) -> bool:
+        """Whether writers have to wait."""
+        return self.dirty_bytes + self.writeback_bytes > self.limits.limit
+
+    def below_limit(self) -> Signal:
+        """A signal that fires when writers may go on."""
+        signal = Signal()
+        self._throttled.append(signal)
+        return signal
+
+    def above_background(self) -> Signal:
+        """A signal that fires when write-back is due."""
+        signal = Signal()
+        self._flushers.append(signal)
+        return signal
+
+
+@dataclass(frozen=True, slots=True)
+class RawCacheSettings:
+    """How a kernel caches a raw block device (bytes).
+
+    Attributes
+    ----------
+    block_bytes
+        Cached block.
+    memory_bytes
+        Memory it may fill.
+    run_bytes
+        Contiguous bytes submitted at a time, reading and writing.
+    """
+
+    block_bytes: int
+    memory_bytes: int
+    run_bytes: int = 128 * 1024
+
+
+class RawCache:
+    """The cached blocks of one device.
+
+    Parameters
+    ----------
+    engine, host
+        Clock and payer.
+    device
+        The block device underneath.
+    settings
+        The kernel's.
+    memory
+        The host's dirty memory.
+    read_ahead
+        Makes the read-ahead state of a reader.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_flush_cursor",
+        "_host",
+        "_make_read_ahead",
+        "_pending",
+        "_recent",
+        "_waiting",
+        "cached",
+        "device",
+        "dirty",
+        "memory",
+        "settings",
+        "written_back_bytes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: BlockDevice,
+        settings: RawCacheSettings,
+        memory: DirtyMemory,
+        read_ahead: Callable[[int], ReadAhead],
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self.device = device
+        self.settings = settings
+        self._make_read_ahead = read_ahead
+        self.cached = ExtentSet()
+        self.dirty = ExtentSet()
+        self.memory = memory
+        self.written_back_bytes = 0
+        self._pending = ExtentSet()
+        self._recent: deque[list[int]] = deque()
+        self._waiting: list[tuple[int, Signal]] = []
+        self._flush_cursor = 0
+        engine.spawn(self._flusher())
+
+    def stream_read(
+        self, start: int, end: int, stream: int, seconds_per_byte: float, progress: Callable[[int], None]
+    ) -> Generator[Any, Any, None]:
+        """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads.
+
+        A run of cached bytes is one charge of CPU time. `progress` is called with every new position.
+        """
+        host = self._host
+        prices = host.prices
+        page_price = prices.page_s + max(1, PAGE // self.settings.block_bytes) * prices.bio_s
+        read_ahead = self._make_read_ahead(self.device.capacity)
+        position = start
+        owed = 0.0
+        while position < end:
+            window = read_ahead.touch(position)
+            if window is not None:
+                owed += self._read_pages(window[0], window[1], stream) * page_price
+            ready = self.cached.run_from(position)
+            if ready == position:
+                if owed:
+                    yield host.cpu.run(owed)
+                    owed = 0.0
+                if self.cached.run_from(position) == position:
+                    self.device.unplug()
+                    signal = Signal()
+                    self._waiting.append((position, signal))
+                    yield signal
+                    owed = prices.switch_s
+                continue
+            stop = min(ready, end, max(position + 1, read_ahead.next_trigger(position)))
+            yield host.cpu.run(owed + (stop - position) * seconds_per_byte)
+            owed = 0.0
+            position = stop
+            progress(position)
+
+    def _read_pages(self, start: int, end: int, stream: int) -> int:
+        """Submit what of [start, end) is neither cached nor on its way; returns the number of pages."""
+        submitted = 0
+        position = start
+        run = self.settings.run_bytes
+        while position < end:
+            here = max(self.cached.run_from(position), self._pending.run_from(position))
+            if here > position:
+                position = here
+                continue
+            stop = min(end, position - position % run + run)
+            for known in (self.cached.next_start(position), self._pending.next_start(position)):
+                if known is not None and known < stop:
+                    stop = known
+            self._pending.add(position, stop)
+            self.device.submit(Request(READ, position, stop - position, self._read_done, stream))
+            submitted += stop - position
+            position = stop
+        return -(-submitted // PAGE)
+
+    def _read_done(self, request: Request) -> None:
+        start, end = request.offset, request.offset + request.size
+        self._pending.remove(start, end)
+        self._keep(start, end)
+        if self._waiting:
+            ready = [entry for entry in self._waiting if start <= entry[0] < end]
+            if ready:
+                self._waiting = [entry for entry in self._waiting if not start <= entry[0] < end]
+                for _, signal in ready:
+                    signal.fire()
+
+    def _keep(self, start: int, end: int) -> None:
+        """Remember [start, end) as cached; forget the oldest beyond the memory there is."""
+        if not self.cached.add(start, end):
+            return
+        recent = self._recent
+        if recent and recent[-1][1] == start and start - recent[-1][0] < 1 << 20:
+            recent[-1][1] = end
+        else:
+            recent.append([start, end])
+        while self.cached.total > self.settings.memory_bytes and len(recent) > 1:
+            old_start, old_end = recent.popleft()
+            self.cached.remove(old_start, old_end)
+
+    def mark_dirty(self, start: int, end: int) -> None:
+        """The program has overwritten [start, end) in memory."""
+        self._keep(start, end)
+        self.memory.dirtied(self.dirty.add(start, end))
+
+    def _flusher(self) -> Generator[Any, Any, None]:
+        """The kernel thread that writes dirty blocks back (bdflush, pdflush)."""
+        settings, dirty, device, memory = self.settings, self.dirty, self.device, self.memory
+        limits = memory.limits
+        bio_s = self._host.prices.bio_s
+        while True:
+            if memory.dirty_bytes <= limits.flush_above or not dirty:
+                yield memory.above_background()
+            while dirty and memory.dirty_bytes > limits.flush_below:
+                if not device.has_room:
+                    room = Signal()
+                    device.when_room(room.fire)
+                    device.unplug()
+                    yield room
+                    continue
+                start, end = self._next_run()
+                size = dirty.remove(start, end)
+                memory.dirty_bytes -= size
+                memory.writeback_bytes += size
+                device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
+                if bio_s:
+                    yield self._host.cpu.run(bio_s * (size // settings.block_bytes))
+            device.unplug()
+
+    def _next_run(self) -> tuple[int, int]:
+        """The next contiguous dirty run after the last one, in address order and around the end."""
+        cursor = self._flush_cursor
+        end = self.dirty.run_from(cursor)
+        if end == cursor:
+            following = self.dirty.next_start(cursor)
+            cursor = self.dirty.first()[0] if following is None else following
+            end = self.dirty.run_from(cursor)
+        run = self.settings.run_bytes
+        end = min(end, cursor - cursor % run + run)
+        self._flush_cursor = end
+        return cursor, end
+
+    def _write_done(self, request: Request) -> None:
+        self.written_back_bytes += request.size
+        self.memory.written(request.size)

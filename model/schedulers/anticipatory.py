@@ -1,0 +1,200 @@
+"""The anticipatory scheduler of Linux 2.6 (drivers/block/as-iosched.c).
+
+Reads and writes are served in alternating batches. Inside a read batch the disk is kept idle for a few
+milliseconds after a read, because the process that read is likely to read nearby again (Iyer and
+Druschel, "Anticipatory scheduling", SOSP 2001): one sequential reader is then not slowed by every write
+in the queue, and writes get their turn when the read batch expires or nobody reads.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from dataclasses import dataclass
+
+from ..request import READ, WRITE, Request
+from .base import QueuedRequest, Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class AnticipatorySettings:
+    """The tunables of as-iosched, in seconds.
+
+    Attributes
+    ----------
+    read_batch_s, write_batch_s
+        How long a batch of reads or writes lasts while the other kind waits.
+    anticipation_s
+        How long the disk is kept idle for the next read; 0 turns anticipation off.
+    read_expire_s, write_expire_s
+        Age at which a queued request is served before its turn in address order.
+    """
+
+    read_batch_s: float = 0.5
+    write_batch_s: float = 0.125
+    anticipation_s: float = 1 / 150
+    read_expire_s: float = 0.125
+    write_expire_s: float = 0.25
+
+
+class _Reader:
+    """What the scheduler remembers of a process: when its last read ended and how long it thinks."""
+
+    __slots__ = ("ended", "think_s")
+
+    def __init__(self) -> None:
+        self.ended = -1.0
+        self.think_s = 0.0
+
+
+class Anticipatory(Scheduler):
+    """Batches of reads and writes with anticipation.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest merged request (bytes).
+    settings
+        Tunables.
+    """
+
+    __slots__ = (
+        "_batch",
+        "_batch_ends",
+        "_in_driver",
+        "_last_reader",
+        "_position",
+        "_readers",
+        "_settings",
+        "_sorted",
+        "_wait_until",
+        "_write_budget",
+        "_writes_allowed",
+        "_writes_done",
+        "anticipations",
+        "anticipations_lost",
+    )
+
+    def __init__(self, max_bytes: int, settings: AnticipatorySettings) -> None:
+        super().__init__(max_bytes)
+        self._settings = settings
+        self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
+        self._batch = READ
+        self._batch_ends = settings.read_batch_s
+        self._position = 0
+        self._in_driver = 0
+        self._wait_until = -1.0
+        self._last_reader: _Reader | None = None
+        self._readers: dict[int, _Reader] = {}
+        self._write_budget = 16
+        self._writes_allowed = 0
+        self._writes_done = 0
+        self.anticipations = 0
+        self.anticipations_lost = 0
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        insort(self._sorted[queued.op], (queued.offset, id(queued), queued))
+        queued.position = queued.offset
+        if queued.op == READ:
+            self._read_arrived(queued.stream, now)
+
+    def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
+        if request.op == READ:
+            self._read_arrived(request.stream, now)
+
+    def _read_arrived(self, stream: int, now: float) -> None:
+        reader = self._readers.get(stream)
+        if reader is None:
+            reader = self._readers[stream] = _Reader()
+        elif reader.ended >= 0.0:
+            reader.think_s += ((now - reader.ended) - reader.think_s) * 0.125
+            reader.ended = -1.0
+
+    def wake_at(self) -> float | None:
+        """End of the anticipation, while one is on."""
+        return self._wait_until if self._wait_until >= 0.0 else None
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The next request of the batch; None while anticipating or with nothing queued."""
+        reads, writes = self._sorted
+        if self._batch == READ:
+            expired = now >= self._batch_ends
+            if reads and not (expired and writes):
+                self._wait_until = -1.0
+                return self._pick(reads, now, self._settings.read_expire_s)
+            if not reads and not writes:
+                return None
+            if writes and not reads and not expired and self._anticipating(now):
+                return None
+            self._wait_until = -1.0
+            self._start_writes(now)
+            return self._next_write(writes, now)
+        if writes and not (
+            reads and (now >= self._batch_ends or self._writes_done >= self._writes_allowed)
+        ):
+            return self._next_write(writes, now)
+        if not reads and not writes:
+            return None
+        if self._in_driver:
+            return None
+        self._end_writes(now)
+        self._batch = READ
+        self._batch_ends = now + self._settings.read_batch_s
+        return self._pick(reads, now, self._settings.read_expire_s)
+
+    def _anticipating(self, now: float) -> bool:
+        reader = self._last_reader
+        if reader is None or reader.ended < 0.0:
+            return False
+        limit = self._settings.anticipation_s
+        if reader.think_s > limit:
+            return False
+        until = reader.ended + limit
+        if now >= until:
+            self.anticipations_lost += 1
+            reader.think_s += (2 * limit - reader.think_s) * 0.125
+            self._last_reader = None
+            return False
+        if self._wait_until != until:
+            self.anticipations += 1
+        self._wait_until = until
+        return True
+
+    def _start_writes(self, now: float) -> None:
+        self._batch = WRITE
+        self._batch_ends = now + self._settings.write_batch_s
+        self._writes_allowed = self._write_budget
+        self._writes_done = 0
+
+    def _end_writes(self, now: float) -> None:
+        """Adapt how many writes a batch may send, so that it lasts about its time."""
+        if self._writes_done >= self._writes_allowed and now < self._batch_ends:
+            self._write_budget = min(self._write_budget * 2, 4096)
+        elif now > self._batch_ends + self._settings.write_batch_s / 2:
+            self._write_budget = max(self._write_budget // 2, 1)
+
+    def _next_write(self, writes: list[tuple[int, int, QueuedRequest]], now: float) -> QueuedRequest:
+        self._writes_done += 1
+        return self._pick(writes, now, self._settings.write_expire_s)
+
+    def _pick(self, queue: list[tuple[int, int, QueuedRequest]], now: float, expire_s: float) -> QueuedRequest:
+        """One-way elevator from the last position; the oldest request first if it has expired."""
+        at = 0
+        if len(queue) > 1:
+            position = self._position
+            for at, entry in enumerate(queue):
+                if entry[0] >= position:
+                    break
+            else:
+                at = 0
+        _, _, queued = queue.pop(at)
+        self._position = queued.offset + queued.size
+        self._in_driver += 1
+        return self._take(queued)
+
+    def completed(self, queued: QueuedRequest, now: float) -> None:
+        """Remember whose read ended, for the anticipation."""
+        self._in_driver -= 1
+        if queued.op == READ:
+            reader = self._readers[queued.stream]
+            reader.ended = now
+            self._last_reader = reader

@@ -1,0 +1,109 @@
+"""What every I/O scheduler shares: queued requests and their merging by adjacent address.
+
+Linux merges a block I/O into a queued request of the same direction that ends where it starts (back
+merge) or starts where it ends (front merge), up to the device's request size (ll_rw_blk.c, elevator.c).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from ..request import Request
+
+
+class QueuedRequest(Request):
+    """A request as the driver sees it: one or more adjacent block I/Os."""
+
+    __slots__ = ("arrived", "parts", "passes", "position")
+
+    def __init__(self, first: Request, now: float, done: Callable[[Request], None]) -> None:
+        super().__init__(first.op, first.offset, first.size, done, first.stream, first.sync)
+        self.parts = [first]
+        self.arrived = now
+        self.passes = 0
+        self.position = first.offset
+
+
+class Scheduler(ABC):
+    """Orders the requests of one block queue.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest request that merging may build (bytes).
+    """
+
+    __slots__ = ("_by_end", "_by_start", "done", "max_bytes", "merges", "queued")
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self.merges = 0
+        self.queued = [0, 0]
+        self.done: Callable[[Request], None] = _unset
+        self._by_end: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
+        self._by_start: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
+
+    def add(self, request: Request, now: float) -> None:
+        """Queue `request`, merging it with a neighbour where there is one."""
+        op, start = request.op, request.offset
+        by_end, by_start = self._by_end[op], self._by_start[op]
+        neighbour = by_end.get(start)
+        if neighbour is not None and neighbour.size + request.size <= self.max_bytes:
+            del by_end[start]
+            neighbour.size += request.size
+            neighbour.parts.append(request)
+            by_end[start + request.size] = neighbour
+            neighbour.sync |= request.sync
+            self.merges += 1
+            self._merged(neighbour, request, now)
+            return
+        neighbour = by_start.get(start + request.size)
+        if neighbour is not None and neighbour.size + request.size <= self.max_bytes:
+            del by_start[neighbour.offset]
+            neighbour.offset = start
+            neighbour.size += request.size
+            neighbour.parts.append(request)
+            by_start[start] = neighbour
+            neighbour.sync |= request.sync
+            self.merges += 1
+            self._merged(neighbour, request, now)
+            return
+        queued = QueuedRequest(request, now, self.done)
+        by_end[start + request.size] = queued
+        by_start[start] = queued
+        self.queued[op] += 1
+        self._insert(queued, now)
+
+    def _take(self, queued: QueuedRequest) -> QueuedRequest:
+        """Forget a request that goes to the driver: nothing merges with it any more."""
+        op = queued.op
+        end = queued.offset + queued.size
+        if self._by_end[op].get(end) is queued:
+            del self._by_end[op][end]
+        if self._by_start[op].get(queued.offset) is queued:
+            del self._by_start[op][queued.offset]
+        self.queued[op] -= 1
+        return queued
+
+    def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
+        """A hook: `request` has been merged into `queued`."""
+
+    @abstractmethod
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        """Put a new request into the queue's order."""
+
+    @abstractmethod
+    def next(self, now: float) -> QueuedRequest | None:
+        """The request to dispatch now, or None (nothing queued, or the scheduler waits for a better one)."""
+
+    def wake_at(self) -> float | None:
+        """The time (s) at which :meth:`next` may answer differently without new requests, if any."""
+        return None
+
+    def completed(self, queued: QueuedRequest, now: float) -> None:
+        """The driver has finished `queued`."""
+
+
+def _unset(_: Request) -> None:
+    raise RuntimeError("a scheduler's done callback is set by its block queue")

@@ -1,0 +1,88 @@
+"""Descriptions at the edge: the base class of every frozen description, and its types with units.
+
+A field declared ``rate: Rate`` takes "60MB/s" and holds 60e6. From Python a bare number is taken as the
+SI value that the field holds anyway, so a description made of a description's own values is the same; from
+a file (context ``{"units": "required"}``, which :func:`~.spec_errors.validate` sets) it is refused, because
+`8.9` for a seek is far more often milliseconds than seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from .errors import InputError
+from .quantities import parse_fraction, parse_frequency, parse_rate, parse_rotation, parse_size, parse_time
+
+
+def refusal(found: str, allowed: str) -> PydanticCustomError:
+    """The error a validator raises; `found` and `allowed` become those of the `InputError` a person reads."""
+    return PydanticCustomError("refused", "{found}; {allowed}", {"found": found, "allowed": allowed})
+
+
+def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> BeforeValidator:
+    def check(value: object, info: ValidationInfo) -> object:
+        context = info.context if isinstance(info.context, dict) else {}
+        bare = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if bare and context.get("units") != "required" and math.isfinite(value) and value >= 0:  # type: ignore[operator,arg-type]
+            if above_zero and not value:
+                raise refusal("0 is not above 0", "allowed: a number above 0")
+            return value
+        return _parsed(parse, value)
+
+    return BeforeValidator(check)
+
+
+def _parsed(parse: Callable[[object, str], float], value: object) -> float:
+    try:
+        return parse(value, "")
+    except InputError as error:
+        raise refusal(error.found, error.allowed) from None
+
+
+Size = Annotated[int, BeforeValidator(lambda value: _parsed(parse_size, value))]
+"""Bytes, 0 or more."""
+PositiveSize = Annotated[Size, Field(gt=0)]
+"""Bytes, 1 or more."""
+Duration = Annotated[float, _with_unit(parse_time, above_zero=False)]
+"""Seconds, 0 or more."""
+PositiveDuration = Annotated[Duration, Field(gt=0)]
+"""Seconds, above 0."""
+Rate = Annotated[float, _with_unit(parse_rate, above_zero=True)]
+"""Bytes per second, above 0."""
+Rotation = Annotated[float, _with_unit(parse_rotation, above_zero=True)]
+"""Turns per minute, above 0."""
+Frequency = Annotated[float, _with_unit(parse_frequency, above_zero=True)]
+"""Hertz, above 0."""
+Fraction = Annotated[float, BeforeValidator(lambda value: _parsed(parse_fraction, value))]
+"""0 to 1."""
+
+
+class Spec(BaseModel):
+    """Base of every description: frozen, no unknown keys, no NaN, and no true/false where a number belongs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    # A validator of all fields would do, were it not for the fields that tell union members apart.
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_as_number(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            problems = [
+                InitErrorDetails(type=refusal("true" if value else "false", "allowed: a number"), loc=(key,), input=value)
+                for key, value in data.items()
+                if isinstance(value, bool) and key in cls.model_fields and _is_number(cls.model_fields[key].annotation)
+            ]
+            if problems:
+                raise ValidationError.from_exception_data(cls.__name__, problems)
+        return data
+
+
+def _is_number(annotation: Any) -> bool:
+    """Whether a field is for numbers and not for true or false."""
+    kinds = {annotation, *get_args(annotation)}
+    return bool(kinds & {int, float}) and bool not in kinds

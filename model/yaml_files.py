@@ -1,0 +1,211 @@
+"""Reading YAML files so that an error can name its file and line.
+
+The files are read as YAML 1.2 core, not as the 1.1 that PyYAML resolves by default: `no` is a word, `12:30` is
+not a number of seconds and `1e3` is a number. Duplicate keys, tags that would build objects and files that
+expand beyond reason are refused. Composing is libyaml's where it is available; building the plain data
+and noting the line of every value is done here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from .errors import InputError
+
+_TAG = "tag:yaml.org,2002:"
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
+_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_DEEPEST = 64
+_MOST_VALUES = 2_000_000
+
+KeyPath = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where each value of a file stands.
+
+    Attributes
+    ----------
+    file
+        The file's name as it was given.
+    lines
+        Line (from 1) of each value, by its path of keys and list indices; () is the file itself.
+    """
+
+    file: str
+    lines: dict[KeyPath, int] = field(default_factory=dict)
+
+    def line(self, path: KeyPath) -> int:
+        """Line of the value at `path`, or of the nearest value around it."""
+        for length in range(len(path), -1, -1):
+            found = self.lines.get(path[:length])
+            if found is not None:
+                return found
+        return 1
+
+    def place(self, path: KeyPath = ()) -> str:
+        """The file and line of the value at `path`, as "file:line", for an `InputError`."""
+        return f"{self.file}:{self.line(path)}"
+
+
+def read_yaml(path: Path | str) -> tuple[Any, Positions]:
+    """Read one YAML document.
+
+    Parameters
+    ----------
+    path
+        The file; UTF-8.
+
+    Returns
+    -------
+    data : Any
+        Plain mappings, lists, strings, numbers, true/false and None.
+    positions : Positions
+        The line of every value.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not one YAML document, naming the file and the line.
+    """
+    place = str(path)
+    return parse_yaml(_text_of(Path(path), place), place)
+
+
+def parse_yaml(text: str, file: str = "<text>") -> tuple[Any, Positions]:
+    """As :func:`read_yaml`, from a string; `file` is the name that errors show."""
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else 1
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        raise InputError(f"{file}:{line}", f"not YAML: {problem}", "allowed: one YAML document") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InputError(f"{file}:{line}", "a control character", "allowed: printable text") from None
+    except (yaml.YAMLError, RecursionError):
+        raise InputError(file, "not YAML, or nested too deep", "allowed: one YAML document") from None
+    if node is None:
+        raise InputError(file, "the file is empty", "allowed: one YAML document")
+    builder = _Builder(file)
+    return builder.build(node, ()), builder.positions
+
+
+def _text_of(path: Path, place: str) -> str:
+    allowed = "allowed: a YAML file in UTF-8"
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(place, "there is no such file", allowed) from None
+    except IsADirectoryError:
+        raise InputError(place, "this is a folder", allowed) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(place, f"cannot be read ({reason})", allowed) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{place}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8", allowed) from None
+
+
+class _Resolver:
+    """Gives every scalar the tag that YAML 1.2 core gives it."""
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> str:
+        if kind is yaml.MappingNode:
+            return _TAG + "map"
+        if kind is yaml.SequenceNode:
+            return _TAG + "seq"
+        if value is None or not implicit[0]:
+            return _TAG + "str"
+        if value in _NULLS:
+            return _TAG + "null"
+        if value in _TRUTHS:
+            return _TAG + "bool"
+        if _INT.fullmatch(value):
+            return _TAG + "int"
+        if _FLOAT.fullmatch(value) or _INFINITE.fullmatch(value):
+            return _TAG + "float"
+        return _TAG + "str"
+
+
+if yaml.__with_libyaml__:
+
+    class _Loader(_Resolver, yaml.CSafeLoader):
+        pass
+
+else:
+
+    class _Loader(_Resolver, yaml.SafeLoader):  # type: ignore[no-redef]
+        pass
+
+
+class _Builder:
+    """Plain data and lines from composed nodes."""
+
+    def __init__(self, file: str) -> None:
+        self.positions = Positions(file)
+        self._left = _MOST_VALUES
+
+    def build(self, node: yaml.Node, path: KeyPath) -> Any:
+        line = node.start_mark.line + 1
+        self.positions.lines[path] = line
+        self._left -= 1
+        if self._left < 0 or len(path) > _DEEPEST:
+            raise self._error(line, "the file expands without end", "allowed: at most 64 levels and 2 million values")
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, line)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
+            return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
+        if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
+            return self._mapping(node, path)
+        raise self._error(line, f"the tag {node.tag}", "allowed: plain YAML without tags")
+
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[Hashable, Any]:
+        data: dict[Hashable, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self._error(line, "a list or mapping as a key", "allowed: a name or a number")
+            key = self._scalar(key_node, line)
+            if key == "<<" and not key_node.style:
+                raise self._error(line, "the merge key <<", "write the keys out; YAML 1.2 has no merging")
+            if key in data:
+                first = self.positions.lines[(*path, key)]
+                raise self._error(line, f"the key {key!r} stands twice", f"it was given in line {first} already")
+            data[key] = self.build(value_node, (*path, key))
+            self.positions.lines[(*path, key)] = line
+        return data
+
+    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        text: str = node.value
+        kind = node.tag.removeprefix(_TAG)
+        try:
+            if kind == "str":
+                return text
+            if kind == "null":
+                return None
+            if kind == "bool":
+                return _TRUTHS[text]
+            if kind == "int":
+                return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+            if kind == "float":
+                return float(text.replace(".", "", 1) if _INFINITE.fullmatch(text) else text)
+        except (KeyError, ValueError):
+            raise self._error(line, f"{text[:40]!r} is no {kind}", f"allowed: a value that is a {kind}") from None
+        raise self._error(line, f"the tag {node.tag}", "allowed: plain YAML without tags")
+
+    def _error(self, line: int, found: str, allowed: str) -> InputError:
+        return InputError(f"{self.positions.file}:{line}", found, allowed)

@@ -1,0 +1,1 @@
+"""Scenarios: describe a machine and a workload, run them, sweep and compare."""

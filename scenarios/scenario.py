@@ -1,0 +1,89 @@
+"""A scenario: machine, kernel, arrays and workload; what :func:`raidsim.scenarios.simulate` takes."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from ..model.errors import InputError
+from ..model.kernels import kernel_names
+from ..model.spec import PositiveSize, Size, Spec, refusal
+from .machine import ArraySpec, MachineSpec
+
+
+class DdSpec(Spec):
+    """dd processes, one on each target at the same time.
+
+    Attributes
+    ----------
+    direction
+        "read" (``if=TARGET of=/dev/null``) or "write" (``if=/dev/zero of=TARGET``).
+    block_size
+        dd's ``bs``.
+    size
+        Bytes that each process moves.
+    targets
+        Drives or arrays.
+    """
+
+    kind: Literal["dd"] = "dd"
+    direction: Literal["read", "write"]
+    block_size: PositiveSize = 512
+    size: PositiveSize
+    start: Size = 0
+    targets: tuple[str, ...] = Field(min_length=1)
+
+    @field_validator("block_size")
+    @classmethod
+    def _whole_sectors(cls, value: int) -> int:
+        if value % 512:
+            raise refusal(f"{value} bytes", "allowed: a multiple of 512 bytes on a raw device")
+        return value
+
+
+class ScenarioSpec(Spec):
+    """One simulated situation."""
+
+    name: str
+    machine: MachineSpec
+    kernel: str
+    path_length: float = Field(default=1.0, gt=0)
+    arrays: dict[str, ArraySpec] = Field(default_factory=dict)
+    workload: DdSpec
+    seed: int = Field(default=0, ge=0)
+
+    @field_validator("kernel")
+    @classmethod
+    def _known_kernel(cls, value: str) -> str:
+        if value not in kernel_names():
+            raise refusal(f"unknown kernel {value!r}", f"allowed: {', '.join(kernel_names())}")
+        return value
+
+    @model_validator(mode="after")
+    def _connected(self) -> Self:
+        check_references(self.machine, self.arrays, self.workload.targets)
+        return self
+
+
+def check_references(machine: MachineSpec, arrays: dict[str, ArraySpec], targets: tuple[str, ...]) -> None:
+    """Refuse names that mean nothing.
+
+    Raises
+    ------
+    PydanticCustomError
+        Naming the stranger and what there is.
+    """
+    for name, array in arrays.items():
+        for member in array.members:
+            if member not in machine.drives:
+                raise refusal(f"arrays.{name}: unknown drive {member!r}", f"allowed: {', '.join(machine.drives)}")
+        if name in machine.drives:
+            raise refusal(f"arrays.{name}: a drive has the same name", "allowed: names of their own")
+    for target in targets:
+        if target not in machine.drives and target not in arrays:
+            known = [*machine.drives, *arrays]
+            raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}")
+
+
+__all__ = ["DdSpec", "InputError", "ScenarioSpec", "check_references"]

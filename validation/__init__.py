@@ -1,0 +1,1 @@
+"""Validation: predicted beside measured, and the model against what real programs did."""
