@@ -29,7 +29,7 @@ check: .venv/dev.stamp
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks
 
-docs: .venv/docs.stamp
+docs: .venv/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -49,10 +49,6 @@ clean:
 
 # mypy has to see the checkout under the name it installs by.
 .venv/dev.stamp: .venv/run.stamp
-	$(PIP) -e '.[dev]'
+	$(PIP) -e '.[dev,docs]'
 	@mkdir -p .venv/types && ln -sfn ../.. .venv/types/raidsim
-	@touch $@
-
-.venv/docs.stamp: .venv/run.stamp
-	$(PIP) -e '.[docs]'
 	@touch $@

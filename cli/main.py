@@ -95,7 +95,7 @@ def _show_version(asked: bool) -> None:
 
 @app.callback(help="Predict how fast a storage array will be before anyone builds it.")
 def _options(
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool, typer.Option("--version", help="Show the version and leave.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:

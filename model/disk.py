@@ -15,8 +15,8 @@ from .disk_queue import DiskQueue, Fcfs, ShortestPositioning
 from .drives import DriveSpec, mechanics
 from .engine import Engine
 from .errors import ModelError
-from .links import AtaChannel, Path
-from .request import READ, Request
+from .links import AtaChannel, Link, Path
+from .request import READ, WRITE, Request
 
 FLUSH = 2
 """``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
@@ -53,18 +53,18 @@ class HardDisk:
         "_active",
         "_busy_from",
         "_cached",
-        "_cached_s",
         "_channel",
         "_concurrent",
         "_engine",
         "_finished",
         "_hit_s",
+        "_landed_s",
         "_outstanding",
         "_path",
         "_pending",
-        "_port_free_s",
         "_queue",
         "_read_s",
+        "_sent",
         "_slowest_inverse",
         "_through",
         "_write_cache",
@@ -94,6 +94,10 @@ class HardDisk:
         self._engine = engine
         self.spec = spec
         self.name = name
+        self._concurrent = spec.queue_depth > 1 and channel is None
+        if self._concurrent:
+            # Data of several commands compete for the drive's own interface, so that is a link as well.
+            path = Path((Link(f"{name} interface", spec.interface_rate), *path.links))
         self._path = path
         self._through = bool(path.links)
         self._channel = channel
@@ -117,8 +121,7 @@ class HardDisk:
         self._write_s = spec.write_overhead
         self._hit_s = spec.hit_overhead
         self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
-        self._port_free_s = 0.0
-        self._concurrent = spec.queue_depth > 1 and channel is None
+        self._landed_s = 0.0  # when the last accepted write is in the buffer
         self._queue: DiskQueue = (
             ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
         )
@@ -126,6 +129,7 @@ class HardDisk:
         self._pending: Request | None = None
         self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
         self._cached: tuple[Callable[[Request], None], ...] = (self._complete_cached,)
+        self._sent: dict[Request, tuple[float, float]] = {}  # uncached writes: data arrives from, to (s)
         self._outstanding = 0
         self._busy_from = 0.0
         self.start_statistics(0.0)
@@ -193,8 +197,12 @@ class HardDisk:
         else:
             self._outstanding = 1
             self._busy_from = now
-        if self._concurrent and self._serve_from_buffer(request, now):
-            return
+        if self._concurrent:
+            if self._serve_from_buffer(request, now):
+                return
+            if request.op == WRITE and not self._write_cache:
+                # A queuing drive takes the data while the head is busy with other commands.
+                self._sent[request] = now + self._write_s, self._fetch(request, now)
         if self._active:
             self._queue.push(request)
             return
@@ -227,19 +235,29 @@ class HardDisk:
                 self.cache_hits += 1
             at = self._send(now, ready, size)
         elif request.op == FLUSH:
-            at = self.media.flush(max(now, self._port_free_s) + self._write_s)
+            self._flush(request)
+            return
         elif self._write_cache:
             at = self._receive(request, now)
         else:
-            media = self.media
             decoded = now + self._write_s
-            sent_from = decoded if decoded > self._port_free_s else self._port_free_s
-            sent = sent_from + size * self._slowest_inverse
-            if self._through:
-                sent = max(sent, self._path.reserve(now, sent_from, size))
-            self._port_free_s = sent
-            at = media.write(request.offset, size, decoded, sent_from, sent)
+            if self._concurrent:
+                sent_from, sent = self._sent.pop(request)
+                decoded = now if now > sent_from else sent_from
+            else:
+                sent_from, sent = decoded, self._fetch(request, now)
+            at = self.media.write(request.offset, size, decoded, sent_from, sent)
         self._engine.complete(request, self._finished, at)
+
+    def _fetch(self, request: Request, now: float) -> float:
+        """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
+        begin = now + self._write_s
+        sent = begin + request.size * self._slowest_inverse
+        if self._through:
+            across = self._path.reserve(now, begin, request.size)
+            if across > sent:
+                sent = across
+        return sent
 
     def _send(self, now: float, ready: float, size: int) -> float:
         """Transfer read data to the host; when the last byte is across (s)."""
@@ -247,32 +265,33 @@ class HardDisk:
         first = self.media.first_s
         if begin < first:
             begin = first
-        if begin < self._port_free_s:
-            begin = self._port_free_s
         end = begin + size * self._slowest_inverse
         if self._through:
             across = self._path.reserve(now, begin, size)
             if across > end:
                 end = across
-        if end < ready:
-            end = ready
-        self._port_free_s = end
-        return end
+        return end if end > ready else ready
 
     def _receive(self, request: Request, now: float) -> float:
         """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
         size = request.size
         begin = self.media.make_room(request.offset, size, now + self._write_s)
-        if begin < self._port_free_s:
-            begin = self._port_free_s
         end = begin + size * self._slowest_inverse
         if self._through:
             across = self._path.reserve(now, begin, size)
             if across > end:
                 end = across
-        self._port_free_s = end
         self.media.in_flight += size
+        self._landed_s = end
         return end
+
+    def _flush(self, request: Request) -> None:
+        """Write everything back that was accepted before the flush."""
+        now = self._engine._now
+        if self.media.in_flight and now < self._landed_s:
+            self._engine.call_at(self._landed_s, lambda _: self._flush(request))
+            return
+        self._engine.complete(request, self._finished, self.media.flush(now + self._write_s))
 
     def _serve_from_buffer(self, request: Request, now: float) -> bool:
         """A queuing drive serves what needs no head at once, whatever the head is doing."""

@@ -5,50 +5,40 @@ or writes cached data back. Nothing of this costs an event. The timeline is know
 a command arrives, what the head did unasked since then (read ahead until the segment's limit, then destage) is
 worked out with exact rotational positions, and the command's own work is appended.
 
-Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3), 1994) and by DiskSim's
-disk module (Bucy et al., CMU-PDL-08-101, 2008):
+Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3), 1994), by DiskSim's disk module
+(Bucy et al., CMU-PDL-08-101, 2008) and in makers' manuals (Maxtor D540X-4G, 2-4):
 
 - after a read the head reads on until it is `look_ahead` bytes beyond what the host has asked for;
-- when that lead is full it destages in batches, and returns when the batch is done or the lead is low;
-- a command cuts in, but a destage write that has begun is finished (at most ``DESTAGE_UNIT`` bytes of it);
-- a write that finds the buffer full makes destaging urgent: a whole batch of the run at hand is written
-  before the head serves anything else;
-- destaging sweeps upwards through the offsets and, among the next few extents, takes the one it reaches soonest.
+- a read in or a little ahead of what is being read waits for the head to get there, if that is soonest;
+- when the lead is full the head destages in batches (see :mod:`.disk_destage`), and returns to the stream when the
+  batch is done or the lead is low;
+- any other command cuts in.
 """
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
-from collections import deque
 
-from .disk_cache import DirtyExtents, ParkedSegments, Segment
-from .geometry import Geometry
+from .disk_cache import ParkedSegments, Segment
+from .disk_destage import WritingHead
+from .disk_head import EARLY
+from .geometry import SECTOR, Geometry
 from .seek import SeekCurve
 
-DESTAGE_UNIT = 128 * 1024
-"""Bytes of an extent written before the head looks at commands again."""
-SWEEP_WINDOW = 8
-"""Extents ahead of the sweep among which the soonest reached is written first."""
-_EARLY = 1e-7
-"""Turns by which a place counts as still ahead although rounding says it has just passed."""
 
-
-class Media:
+class Media(WritingHead):
     """Head, platters and buffer of one drive.
 
     Parameters
     ----------
-    geometry, seeks
-        The mechanics.
-    phase
-        Angle (turns) of the platters at time 0.
+    geometry, seeks, phase
+        As for :class:`~.disk_head.Head`.
     segments, segment_bytes, look_ahead_bytes
         Read segments, the size of each, and how far the head reads ahead; 0 segments or 0 bytes: not at all.
-    write_buffer_bytes, write_extents
-        Room for cached writes: bytes and separate extents.
-    destage_batch_bytes, low_water_bytes
-        Destaging goes on for a batch unless the read stream's lead falls to the low-water mark.
+    write_buffer_bytes, write_extents, destage_batch_bytes
+        As for :class:`~.disk_destage.WritingHead`.
+    low_water_bytes
+        A batch of destaging is cut short when the read stream's lead falls to this.
 
     Attributes
     ----------
@@ -56,46 +46,17 @@ class Media:
         Whether the last read was served from, or was being read into, the buffer.
     first_s
         When the first byte of the last read was in the buffer (s).
-    seek_s, rotation_s, transfer_s
-        Time (s) the arm moved, the head waited for the platter, and requested data passed under it.
-    destaged_bytes
-        Cached bytes written to the platters.
     """
 
     __slots__ = (
-        "_arm",
-        "_batch",
-        "_batch_bytes",
-        "_first_bytes",
-        "_free_s",
-        "_freeing",
-        "_heads",
-        "_inverse_revolution",
-        "_leaving",
         "_look_ahead",
         "_low_water",
         "_parked",
-        "_phase",
-        "_reading",
-        "_revolution_s",
-        "_rows",
         "_safe_ahead_s",
         "_segment",
         "_segment_bytes",
-        "_sweep",
-        "_sweep_s",
-        "destaged_bytes",
-        "dirty",
         "first_s",
-        "geometry",
         "hit",
-        "in_flight",
-        "rotation_s",
-        "seek_s",
-        "seeks",
-        "transfer_s",
-        "write_buffer_bytes",
-        "write_extents",
     )
 
     def __init__(
@@ -112,43 +73,17 @@ class Media:
         destage_batch_bytes: int = 0,
         low_water_bytes: int = 0,
     ) -> None:
-        self.geometry = geometry
-        self.seeks = seeks
-        self._phase = phase
-        self._rows = geometry.rows
-        self._first_bytes = [row[0] for row in geometry.rows]
-        self._heads = geometry.heads
-        self._revolution_s = geometry.revolution_s
-        self._inverse_revolution = 1.0 / geometry.revolution_s
+        super().__init__(geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes)
         # One segment is the one being read; the others are parked.
         self._parked: ParkedSegments | None = ParkedSegments(segments - 1, segment_bytes) if segments else None
+        self._segment: Segment | None = None
         self._segment_bytes = segment_bytes
         self._look_ahead = look_ahead_bytes if segments else 0
-        fastest = max(zone.sectors_per_track for zone in geometry.zones) * 512 / geometry.revolution_s
+        fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
         self._safe_ahead_s = self._look_ahead / fastest
-        self.write_buffer_bytes = write_buffer_bytes
-        self.write_extents = write_extents
-        self._batch_bytes = destage_batch_bytes
         self._low_water = low_water_bytes
-        self._batch = 0
-        self._arm = 0  # cylinder
-        self._free_s = 0.0  # from when the head can be sent elsewhere
-        self._reading = False  # whether the head reads on into `_segment`
-        self._segment: Segment | None = None
-        self.dirty = DirtyExtents()
-        self.in_flight = 0  # bytes of accepted writes that are still crossing the link
-        self._freeing: deque[tuple[float, int]] = deque()  # destage writes: end, bytes
-        self._leaving = 0  # bytes in `_freeing`
-        self._sweep = 0  # offset at which the last destage write ended
-        self._sweep_s = -1.0  # and when
         self.hit = False
         self.first_s = 0.0
-        self.seek_s = 0.0
-        self.rotation_s = 0.0
-        self.transfer_s = 0.0
-        self.destaged_bytes = 0
-
-    # Reading
 
     def read(self, offset: int, size: int, hit_s: float, miss_s: float) -> float:
         """Serve a read; the time (s) its last byte is in the buffer.
@@ -161,9 +96,9 @@ class Media:
             When the drive has decoded the command and looks into its buffer, and when it starts the arm.
         """
         end = offset + size
-        if self.dirty.total:
+        if self.dirty.total or self._freeing:
             self.settle(hit_s)
-            if self.dirty.holds(offset, end):
+            if self.writes_hold(offset, end, hit_s):
                 self.hit = True
                 self.first_s = hit_s
                 return hit_s
@@ -187,7 +122,7 @@ class Media:
         turns = first_turn + tracks + whole * geometry.head_skew + cylinder * geometry.cylinder_step
         cylinder += first_cylinder
         seek = self.seeks.read[cylinder - self._arm]
-        wait = ((turns - (start + seek) * self._inverse_revolution - self._phase + _EARLY) % 1.0) * self._revolution_s
+        wait = ((turns - (start + seek) * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
         begin = start + seek + wait
         if tracks - whole + size * inverse <= 1.0:
             transfer = size * inverse * self._revolution_s
@@ -202,9 +137,7 @@ class Media:
         self.first_s = begin
         self._free_s = ready = begin + transfer
         if self._parked is not None:
-            self._segment = Segment(
-                offset, end, end + self._look_ahead, begin, turns, ready + self._safe_ahead_s
-            )
+            self._segment = Segment(offset, end, end + self._look_ahead, begin, turns, ready + self._safe_ahead_s)
             self._reading = True
             self._batch = 0
         return ready
@@ -212,7 +145,7 @@ class Media:
     def buffered(self, offset: int, size: int, at: float) -> bool:
         """Whether a read could be served from the buffer alone at time `at` (s)."""
         end = offset + size
-        if self.dirty.total and self.dirty.holds(offset, end):
+        if (self.dirty.total or self._freeing) and self.writes_hold(offset, end, at):
             return True
         segment = self._segment
         if segment is None:
@@ -245,8 +178,10 @@ class Media:
                 self._leave(segment, miss_s)
                 return self._read_on(segment, offset, offset, end, miss_s)
             if end > segment.consumed:
-                behind = geometry.turns_at_end(segment.consumed) if segment.consumed > offset else geometry.turns(offset)
-                self.transfer_s += (turns - behind) * revolution_s
+                if offset < segment.consumed:
+                    self.transfer_s += (turns - geometry.turns_at_end(segment.consumed)) * revolution_s
+                else:
+                    self.transfer_s += (turns - geometry.turns(offset)) * revolution_s
                 segment.consumed = end
                 segment.reach = end + self._look_ahead
                 segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
@@ -323,122 +258,6 @@ class Media:
         self.first_s = begin if begin_at == offset else at
         return ready
 
-    # Writing
-
-    def write(self, offset: int, size: int, at: float, sent_from_s: float, sent_s: float) -> float:
-        """Write to the platters without caching; when the last byte is on them (s).
-
-        Parameters
-        ----------
-        offset, size
-            Bytes.
-        at
-            When the arm can start (s).
-        sent_from_s, sent_s
-            When the first and the last byte arrive in the buffer (s).
-        """
-        geometry = self.geometry
-        if self.dirty.total:
-            self.settle(at)
-        segment = self._segment
-        start = self._leave(segment, at) if segment is not None else max(self._free_s, at)
-        transfer = geometry.transfer_s(offset, size)
-        data_s = max(sent_from_s, sent_s - transfer)
-        begin = self._position(offset, start, self.seeks.write, data_s)
-        self.transfer_s += transfer
-        self._free_s = done = begin + transfer
-        self._arm = geometry.cylinder(offset + size - 1)
-        return done
-
-    def has_room(self, offset: int, size: int, at: float) -> bool:
-        """Whether a write fits into the write buffer at time `at` (s)."""
-        self.settle(at)
-        freeing = self._freeing
-        while freeing and freeing[0][0] <= at:
-            self._leaving -= freeing.popleft()[1]
-        return self._fits(offset, size)
-
-    def make_room(self, offset: int, size: int, at: float) -> float:
-        """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
-        if self.has_room(offset, size, at):
-            return at
-        if self._segment is not None:
-            self._free_s = self._leave(self._segment, at)
-        elif self._free_s < at:
-            self._free_s = at
-        freeing = self._freeing
-        self._batch = self._batch_bytes
-        while not self._fits(offset, size):
-            if not freeing:
-                if not self.dirty.total:
-                    break  # only writes still on their way fill the buffer
-                self._destage()
-            at, left = freeing.popleft()
-            self._leaving -= left
-        while self._batch > 0 and self.dirty.run_from(self._sweep) > self._sweep:
-            self._destage()
-        return at
-
-    def accept(self, offset: int, size: int, at: float) -> None:
-        """A cached write has crossed the link: its data is dirty from `at` (s)."""
-        self.settle(at)
-        if not self._reading and self._free_s < at:
-            self._free_s = at
-        self.in_flight -= size
-        self.dirty.add(offset, offset + size)
-
-    def flush(self, at: float) -> float:
-        """Destage everything, from `at`; when the last byte is on the platters (s)."""
-        self.settle(at)
-        if self.dirty.total:
-            if self._segment is not None:
-                self._free_s = self._leave(self._segment, at)
-            elif self._free_s < at:
-                self._free_s = at
-            while self.dirty.total:
-                self._destage()
-        freeing = self._freeing
-        return max(at, freeing[-1][0]) if freeing else at
-
-    def _fits(self, offset: int, size: int) -> bool:
-        dirty = self.dirty
-        held = dirty.total + self._leaving + self.in_flight
-        if held and held + size > self.write_buffer_bytes:
-            return False
-        return len(dirty) < self.write_extents or dirty.touches(offset, offset + size)
-
-    def _destage(self) -> None:
-        """Write one unit of dirty data from ``_free_s`` on."""
-        dirty, geometry = self.dirty, self.geometry
-        start = self._free_s
-        offset = self._sweep
-        end = dirty.run_from(offset)
-        if end > offset and start == self._sweep_s:
-            begin, turns = start, geometry.turns_at_end(offset)
-        else:
-            if end <= offset:
-                choice = dirty.ahead(offset, SWEEP_WINDOW)
-                offset = choice[0]
-                if len(choice) > 1:
-                    offset = self._soonest(choice, start)
-                end = dirty.run_from(offset)
-            begin, turns = self._position(offset, start, self.seeks.write), geometry.turns(offset)
-        if end - offset > DESTAGE_UNIT:
-            end = offset + DESTAGE_UNIT
-        size = end - offset
-        transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
-        dirty.remove(offset, end)
-        self.transfer_s += transfer
-        self.destaged_bytes += size
-        self._batch -= size
-        self._arm = geometry.cylinder(end - 1)
-        self._free_s = self._sweep_s = begin + transfer
-        self._sweep = end
-        self._freeing.append((self._free_s, size))
-        self._leaving += size
-
-    # The timeline
-
     def settle(self, to: float) -> None:
         """Work out what the head does unasked until `to` (s): read ahead, destage, return, or rest."""
         dirty = self.dirty
@@ -482,59 +301,16 @@ class Media:
             return self.geometry.cylinder(max(self._end_at(self._segment, at) - 1, 0))
         return self._arm
 
-    def angle(self, at: float) -> float:
-        """Turns of the platters at `at` (s); the fraction is the angle under the head."""
-        return at * self._inverse_revolution + self._phase
-
     @property
     def stream(self) -> Segment | None:
         """The segment the head reads into, or returns to when it has nothing else to do."""
         return self._segment
 
-    def _position(
-        self, offset: int, start: float, table: array[float], not_before: float = 0.0
-    ) -> float:
-        """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
-        cylinder = self.geometry.cylinder(offset)
-        seek = table[cylinder - self._arm]
-        arrived = start + seek
-        if arrived < not_before:
-            arrived = not_before
-        turns = self.geometry.turns(offset) - arrived * self._inverse_revolution - self._phase + _EARLY
-        wait = (turns % 1.0) * self._revolution_s
-        self.seek_s += seek
-        self.rotation_s += wait
-        self._arm = cylinder
-        return arrived + wait
-
-    def _soonest(self, offsets: list[int], start: float) -> int:
-        """The offset that a head sent to write at `start` (s) reaches first."""
-        geometry, table, arm = self.geometry, self.seeks.write, self._arm
-        head_skew, cylinder_step, heads = geometry.head_skew, geometry.cylinder_step, self._heads
-        first_bytes, rows, inverse_revolution = self._first_bytes, self._rows, self._inverse_revolution
-        passed = start * inverse_revolution + self._phase - _EARLY
-        best, soonest = offsets[0], 1e9
-        for offset in offsets:
-            first_byte, inverse, first_turn, first_cylinder = rows[bisect_right(first_bytes, offset) - 1]
-            tracks = (offset - first_byte) * inverse
-            whole = int(tracks)
-            cylinder = whole // heads
-            reach = table[first_cylinder + cylinder - arm] * inverse_revolution
-            if reach < soonest:
-                turns = first_turn + tracks + whole * head_skew + cylinder * cylinder_step
-                reach += (turns - passed - reach) % 1.0
-                if reach < soonest:
-                    best, soonest = offset, reach
-        return best
-
-    def _reach_s(self, offset: int, start: float) -> float:
-        """When `offset` would pass under a head sent to read there at `start` (s)."""
-        if start < self._free_s:
-            start = self._free_s
-        geometry = self.geometry
-        arrived = start + self.seeks.read[geometry.cylinder(offset) - self._arm]
-        turns = geometry.turns(offset) - arrived * self._inverse_revolution - self._phase + _EARLY
-        return arrived + (turns % 1.0) * self._revolution_s
+    def call_away(self, at: float) -> float:
+        """Stop reading ahead, at `at`; when the head can go elsewhere (s)."""
+        if self._segment is not None:
+            return self._leave(self._segment, at)
+        return self._free_s if self._free_s > at else at
 
     def _leave(self, segment: Segment, at: float) -> float:
         """Call the head away from reading ahead, at `at`; when it can go (s)."""

@@ -8,11 +8,12 @@ revisited", USENIX Winter 1990; D. Jacobson and J. Wilkes, HPL-CSP-91-7, 1991, w
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from typing import Protocol
 
 from .disk_media import Media
-from .request import Request
+from .request import READ, Request
 
 
 class DiskQueue(Protocol):
@@ -56,7 +57,7 @@ class ShortestPositioning:
     depth
         Commands the drive knows at once; later ones wait in the host.
     age_limit_s
-        A command older than this (s) goes first, so that none starves.
+        A command the drive has known for longer than this (s) goes first, so that none starves.
     """
 
     __slots__ = ("_age_limit_s", "_depth", "_known", "_media", "_unknown")
@@ -65,7 +66,7 @@ class ShortestPositioning:
         self._media = media
         self._depth = depth
         self._age_limit_s = age_limit_s
-        self._known: list[tuple[int, float, Request]] = []
+        self._known: list[tuple[int, float, array[float], Request, float]] = []
         self._unknown: deque[Request] = deque()
 
     def __len__(self) -> int:
@@ -75,44 +76,46 @@ class ShortestPositioning:
         """Tell the drive of a command, or keep it until it has room for one."""
         # The command being served takes one of the drive's tags.
         if len(self._known) < self._depth - 1:
-            self._tell(request)
+            self._tell(request, request.submitted)
         else:
             self._unknown.append(request)
 
-    def _tell(self, request: Request) -> None:
+    def _tell(self, request: Request, now: float) -> None:
         geometry = self._media.geometry
         offset = request.offset
-        self._known.append((geometry.cylinder(offset), geometry.turns(offset) % 1.0 * geometry.revolution_s, request))
+        angle_s = geometry.turns(offset) % 1.0 * geometry.revolution_s
+        seeks = self._media.seeks
+        table = seeks.read if request.op == READ else seeks.write
+        self._known.append((geometry.cylinder(offset), angle_s, table, request, now))
 
     def pop(self, now: float) -> Request:
         """The best command; what the host kept back takes its place."""
         known = self._known
         best = self._choose(now) if len(known) > 1 else 0
-        request = known[best][2]
+        request = known[best][3]
         del known[best]
         if self._unknown:
-            self._tell(self._unknown.popleft())
+            self._tell(self._unknown.popleft(), now)
         return request
 
     def _choose(self, now: float) -> int:
         known, media = self._known, self._media
-        if now - known[0][2].submitted > self._age_limit_s:
+        if now - known[0][4] > self._age_limit_s:
             return 0
         stream = media.stream
         if stream is not None and stream.hits:
             # What the head is about to read, or has just read ahead, needs no move at all.
             low, best_offset, best = stream.start, stream.reach + 1, -1
-            for i, (_, _, request) in enumerate(known):
+            for i, (_, _, _, request, _) in enumerate(known):
                 if low <= request.offset < best_offset:
                     best, best_offset = i, request.offset
             if best >= 0:
                 return best
         arm = media.head_cylinder(now)
-        table = media.seeks.read
         revolution_s = media.geometry.revolution_s
         passed_s = media.angle(now) * revolution_s - 1e-9
         best, soonest = 0, 1e9
-        for i, (cylinder, angle_s, _) in enumerate(known):
+        for i, (cylinder, angle_s, table, _, _) in enumerate(known):
             reach = table[cylinder - arm]
             if reach < soonest:
                 reach += (angle_s - passed_s - reach) % revolution_s

@@ -89,7 +89,7 @@ class DriveSpec(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> DriveSpec:
-        if self.segments and not 0 < self.segment_size:
+        if self.segments and not self.segment_size:
             raise ValueError(f"segments is {self.segments}, so segment_size must be above 0")
         if self.look_ahead > self.segment_size:
             raise ValueError(f"look_ahead is {self.look_ahead} bytes; at most segment_size, {self.segment_size} bytes")
@@ -111,7 +111,9 @@ def mechanics(spec: DriveSpec) -> tuple[Geometry, SeekCurve]:
     """Geometry and seek curve of a drive; the same objects for the same mechanical data."""
     head_skew = spec.head_switch if spec.head_skew is None else spec.head_skew
     cylinder_skew = spec.seek_track_to_track if spec.cylinder_skew is None else spec.cylinder_skew
-    zones = spec.zones if isinstance(spec.zones, int) else tuple(Zone(z.cylinders, z.sectors_per_track) for z in spec.zones)
+    zones = (
+        spec.zones if isinstance(spec.zones, int) else tuple(Zone(z.cylinders, z.sectors_per_track) for z in spec.zones)
+    )
     return _mechanics(
         spec.capacity,
         spec.heads,

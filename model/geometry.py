@@ -6,9 +6,10 @@ cylinder inwards. Each track starts a little later round the platter than the on
 within a cylinder, cylinder skew between them), just long enough to switch heads or to seek one cylinder.
 
 Everything rests on one monotone quantity, the *turns* of an offset: how many revolutions after offset 0 a
-head reading the whole disk without pause would reach it, skews included (so that the sustained rate is that of the
-Hitachi Deskstar 7K500 specification, 4.4.4: bytes of a cylinder over its turns, head switches and one seek). Its fraction is the angle at which the
-byte passes under the head, and the difference between two offsets is the time to read from one to the other.
+head reading the whole disk without pause would reach it, skews included. Its fraction is the angle at which the
+byte passes under the head, and the difference between two offsets is the time to read from one to the other. The
+sustained rate is that of the Hitachi Deskstar 7K500 specification, 4.4.4: the bytes of a cylinder over its turns,
+its head switches and the seek to the next.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ class Geometry:
             capacity = formatted
         if capacity % SECTOR or not 0 < capacity <= formatted:
             raise ModelError(
-                f"geometry: capacity {capacity} bytes; a positive multiple of 512 up to {formatted}, what the zones hold"
+                f"geometry: capacity {capacity} bytes; allowed: a positive multiple of 512 up to what the zones hold, "
+                f"{formatted}"
             )
         self.capacity = capacity
         # What `turns` and `cylinder` need, one tuple per zone, so that the hot path looks up once.

@@ -136,6 +136,32 @@ class ParityArray(Array):
         self._unreadable = self.failed
         self._absent = self.failed - self.rebuilding
 
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
+        return not self.cache.full and super().has_room
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """See :meth:`Array.when_room`."""
+        if self.cache.full:
+            self.cache.when_free(callback)
+        else:
+            super().when_room(callback)
+
+    def _acquire(self, row: int, low: int, high: int, start: Callable[[], None]) -> bool:
+        """Occupy stripe heads; whoever has to wait for them lets held-back requests go, before and after."""
+        if self.cache.acquire(row, low, high):
+            start()
+            return True
+
+        def late() -> None:
+            start()
+            self.unplug()
+
+        self.cache.wait(row, low, high, late)
+        self.unplug()
+        return False
+
     # reads
 
     def _pieces(self, offset: int, size: int) -> list[tuple[int, int, int, int]]:
@@ -187,7 +213,7 @@ class ParityArray(Array):
                 offset = row * self.layout.chunk_bytes + low
                 self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
 
-            self.cache.acquire(row, low, high, start)
+            self._acquire(row, low, high, start)
             return
 
         def finished() -> None:
@@ -210,7 +236,7 @@ class ParityArray(Array):
             for source in sources:
                 self._fetch(row, source, low, high, request.stream, lambda: counter.done(request))
 
-        self.cache.acquire(row, low, high, start_degraded)
+        self._acquire(row, low, high, start_degraded)
 
     def _sources(self, row: int, lost: int) -> list[int]:
         """The members from which the block of `lost` is computed."""
@@ -294,7 +320,7 @@ class ParityArray(Array):
             for a, b, full, partial in ranges:
                 self._write_range(gathered.row, a, b, full, partial, counter)
 
-        if not self.cache.acquire(gathered.row, low, high, start):
+        if not self._acquire(gathered.row, low, high, start):
             for row in list(self._gathering.values()):
                 self._complete_row(row)
 
@@ -396,7 +422,7 @@ class ParityArray(Array):
             self.cache.release(row)
             done()
 
-        self.cache.acquire(row, low, low + size, read)
+        self._acquire(row, low, low + size, read)
 
     @property
     def resync_bytes(self) -> int:

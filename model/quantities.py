@@ -92,9 +92,7 @@ def parse_rotation(value: object, place: str = "rotation") -> float:
     """Turns per minute of a spindle, written "7200rpm"; above 0, otherwise raises `InputError`."""
     number, unit = _read(value, place, _ROTATION_ALLOWED)
     units = {"rpm": "1", "RPM": "1"}
-    return _positive(
-        _scaled(number, unit, units, value, place, _ROTATION_ALLOWED), value, place, _ROTATION_ALLOWED
-    )
+    return _positive(_scaled(number, unit, units, value, place, _ROTATION_ALLOWED), value, place, _ROTATION_ALLOWED)
 
 
 def parse_frequency(value: object, place: str = "frequency") -> float:

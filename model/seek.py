@@ -11,6 +11,7 @@ all possible seeks). A write begins only when the head has settled better than a
 from __future__ import annotations
 
 from array import array
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -64,7 +65,7 @@ class SeekCurve:
             factor = (full_stroke_s - track_to_track_s) / (root / 2 + longest / (2 * root) - 1)
             return track_to_track_s - factor, factor, factor / (2 * root)
 
-        def times(joint: float, at: np.ndarray) -> np.ndarray:
+        def times(joint: float, at: np.ndarray) -> Any:
             start, factor, slope = curve(joint)
             short = start + factor * np.sqrt(at)
             return np.where(at <= joint, short, start + factor * joint**0.5 / 2 + slope * at)
@@ -112,7 +113,7 @@ def _mirrored(times: np.ndarray) -> array[float]:
 
 
 def _random_distances(cylinders: int) -> tuple[np.ndarray, np.ndarray]:
-    """Distances (cylinders) between two random cylinders, and the chance of each: 2 (1 - x) at a share x of the stroke."""
+    """Distances between two random cylinders, and the chance of each: 2 (1 - x) at a share x of the stroke."""
     bins = min(cylinders - 1, 4096)
     shares = (np.arange(bins) + 0.5) / bins
     chances = 1.0 - shares

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from .errors import InputError
@@ -73,16 +74,19 @@ class Spec(BaseModel):
     def _no_truth_as_number(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
             problems = [
-                InitErrorDetails(type=refusal("true" if value else "false", "allowed: a number"), loc=(key,), input=value)
+                InitErrorDetails(
+                    type=refusal("true" if value else "false", "allowed: a number"), loc=(key,), input=value
+                )
                 for key, value in data.items()
-                if isinstance(value, bool) and key in cls.model_fields and _is_number(cls.model_fields[key].annotation)
+                if isinstance(value, bool) and key in cls.model_fields and _is_number(cls.model_fields[key])
             ]
             if problems:
                 raise ValidationError.from_exception_data(cls.__name__, problems)
         return data
 
 
-def _is_number(annotation: Any) -> bool:
-    """Whether a field is for numbers and not for true or false."""
-    kinds = {annotation, *get_args(annotation)}
-    return bool(kinds & {int, float}) and bool not in kinds
+def _is_number(field: FieldInfo) -> bool:
+    """Whether a field is for bare numbers and not for true or false; types with units look for themselves."""
+    kinds = {field.annotation, *get_args(field.annotation)}
+    parsed = any(isinstance(validator, BeforeValidator) for validator in field.metadata)
+    return bool(kinds & {int, float}) and bool not in kinds and not parsed

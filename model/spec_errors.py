@@ -20,6 +20,7 @@ from .errors import InputError
 from .yaml_files import KeyPath, Positions, read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_NOTHING = object()
 
 
 def load_spec(model_class: type[_Model], path: Path | str) -> _Model:
@@ -54,11 +55,12 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         return TypeAdapter(model_class).validate_python(data, context={"units": "required"})
     except ValidationError as error:
         raise _first_error(model_class, data, positions, error) from None
+    except InputError as error:
+        place = f"{positions.file}: {error.place}" if positions is not None else error.place
+        raise InputError(place, error.found, error.allowed) from None
 
 
-def _first_error(
-    model_class: Any, data: object, positions: Positions | None, error: ValidationError
-) -> InputError:
+def _first_error(model_class: Any, data: object, positions: Positions | None, error: ValidationError) -> InputError:
     details = error.errors(include_url=False)
     lines = positions or Positions("")
 
@@ -81,14 +83,22 @@ def _data_path(data: object, detail: ErrorDetails) -> KeyPath:
     path: list[str | int] = []
     location = detail["loc"]
     for i, part in enumerate(location):
-        if isinstance(data, Mapping) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
+        inner = _inside(data, part)
+        if inner is not _NOTHING:
+            data = inner
         elif i < len(location) - 1 or detail["type"] not in ("missing", "extra_forbidden", "invalid_key"):
             continue
         path.append(part)
     return tuple(path)
+
+
+def _inside(data: object, part: str | int) -> object:
+    """What stands at `part` of the data, or `_NOTHING`."""
+    if isinstance(data, Mapping):
+        return data.get(part, _NOTHING)
+    if isinstance(data, list) and isinstance(part, int) and part < len(data):
+        return data[part]
+    return _NOTHING
 
 
 def _field(path: KeyPath) -> str:
@@ -110,11 +120,13 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
     if kind == "missing":
         return "it is missing", "required"
     if kind == "union_tag_not_found":
-        return f"found no {context['discriminator']}", f"required: {context['discriminator']} says which kind it is"
+        tag = str(context["discriminator"]).strip("'")
+        return f"found no {tag}", f"required: {tag} says which kind it is"
     found = f"found {_shown(value)}"
     if kind == "union_tag_invalid":
         tags = [tag.strip().strip("'") for tag in str(context["expected_tags"]).split(",")]
-        return f"found the {context['discriminator']} {context['tag']!r}", _choice(str(context["tag"]), tags)
+        name = str(context["discriminator"]).strip("'")
+        return f"found the {name} {context['tag']!r}", _choice(str(context["tag"]), tags)
     if kind in ("literal_error", "enum"):
         choices = [part.strip("'") for part in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return found, _choice(str(value), choices)
@@ -175,7 +187,9 @@ def _step(annotation: Any, part: int | str) -> Iterator[Any]:
             if part == (info.alias or name):
                 yield from _members(info.annotation)
                 return
-        if part == annotation.__name__ or any(part in _literals(info.annotation) for info in annotation.model_fields.values()):
+        if part == annotation.__name__ or any(
+            part in _literals(info.annotation) for info in annotation.model_fields.values()
+        ):
             yield annotation
     elif get_args(annotation):
         inner = get_args(annotation)

@@ -46,7 +46,7 @@ class StripeCache:
         Chunk of the array (sets how many rows fit).
     """
 
-    __slots__ = ("_active", "_blocked", "_keep_rows", "_recent", "_waiting", "head_bytes", "heads", "in_use", "waits")
+    __slots__ = ("_active", "_blocked", "_idle_callbacks", "_keep_rows", "_recent", "_waiting", "head_bytes", "heads", "in_use", "waits")
 
     def __init__(self, heads: int, head_bytes: int, chunk_bytes: int) -> None:
         self.heads = heads
@@ -56,24 +56,28 @@ class StripeCache:
         self._active: dict[int, list[int]] = {}
         self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
         self._blocked = False
+        self._idle_callbacks: list[Callable[[], None]] = []
         self._recent: OrderedDict[int, dict[int, tuple[int, int, Arrival]]] = OrderedDict()
         self._keep_rows = max(1, (heads or 256) * head_bytes // chunk_bytes)
 
-    def acquire(self, row: int, low: int, high: int, start: Callable[[], None]) -> bool:
-        """Occupy the heads of bytes [low, high) of `row`; `start` is called when they are there.
+    @property
+    def full(self) -> bool:
+        """Whether work waits for heads."""
+        return bool(self._waiting)
 
-        Returns
-        -------
-        bool
-            Whether `start` has been called at once.
-        """
-        if self._waiting or not self._take(row, low, high):
-            self._blocked = True
-            self.waits += 1
-            self._waiting.append((row, low, high, start))
-            return False
-        start()
-        return True
+    def when_free(self, callback: Callable[[], None]) -> None:
+        """Call back once when no work waits for heads any more."""
+        self._idle_callbacks.append(callback)
+
+    def acquire(self, row: int, low: int, high: int) -> bool:
+        """Occupy the heads of bytes [low, high) of `row`, unless too few are free or others wait already."""
+        return not self._waiting and self._take(row, low, high)
+
+    def wait(self, row: int, low: int, high: int, start: Callable[[], None]) -> None:
+        """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
+        self._blocked = True
+        self.waits += 1
+        self._waiting.append((row, low, high, start))
 
     def _take(self, row: int, low: int, high: int) -> bool:
         if not self.heads:
@@ -114,6 +118,9 @@ class StripeCache:
                     return
                 self._waiting.popleft()
                 start()
+            callbacks, self._idle_callbacks = self._idle_callbacks, []
+            for callback in callbacks:
+                callback()
 
     def holds(self, row: int, member: int, low: int, high: int) -> Arrival | None:
         """Return the arrival of bytes [low, high) of `member` in `row` if they are cached or on their way."""

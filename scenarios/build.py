@@ -55,6 +55,17 @@ class BuiltMachine:
         self.targets: list[Any] = [self._target(name) for name in scenario.workload.targets]
         self.dds: list[Dd] = [self._dd(i, target) for i, target in enumerate(self.targets)]
 
+    @property
+    def all_links(self) -> list[Link]:
+        """Cables and what is behind them."""
+        return [*self.links.values(), *(cable for cable, _ in self.channels.values())]
+
+    @property
+    def scheduler_cycle_s(self) -> float:
+        """How long one round of batches of the I/O scheduler takes (s); 0 without batches."""
+        section = self.kernel.queue
+        return section.read_batch + section.write_batch if section.scheduler == "anticipatory" else 0.0
+
     # drives
 
     def _target(self, name: str) -> Any:
@@ -78,7 +89,7 @@ class BuiltMachine:
                 self.engine,
                 self.host,
                 disk,
-                self._scheduler(),
+                self._scheduler(name),
                 depth=spec.queue_depth,
                 limit_bytes=section.limit,
                 limit_requests=section.limit_requests,
@@ -86,7 +97,7 @@ class BuiltMachine:
             )
         return self.queues[name]
 
-    def _scheduler(self) -> Scheduler:
+    def _scheduler(self, name: str) -> Scheduler:
         section = self.kernel.queue
         if section.scheduler == "linus":
             return LinusElevator(section.max_request, section.read_passes, section.write_passes)
@@ -95,7 +106,8 @@ class BuiltMachine:
         settings = AnticipatorySettings(
             section.read_batch, section.write_batch, section.anticipation, section.read_expire, section.write_expire
         )
-        return Anticipatory(section.max_request, settings)
+        phase = float(self.engine.streams.generator(f"{name}/scheduler").random())
+        return Anticipatory(section.max_request, settings, phase)
 
     # arrays
 

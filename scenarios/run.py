@@ -1,4 +1,10 @@
-"""Run a scenario and say how fast it was and why."""
+"""Run a scenario and say how fast it was and why.
+
+A long dd is not simulated to its end: a steady part of it is, and the rest goes on at the same rate. A read is
+steady from the start. A write settles in one of two ways. While dirty memory is between the kernel's thresholds the
+program runs freely; if it makes more dirty than the disks take, memory fills until the program is throttled, and from
+then on it gets the throttled rate. Both regimes are simulated if the run is long enough to see both.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.dd import Dd
+from ..model.raw_cache import DirtyLimits
 from ..model.statistics import Usage, bottleneck
 from .build import BuiltMachine
 from .scenario import ScenarioSpec
@@ -18,15 +25,24 @@ class Sample:
 
     Attributes
     ----------
-    read_bytes, write_bytes
-        Bytes per program that are measured; the rest of the run is taken to go on at the same rate.
+    read_bytes
+        Bytes per reading program that are measured.
+    write_bytes
+        Bytes per writing program that are measured at least.
+    cycles
+        Cycles of the I/O scheduler that a write is measured over at least.
     warm_up
-        Bytes per program before the measurement, as a share of the measured ones.
+        What comes before the measurement, as a share of it.
+    dirty_swing_bytes
+        Where a kernel writes back in large swings (2.4 from 30 down to 20 % of memory), they are cut to this. It
+        sets how long one swing takes, not the mean, as long as it is several times the drives' buffers.
     """
 
     read_bytes: int = 64 << 20
-    write_bytes: int = 32 << 20
+    write_bytes: int = 24 << 20
+    cycles: int = 3
     warm_up: float = 0.25
+    dirty_swing_bytes: int = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,65 +86,165 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
     Returns
     -------
     Prediction
-        Rates are those of the measured part; seconds are scaled to the whole workload.
+        Rates and seconds of the whole workload; usages of its longest steady part.
     """
-    machine = BuiltMachine(scenario)
-    return DdRun(machine, sample or Sample()).run()
+    sample = sample or Sample()
+    total = scenario.workload.size * len(scenario.workload.targets)
+    if scenario.workload.direction == "read":
+        run = ReadRun(BuiltMachine(scenario), sample)
+        seconds = run.run() * scenario.workload.size
+        return _prediction(run, seconds, total / seconds)
+    free = WriteRun(BuiltMachine(scenario), sample, throttled=False)
+    free.run()
+    limits = free.kernel_limits
+    fills_after = (limits.limit - limits.flush_above) / free.growth if free.growth > 0 else float("inf")
+    if fills_after * free.rate >= total:
+        return _prediction(free, total / free.rate, free.rate)
+    throttled = WriteRun(BuiltMachine(scenario), sample, throttled=True)
+    throttled.run()
+    seconds = fills_after + (total - fills_after * free.rate) / throttled.rate
+    return _prediction(throttled if 2 * fills_after < seconds else free, seconds, total / seconds)
 
 
-class DdRun:
-    """A run of dd processes on a built machine: warm-up, measurement, result."""
+def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
+    usages = run.usages()
+    machine = run.machine
+    return Prediction(
+        seconds=seconds,
+        rate=rate,
+        usages=usages,
+        bottleneck=bottleneck(usages),
+        member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
+        events=machine.engine.scheduled_events,
+    )
+
+
+class Run:
+    """A measured part of a workload on a built machine."""
 
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
         self.machine = machine
+        self.sample = sample
         self.workload = machine.scenario.workload
-        self.writes = self.workload.direction == "write"
-        wanted = sample.write_bytes if self.writes else sample.read_bytes
-        self.measured = min(wanted, self.workload.size)
-        self.warm_up = min(int(wanted * sample.warm_up), self.workload.size - self.measured)
-        self.begun: list[float] = []
-        self.ended: list[float] = []
+        self.began = 0.0
+        for resync in machine.resyncs.values():
+            machine.engine.spawn(resync.run())
 
-    def run(self) -> Prediction:
-        """Simulate and evaluate."""
+    def _begin(self) -> None:
+        """The measurement begins: what was counted so far was warm-up."""
+        machine, now = self.machine, self.machine.engine.now
+        self.began = now
+        for disk in machine.disks.values():
+            disk.start_statistics(now)
+        for link in machine.all_links:
+            link.busy_s = 0.0
+            link.bytes_moved = 0
+        machine.cpu.busy_s = machine.cpu.kernel_s = 0.0
+
+    def usages(self) -> tuple[Usage, ...]:
+        """How busy everything was during the measurement."""
+        machine = self.machine
+        span = machine.engine.now - self.began
+        usages = [Usage("cpu", "cpu", min(1.0, machine.cpu.busy_s / span / machine.cpu.cores), 0.0, 0, 0, 0)]
+        for link in machine.all_links:
+            if link.bytes_moved:
+                usages.append(Usage(link.name, "link", min(1.0, link.busy_s / span), 0.0, 0, 0, link.bytes_moved))
+        for name, disk in machine.disks.items():
+            busy, waiting, moved = disk.busy_s / span, disk.latency_s / span, disk.read_bytes + disk.write_bytes
+            usages.append(Usage(name, "disk", min(1.0, busy), waiting, disk.reads, disk.writes, moved))
+        return tuple(usages)
+
+
+class ReadRun(Run):
+    """dd processes that read; the slowest one ends the run, as ``time`` has it."""
+
+    def run(self) -> float:
+        """Seconds per byte of one process."""
         engine = self.machine.engine
-        if self.writes:
-            self._fill_with_dirty()
-        for resync in self.machine.resyncs.values():
-            engine.spawn(resync.run())
-        runs = [engine.spawn(self._program(dd)) for dd in self.machine.dds]
-        engine.run(engine.all_of(runs))
-        scale = self.workload.size / self.measured
-        seconds = max(e - b for b, e in zip(self.begun, self.ended, strict=True)) * scale
-        usages = self._usages()
-        total = self.workload.size * len(self.machine.dds)
-        return Prediction(
-            seconds=seconds,
-            rate=total / seconds,
-            usages=usages,
-            bottleneck=bottleneck(usages),
-            member_ios=sum(disk.reads + disk.writes for disk in self.machine.disks.values()),
-            events=engine.scheduled_events,
-        )
+        measured = min(self.sample.read_bytes, self.workload.size)
+        warm_up = min(int(self.sample.read_bytes * self.sample.warm_up), self.workload.size - measured)
+        spans: list[float] = []
 
-    def _program(self, dd: Dd) -> Generator[Any, Any, None]:
-        engine = self.machine.engine
-        dd.size = self.warm_up
-        if dd.size:
-            yield engine.spawn(dd.write() if self.writes else dd.read())
-        self.begun.append(engine.now)
-        dd.start, dd.size = dd.position, self.measured
-        yield engine.spawn(dd.write() if self.writes else dd.read())
-        self.ended.append(engine.now)
+        def program(dd: Dd) -> Generator[Any, Any, None]:
+            if warm_up:
+                dd.size = warm_up
+                yield engine.spawn(dd.read())
+            if not self.began:
+                self._begin()
+            begun = engine.now
+            dd.start, dd.size = dd.position, measured
+            yield engine.spawn(dd.read())
+            spans.append(engine.now - begun)
 
-    def _fill_with_dirty(self) -> None:
-        """Begin in the state that a long write reaches: as much dirty memory as starts the write-back."""
-        memory, dds = self.machine.memory, self.machine.dds
-        share = memory.limits.flush_above // len(dds) >> 20 << 20
-        for dd in dds:
+        engine.run(engine.all_of([engine.spawn(program(dd)) for dd in self.machine.dds]))
+        return max(spans) / measured
+
+
+class WriteRun(Run):
+    """dd processes that write, in the middle of a long run.
+
+    Parameters
+    ----------
+    throttled
+        Begin with as much dirty memory as throttles the programs; otherwise with as much as starts the write-back.
+
+    Attributes
+    ----------
+    rate
+        Bytes per second of all processes.
+    growth
+        Bytes per second by which dirty memory grows.
+    kernel_limits
+        The kernel's thresholds as they are without cutting the swing.
+    """
+
+    def __init__(self, machine: BuiltMachine, sample: Sample, throttled: bool) -> None:
+        super().__init__(machine, sample)
+        self.rate = 0.0
+        self.growth = 0.0
+        memory = machine.memory
+        limits = self.kernel_limits = memory.limits
+        lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
+        memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit)
+        share = (limits.limit if throttled else limits.flush_above) // len(machine.dds) >> 20 << 20
+        for dd in machine.dds:
             dd.cache.mark_dirty(dd.start, dd.start + share)
             dd.start += share
             dd.position = dd.start
 
-    def _usages(self) -> tuple[Usage, ...]:
-        return ()
+    def run(self) -> None:
+        """Measure rate and growth over whole cycles."""
+        machine, engine, memory = self.machine, self.machine.engine, self.machine.memory
+        cycle_s = machine.scheduler_cycle_s
+        swings = memory.limits.flush_below < memory.limits.flush_above
+        programs = [engine.spawn(dd.write()) for dd in machine.dds]
+        measured = min(self.sample.write_bytes, self.workload.size) * len(programs)
+        finished = engine.event()
+
+        def state() -> tuple[int, int, float]:
+            return sum(dd.bytes_done for dd in machine.dds), memory.dirty_bytes + memory.writeback_bytes, engine.now
+
+        def watch() -> Generator[Any, Any, None]:
+            step = cycle_s or 0.002
+            while state()[0] < measured * self.sample.warm_up:
+                yield engine.timeout(step)
+            self._begin()
+            done, level, began = state()
+            cycles, last = 0, done
+            while True:
+                yield engine.timeout(step)
+                cycles += 1
+                now_done, now_level, now = state()
+                moved = now_done - done
+                settled = not swings or (abs(now_level - level) <= 1 << 19 and now_done > last)
+                last = now_done
+                if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= 4 * measured:
+                    self.rate = moved / (now - began)
+                    self.growth = 0.0 if swings else (now_level - level) / (now - began)
+                    finished.succeed()
+                    return
+
+        engine.spawn(watch())
+        engine.run(engine.any_of([finished, engine.all_of(programs)]))
+        if not finished.triggered:
+            self.rate = self.workload.size * len(programs) / engine.now

@@ -55,6 +55,8 @@ class Anticipatory(Scheduler):
         Largest merged request (bytes).
     settings
         Tunables.
+    phase
+        How much of the first read batch is already over (0 to 1): disks do not start their batches together.
     """
 
     __slots__ = (
@@ -74,12 +76,12 @@ class Anticipatory(Scheduler):
         "anticipations_lost",
     )
 
-    def __init__(self, max_bytes: int, settings: AnticipatorySettings) -> None:
+    def __init__(self, max_bytes: int, settings: AnticipatorySettings, phase: float = 0.0) -> None:
         super().__init__(max_bytes)
         self._settings = settings
         self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
         self._batch = READ
-        self._batch_ends = settings.read_batch_s
+        self._batch_ends = settings.read_batch_s * (1.0 - phase)
         self._position = 0
         self._in_driver = 0
         self._wait_until = -1.0

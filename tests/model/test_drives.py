@@ -55,7 +55,7 @@ def test_values_can_be_replaced_and_are_checked() -> None:
     assert spec.outer_media_rate == 63.6e6
     assert mechanics(faster)[0].media_rate(0) == pytest.approx(70e6)
     for wrong in ({"seek_average": 0.0205}, {"look_ahead": "1MiB"}, {"outer_media_rate": 1e6}, {"cache": 0}):
-        with pytest.raises(ValueError, match="look_ahead|average|rates|cache"):
+        with pytest.raises(ValueError, match=r"look_ahead|average|rates|cache"):
             spec.with_values(**wrong)
 
 

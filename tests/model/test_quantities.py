@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from raidsim.model.errors import InputError
 from raidsim.model.quantities import (
     format_duration,
@@ -79,9 +80,10 @@ def test_any_text_is_a_size_or_an_input_error(text: str) -> None:
     """Protects the command line from tracebacks: no text makes the parser fail in another way."""
     for parse in (parse_size, parse_time, parse_rate, parse_fraction):
         try:
-            assert parse(text) >= 0
-        except InputError as error:
-            assert "allowed" in error.allowed
+            number = parse(text)
+        except InputError:
+            continue
+        assert number >= 0
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,9 @@ def test_rates(written: str, rate: float) -> None:
     assert parse_rate(written) == rate
 
 
-@pytest.mark.parametrize("written", ["60", 60, "60MB", "0MB/s", "-1MB/s", "3Gbit/s", "300Mb/s", "60MBps", math.nan, "60K/s"])
+@pytest.mark.parametrize(
+    "written", ["60", 60, "60MB", "0MB/s", "-1MB/s", "3Gbit/s", "300Mb/s", "60MBps", math.nan, "60K/s"]
+)
 def test_rates_that_say_nothing_are_refused(written: object) -> None:
     """Protects against link rates in bits, rates of 0 and rates without a time."""
     with pytest.raises(InputError, match="per second"):

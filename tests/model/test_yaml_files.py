@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import pytest
 from pydantic import Field, ValidationError, model_validator
+
 from raidsim.model.errors import InputError
 from raidsim.model.spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
 from raidsim.model.spec_errors import load_spec, validate
@@ -43,6 +44,8 @@ class Machine(Spec):
 
     @model_validator(mode="after")
     def _some_members(self) -> Machine:
+        if self.name == "nowhere":
+            raise InputError("name", "'nowhere'", "allowed: a place")
         if not self.members:
             raise refusal("no members", "allowed: one or more")
         return self
@@ -58,10 +61,21 @@ def wrong(text: str) -> str:
 
 def test_values_mean_what_yaml_1_2_says() -> None:
     """Protects against YAML 1.1: `no` as false, `12:30` as 750, `1e3` as text, `0123` as octal."""
-    data, _ = parse_yaml("a: no\nb: 12:30\nc: 1e3\nd: 0123\ne: 'yes'\nf: true\ng: ~\nh: '5'\ni: 0x1f\nj: .5\nk: 1_000\n")
+    data, _ = parse_yaml(
+        "a: no\nb: 12:30\nc: 1e3\nd: 0123\ne: 'yes'\nf: true\ng: ~\nh: '5'\ni: 0x1f\nj: .5\nk: 1_000\n"
+    )
     assert data == {
-        **{"a": "no", "b": "12:30", "c": 1000.0, "d": 123, "e": "yes", "f": True, "g": None},
-        **{"h": "5", "i": 31, "j": 0.5, "k": "1_000"},
+        "a": "no",
+        "b": "12:30",
+        "c": 1000.0,
+        "d": 123,
+        "e": "yes",
+        "f": True,
+        "g": None,
+        "h": "5",
+        "i": 31,
+        "j": 0.5,
+        "k": "1_000",
     }
     infinite, _ = parse_yaml("[.inf, -.INF, .nan, 2001-01-01]")
     assert infinite[:2] == [math.inf, -math.inf]
@@ -105,13 +119,17 @@ def test_a_file_that_expands_is_refused() -> None:
     levels += [f"a{i}: &a{i} [" + f"*a{i - 1}, " * 9 + f"*a{i - 1}]" for i in range(1, 9)]
     with pytest.raises(InputError, match="expands"):
         parse_yaml("\n".join(levels))
-    with pytest.raises(InputError, match="deep|expands|YAML"):
+    with pytest.raises(InputError, match=r"deep|expands|YAML"):
         parse_yaml("[" * 5000)
 
 
 def test_unreadable_files_are_named(tmp_path: Path) -> None:
     """Protects the message for a missing file, a folder, an empty file and a file that is not UTF-8."""
-    for path, words in ((tmp_path / "none.yaml", "no such file"), (tmp_path, "folder"), (Path("a\0b"), "cannot be read")):
+    for path, words in (
+        (tmp_path / "none.yaml", "no such file"),
+        (tmp_path, "folder"),
+        (Path("a\0b"), "cannot be read"),
+    ):
         with pytest.raises(InputError, match=words) as caught:
             read_yaml(path)
         assert caught.value.place == str(path)
@@ -130,7 +148,9 @@ def test_unreadable_files_are_named(tmp_path: Path) -> None:
 def test_a_good_file_becomes_a_description(tmp_path: Path) -> None:
     """Protects the whole way from a file to SI values, and that the result cannot be changed."""
     path = tmp_path / "m.yaml"
-    path.write_text("name: box\nmembers:\n  - {kind: disk, rate: 60MB/s, seek: 8.9ms}\n  - {kind: flash, dies: 8}\nshare: 30%\n")
+    path.write_text(
+        "name: box\nmembers:\n  - {kind: disk, rate: 60MB/s, seek: 8.9ms}\n  - {kind: flash, dies: 8}\nshare: 30%\n"
+    )
     machine = load_spec(Machine, path)
     disk = machine.members[0]
     assert isinstance(disk, Disk)
@@ -159,7 +179,9 @@ def test_rates_that_are_none_are_refused(value: str) -> None:
 def test_an_unknown_key_is_answered_with_the_closest() -> None:
     """Protects against a misspelt key being ignored, at the top and inside a list of a choice of kinds."""
     top = wrong("name: box\nmembers: [{kind: flash, dies: 1}]\nchunck: 64KiB\n")
-    assert top.startswith("m.yaml:3: field chunck: found the unknown key 'chunck'; did you mean 'chunk'? allowed: name, ")
+    assert top.startswith(
+        "m.yaml:3: field chunck: found the unknown key 'chunck'; did you mean 'chunk'? allowed: name, "
+    )
     inner = wrong("name: box\nmembers:\n  - kind: disk\n    raet: 60MB/s\n")
     assert inner.startswith("m.yaml:4: field members[0].raet: found the unknown key 'raet'; did you mean 'rate'?")
     assert "dies" not in inner
@@ -186,6 +208,11 @@ def test_other_mistakes_have_the_same_form(members: str, words: str) -> None:
     message = wrong(f"name: box\nmembers: {members}\n")
     assert message.startswith("m.yaml:")
     assert words in message
+
+
+def test_an_input_error_of_a_check_gets_the_file() -> None:
+    """Protects checks that look something up and raise the error of the lookup: the file is named as well."""
+    assert wrong("name: nowhere\nmembers: [{kind: flash, dies: 1}]\n") == "m.yaml: name: 'nowhere'; allowed: a place"
 
 
 def test_a_file_that_is_no_mapping() -> None:

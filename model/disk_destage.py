@@ -1,0 +1,224 @@
+"""Cached writes on their way to the platters.
+
+Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3), 1994), by DiskSim's disk
+module (Bucy et al., CMU-PDL-08-101, 2008) and in makers' manuals (Maxtor D540X-4G, 2-4: writes are accepted until the
+write command stack or the buffer is full, and may be reordered):
+
+- a cached write waits as an extent; neighbours merge, and the number of extents is limited as well as their bytes;
+- a destage write that has begun is finished, at most ``DESTAGE_UNIT`` bytes of it;
+- a write that finds the buffer full makes destaging urgent: a whole batch of the run at hand is written
+  before the head serves anything else;
+- destaging sweeps upwards through the offsets and, among the next few extents, takes the one it reaches soonest.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+
+from .disk_cache import DirtyExtents
+from .disk_head import Head
+from .geometry import Geometry
+from .seek import SeekCurve
+
+DESTAGE_UNIT = 128 * 1024
+"""Bytes of an extent written before the head looks at commands again."""
+SWEEP_WINDOW = 8
+"""Extents ahead of the sweep among which the soonest reached is written first."""
+
+
+class WritingHead(Head, ABC):
+    """A head with a write buffer; what else it does between commands is its subclass's.
+
+    Parameters
+    ----------
+    geometry, seeks, phase
+        As for :class:`~.disk_head.Head`.
+    write_buffer_bytes, write_extents
+        Room for cached writes: bytes and separate extents.
+    destage_batch_bytes
+        Destaging that has begun goes on for so many bytes.
+
+    Attributes
+    ----------
+    dirty
+        Cached writes that no destage write has taken up.
+    in_flight
+        Bytes of accepted writes that are still crossing the link.
+    destaged_bytes
+        Cached bytes written to the platters.
+    """
+
+    __slots__ = (
+        "_batch",
+        "_batch_bytes",
+        "_freeing",
+        "_leaving",
+        "_sweep",
+        "_sweep_s",
+        "destaged_bytes",
+        "dirty",
+        "in_flight",
+        "write_buffer_bytes",
+        "write_extents",
+    )
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        seeks: SeekCurve,
+        phase: float,
+        write_buffer_bytes: int,
+        write_extents: int,
+        destage_batch_bytes: int,
+    ) -> None:
+        super().__init__(geometry, seeks, phase)
+        self.write_buffer_bytes = write_buffer_bytes
+        self.write_extents = write_extents
+        self._batch_bytes = destage_batch_bytes
+        self._batch = 0  # bytes left of it
+        self.dirty = DirtyExtents()
+        self.in_flight = 0
+        self._freeing: deque[tuple[float, int, int]] = deque()  # destage writes under way: when over, from, to
+        self._leaving = 0  # bytes in `_freeing`
+        self._sweep = 0  # offset at which the last write to the platters ended
+        self._sweep_s = -1.0  # and when
+        self.destaged_bytes = 0
+
+    @abstractmethod
+    def settle(self, to: float) -> None:
+        """Work out what the head does unasked until `to` (s)."""
+
+    @abstractmethod
+    def call_away(self, at: float) -> float:
+        """Stop what the head does unasked, at `at` (s); when it can go elsewhere (s)."""
+
+    def write(self, offset: int, size: int, at: float, sent_from_s: float, sent_s: float) -> float:
+        """Write to the platters without caching; when the last byte is on them (s).
+
+        Parameters
+        ----------
+        offset, size
+            Bytes.
+        at
+            When the arm can start (s).
+        sent_from_s, sent_s
+            When the first and the last byte arrive in the buffer (s).
+        """
+        geometry = self.geometry
+        if self.dirty.total:
+            self.settle(at)
+        start = self.call_away(at)
+        end = offset + size
+        if offset == self._sweep and start == self._sweep_s and sent_from_s <= start:
+            # The head goes on from the write before: tracks are crossed under way, within the skew.
+            begin, turns = start, geometry.turns_at_end(offset)
+            transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+        else:
+            transfer = geometry.transfer_s(offset, size)
+            begin = self._position(offset, start, self.seeks.write, max(sent_from_s, sent_s - transfer))
+        self.transfer_s += transfer
+        self._free_s = done = begin + transfer
+        self._sweep, self._sweep_s = end, done
+        self._arm = geometry.cylinder(end - 1)
+        return done
+
+    def has_room(self, offset: int, size: int, at: float) -> bool:
+        """Whether a write fits into the write buffer at time `at` (s)."""
+        self.settle(at)
+        self._free(at)
+        return self._fits(offset, size)
+
+    def make_room(self, offset: int, size: int, at: float) -> float:
+        """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
+        if self.has_room(offset, size, at):
+            return at
+        self._free_s = self.call_away(at)
+        freeing = self._freeing
+        self._batch = self._batch_bytes
+        while not self._fits(offset, size):
+            if not freeing:
+                if not self.dirty.total:
+                    break  # only writes still on their way fill the buffer
+                self._destage()
+            at = freeing[0][0]
+            self._free(at)
+        while self._batch > 0 and self.dirty.run_from(self._sweep) > self._sweep:
+            self._destage()
+        return at
+
+    def accept(self, offset: int, size: int, at: float) -> None:
+        """A cached write has crossed the link: its data is dirty from `at` (s)."""
+        self.settle(at)
+        if not self._reading and self._free_s < at:
+            self._free_s = at
+        self.in_flight -= size
+        self.dirty.add(offset, offset + size)
+
+    def flush(self, at: float) -> float:
+        """Destage everything, from `at`; when the last byte is on the platters (s)."""
+        self.settle(at)
+        if self.dirty.total:
+            self._free_s = self.call_away(at)
+            while self.dirty.total:
+                self._destage()
+        freeing = self._freeing
+        return max(at, freeing[-1][0]) if freeing else at
+
+    def _free(self, at: float) -> None:
+        """Forget what destage writes have brought to the platters by `at` (s)."""
+        freeing = self._freeing
+        while freeing and freeing[0][0] <= at:
+            _, start, end = freeing.popleft()
+            self._leaving -= end - start
+
+    def writes_hold(self, start: int, end: int, at: float) -> bool:
+        """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
+        self._free(at)
+        run_from, freeing = self.dirty.run_from, self._freeing
+        while start < end:
+            reached = run_from(start)
+            for _, low, high in freeing:
+                if low <= start and high > reached:
+                    reached = high
+            if reached == start:
+                return False
+            start = reached
+        return True
+
+    def _fits(self, offset: int, size: int) -> bool:
+        dirty = self.dirty
+        held = dirty.total + self._leaving + self.in_flight
+        if held and held + size > self.write_buffer_bytes:
+            return False
+        return len(dirty) < self.write_extents or dirty.touches(offset, offset + size)
+
+    def _destage(self) -> None:
+        """Write one unit of dirty data from ``_free_s`` on."""
+        dirty, geometry = self.dirty, self.geometry
+        start = self._free_s
+        offset = self._sweep
+        end = dirty.run_from(offset)
+        if end > offset and start == self._sweep_s:
+            begin, turns = start, geometry.turns_at_end(offset)
+        else:
+            if end <= offset:
+                choice = dirty.ahead(offset, SWEEP_WINDOW)
+                offset = choice[0]
+                if len(choice) > 1:
+                    offset = self._soonest(choice, start)
+                end = dirty.run_from(offset)
+            begin, turns = self._position(offset, start, self.seeks.write), geometry.turns(offset)
+        if end - offset > DESTAGE_UNIT:
+            end = offset + DESTAGE_UNIT
+        size = end - offset
+        transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+        dirty.remove(offset, end)
+        self.transfer_s += transfer
+        self.destaged_bytes += size
+        self._batch -= size
+        self._arm = geometry.cylinder(end - 1)
+        self._free_s = self._sweep_s = begin + transfer
+        self._sweep = end
+        self._freeing.append((self._free_s, offset, end))
+        self._leaving += size

@@ -1,0 +1,113 @@
+"""The arm and the platters: where the head is, when it is free, and how long it takes to get to a place.
+
+Moving costs the seek curve's time; then the platter has to bring the place round. The platters turn at a constant
+speed from an angle of their own at time 0, so the wait is exact and two requests on a track are never both lucky.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+
+from .geometry import Geometry
+from .seek import SeekCurve
+
+EARLY = 1e-7
+"""Turns by which a place counts as still ahead although rounding says it has just passed."""
+
+
+class Head:
+    """The head of one drive.
+
+    Parameters
+    ----------
+    geometry, seeks
+        The mechanics.
+    phase
+        Angle (turns) of the platters at time 0.
+
+    Attributes
+    ----------
+    seek_s, rotation_s, transfer_s
+        Time (s) the arm moved, the head waited for the platter, and requested data passed under it.
+    """
+
+    __slots__ = (
+        "_arm",
+        "_first_bytes",
+        "_free_s",
+        "_heads",
+        "_inverse_revolution",
+        "_phase",
+        "_reading",
+        "_revolution_s",
+        "_rows",
+        "geometry",
+        "rotation_s",
+        "seek_s",
+        "seeks",
+        "transfer_s",
+    )
+
+    def __init__(self, geometry: Geometry, seeks: SeekCurve, phase: float = 0.0) -> None:
+        self.geometry = geometry
+        self.seeks = seeks
+        self._phase = phase
+        self._rows = geometry.rows
+        self._first_bytes = [row[0] for row in geometry.rows]
+        self._heads = geometry.heads
+        self._revolution_s = geometry.revolution_s
+        self._inverse_revolution = 1.0 / geometry.revolution_s
+        self._arm = 0  # cylinder
+        self._free_s = 0.0  # from when the head can be sent elsewhere
+        self._reading = False  # whether it reads on, unasked, after what it was sent for
+        self.seek_s = 0.0
+        self.rotation_s = 0.0
+        self.transfer_s = 0.0
+
+    def angle(self, at: float) -> float:
+        """Turns of the platters at `at` (s); the fraction is the angle under the head."""
+        return at * self._inverse_revolution + self._phase
+
+    def _position(self, offset: int, start: float, table: array[float], not_before: float = 0.0) -> float:
+        """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
+        cylinder = self.geometry.cylinder(offset)
+        seek = table[cylinder - self._arm]
+        arrived = start + seek
+        if arrived < not_before:
+            arrived = not_before
+        turns = self.geometry.turns(offset) - arrived * self._inverse_revolution - self._phase + EARLY
+        wait = (turns % 1.0) * self._revolution_s
+        self.seek_s += seek
+        self.rotation_s += wait
+        self._arm = cylinder
+        return arrived + wait
+
+    def _soonest(self, offsets: list[int], start: float) -> int:
+        """The offset that a head sent to write at `start` (s) reaches first."""
+        geometry, table, arm = self.geometry, self.seeks.write, self._arm
+        head_skew, cylinder_step, heads = geometry.head_skew, geometry.cylinder_step, self._heads
+        first_bytes, rows, inverse_revolution = self._first_bytes, self._rows, self._inverse_revolution
+        passed = start * inverse_revolution + self._phase - EARLY
+        best, soonest = offsets[0], 1e9
+        for offset in offsets:
+            first_byte, inverse, first_turn, first_cylinder = rows[bisect_right(first_bytes, offset) - 1]
+            tracks = (offset - first_byte) * inverse
+            whole = int(tracks)
+            cylinder = whole // heads
+            reach = table[first_cylinder + cylinder - arm] * inverse_revolution
+            if reach < soonest:
+                turns = first_turn + tracks + whole * head_skew + cylinder * cylinder_step
+                reach += (turns - passed - reach) % 1.0
+                if reach < soonest:
+                    best, soonest = offset, reach
+        return best
+
+    def _reach_s(self, offset: int, start: float) -> float:
+        """When `offset` would pass under a head sent to read there at `start` (s)."""
+        if start < self._free_s:
+            start = self._free_s
+        geometry = self.geometry
+        arrived = start + self.seeks.read[geometry.cylinder(offset) - self._arm]
+        turns = geometry.turns(offset) - arrived * self._inverse_revolution - self._phase + EARLY
+        return arrived + (turns % 1.0) * self._revolution_s

@@ -1,0 +1,97 @@
+"""The command line as a whole: what it prints and how it ends."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+
+import pytest
+
+from raidsim.cli import main as cli
+from raidsim.model.errors import InputError
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None]:
+    """Adds a command called `planted` that runs a function."""
+
+    def plant(function: Callable[[], None]) -> None:
+        module = types.ModuleType("raidsim.cli.planted")
+        module.__dict__["planted_command"] = function
+        monkeypatch.setitem(sys.modules, "raidsim.cli.planted", module)
+        monkeypatch.setitem(cli.COMMANDS, "planted", ("planted:planted_command", "Only here."))
+
+    return plant
+
+
+def run(*arguments: str) -> object:
+    """Exit status of the command line."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(list(arguments))
+    return ended.value.code
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects the table of commands: names and one line each, without importing any, missing ones included."""
+    assert run("--help") == 0
+    shown = capsys.readouterr().out
+    for name, (_, text) in cli.COMMANDS.items():
+        assert name in shown
+        assert text in shown
+
+
+def test_bad_input_is_one_line_and_status_2(
+    planted: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Protects people from tracebacks: where, what was found and what is allowed, on one line of stderr."""
+
+    def refuse() -> None:
+        raise InputError("m.yaml:3", "found\n'64K'", "allowed: 64KiB")
+
+    planted(refuse)
+    assert run("planted") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "error: m.yaml:3: found '64K'; allowed: 64KiB\n"
+
+
+def test_an_interrupt_ends_with_130(
+    planted: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Protects Ctrl-C: one line and the shell's own status, no traceback and no "Aborted"."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    planted(interrupt)
+    assert run("planted") == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_our_own_mistakes_are_not_hidden(planted: Callable[[Callable[[], None]], None]) -> None:
+    """Protects finding bugs: only errors raised on purpose are shortened to a line."""
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    planted(fail)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["planted"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["layot"], "did you mean 'layout'?"), (["--nothing"], "--nothing"), (["layout", "--disks", "x"], "--disks")],
+)
+def test_wrong_use_is_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects the status of misspelt commands and options, and that the message names them."""
+    assert run(*arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_command_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects against an ImportError for a command whose module is not installed."""
+    monkeypatch.setitem(cli.COMMANDS, "later", ("not_there_yet:later_command", "Only here."))
+    assert run("later") == 2
+    assert capsys.readouterr().err == "error: the command later is not part of this version\n"

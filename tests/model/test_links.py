@@ -1,0 +1,86 @@
+"""Links: no byte is lost, no moment is sold twice, gaps are used, and an ATA channel serves one at a time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raidsim.model.links import AtaChannel, Link, Path
+
+PCI = 133.3e6
+
+
+@given(st.lists(st.tuples(st.floats(0, 0.01), st.floats(0, 0.05), st.integers(512, 2**17)), min_size=1, max_size=60))
+def test_reservations_do_not_overlap_and_conserve_bytes(asked: list[tuple[float, float, int]]) -> None:
+    """Protects the link's one promise: at any moment it moves for one user, as fast as its rate and no faster."""
+    link, now, given_out = Link("pci", PCI, per_transfer_s=1e-6), 0.0, []
+    for step, ahead, size in asked:
+        now += step
+        begin, end = link.reserve(now, now + ahead, size)
+        assert begin >= now + ahead
+        assert end - begin == pytest.approx(size / PCI + 1e-6)
+        given_out.append((begin, end))
+    given_out.sort()
+    assert all(end <= begin + 1e-12 for (_, end), (begin, _) in pairwise(given_out))
+    assert link.bytes_moved == sum(size for _, _, size in asked)
+    assert link.transfers == len(asked)
+    assert link.busy_s == pytest.approx(sum(end - begin for begin, end in given_out))
+
+
+def test_a_gap_before_a_reservation_is_used() -> None:
+    """Protects disks that reserve ahead of time from blocking the bus for those who need it earlier."""
+    link = Link("pci", 100.0)
+    assert link.reserve(0.0, 5.0, 100) == (5.0, 6.0)
+    assert link.reserve(0.0, 2.0, 100) == (2.0, 3.0)
+    assert link.reserve(0.0, 0.0, 250) == (6.0, 8.5), "2.5 s do not fit before 2.0 nor between 3.0 and 5.0"
+    assert link.reserve(0.0, 0.0, 200) == (0.0, 2.0)
+    assert link.reserve(0.0, 0.0, 200) == (3.0, 5.0)
+
+
+def test_two_streams_share_the_bus_at_its_rate() -> None:
+    """Protects the PCI ceiling: two disks that could do 100 MB/s each get the bus's rate together, half each."""
+    bus, size = Link("pci", PCI), 65536
+    paths = [Path((Link(name, 100e6), bus)) for name in ("ide0", "ide1")]
+    over = [0.0, 0.0]
+    for _ in range(2_000):
+        turn = 0 if over[0] <= over[1] else 1
+        over[turn] = paths[turn].reserve(min(over), over[turn], size)
+    assert bus.bytes_moved / max(over) == pytest.approx(PCI, rel=0.01)
+    moved = [path.links[0].bytes_moved for path in paths]
+    assert moved[0] == pytest.approx(moved[1], rel=0.01)
+
+
+def test_one_stream_goes_at_the_pace_of_its_slowest_link() -> None:
+    """Protects cut-through: links work at the same time, so their times are not added."""
+    path = Path((Link("cable", 50e6), Link("channel", 100e6), Link("pci", PCI)))
+    assert path.slowest_rate == 50e6
+    assert path.reserve(0.0, 1.0, 50_000_000) == pytest.approx(2.0)
+    assert Path().reserve(0.0, 3.0, 4096) == 3.0
+    assert Path((Link("cable", 1e6),)).reserve(0.0, 0.0, 1_000_000) == pytest.approx(1.0)
+
+
+def test_a_link_without_a_rate_is_refused() -> None:
+    """Protects divisions: 0, a negative rate and NaN never become a time."""
+    for rate in (0.0, -1.0, float("nan")):
+        with pytest.raises(ValueError, match="not positive"):
+            Link("pci", rate)
+
+
+def test_an_ata_channel_serves_one_at_a_time_in_turn() -> None:
+    """Protects master and slave: the second command starts when the first is over, in order of asking."""
+    channel, started = AtaChannel("ide0"), []
+    assert channel.acquire(lambda: started.append("never called"))
+    assert not channel.acquire(lambda: started.append("slave"))
+    assert not channel.acquire(lambda: started.append("master again"))
+    assert started == []
+    channel.release()
+    assert started == ["slave"]
+    assert not channel.acquire(lambda: started.append("last"))
+    channel.release()
+    channel.release()
+    assert started == ["slave", "master again", "last"]
+    channel.release()
+    assert channel.acquire(lambda: None)
