@@ -161,8 +161,8 @@ class HardDisk:
 
     @property
     def dirty_bytes(self) -> int:
-        """Bytes in the write cache that are not on the platters."""
-        return self.media.dirty.total + self.media.in_flight
+        """Bytes in the write cache that are not on the platters now."""
+        return self.media.unwritten(self._engine._now)
 
     @property
     def outstanding(self) -> int:

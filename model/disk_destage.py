@@ -165,6 +165,12 @@ class WritingHead(Head, ABC):
         freeing = self._freeing
         return max(at, freeing[-1][0]) if freeing else at
 
+    def unwritten(self, at: float) -> int:
+        """Bytes of accepted writes that are not on the platters at `at` (s)."""
+        self.settle(at)
+        self._free(at)
+        return self.dirty.total + self._leaving + self.in_flight
+
     def _free(self, at: float) -> None:
         """Forget what destage writes have brought to the platters by `at` (s)."""
         freeing = self._freeing

@@ -39,10 +39,10 @@ class Sample:
     """
 
     read_bytes: int = 64 << 20
-    write_bytes: int = 24 << 20
+    write_bytes: int = 12 << 20
     cycles: int = 3
     warm_up: float = 0.25
-    dirty_swing_bytes: int = 32 << 20
+    dirty_swing_bytes: int = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,6 +191,17 @@ def test_flush_empties_the_write_cache() -> None:
     assert disk.media.destaged_bytes == 20 * 64 * KIB
 
 
+def test_dirty_bytes_leave_when_they_are_on_the_platters() -> None:
+    """4 KiB written far away: dirty while the arm moves and the platter turns, and clean half a second later."""
+    engine = Engine(1)
+    disk = HardDisk(engine, JB, "disk")
+    disk.submit(Request(WRITE, FAR, 4 * KIB, lambda request: None))
+    engine.run(until=0.002)
+    assert disk.dirty_bytes == 4 * KIB
+    engine.run(until=0.5)
+    assert disk.dirty_bytes == 0
+
+
 def test_a_queuing_drive_flushes_what_was_still_arriving() -> None:
     """A flush behind cached writes on their way waits for them, and leaves nothing dirty."""
     engine = Engine(1)

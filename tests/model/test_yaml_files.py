@@ -22,6 +22,7 @@ class Disk(Spec):
     kind: Literal["disk"] = "disk"
     rate: Rate
     seek: Duration = 0.0
+    settle: Duration = 0.0005
     cache: Size = 0
     heads: int = 2
 
@@ -155,6 +156,7 @@ def test_a_good_file_becomes_a_description(tmp_path: Path) -> None:
     disk = machine.members[0]
     assert isinstance(disk, Disk)
     assert (disk.rate, disk.seek, machine.share) == (60e6, 0.0089, 0.3)
+    assert disk.settle == 0.0005, "a default is an SI value and needs no unit"
     with pytest.raises(ValidationError, match="frozen"):
         machine.name = "other"  # type: ignore[misc]
 

@@ -1,0 +1,76 @@
+"""Many simulations at once: in parallel, each distinct scenario only once, with progress.
+
+Runs with the same scenario and sample give the same bits, so results are remembered by their content: a fit that
+moves one parameter only repeats the cases that use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import astuple
+from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
+
+from ..scenarios.run import Prediction, Sample, simulate
+from ..scenarios.scenario import ScenarioSpec
+
+Progress = Callable[[int, int], None]
+
+
+class Evaluator:
+    """Runs scenarios on all cores.
+
+    Parameters
+    ----------
+    workers
+        Processes; 1 runs in this one. Default: the number of cores.
+    """
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or os.cpu_count() or 1
+        self._pool: Executor | None = None
+        self._known: dict[str, Prediction] = {}
+        self.simulated = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def run(
+        self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
+    ) -> list[Prediction]:
+        """Simulate all `scenarios`; results in their order."""
+        wanted = list(scenarios)
+        keys = [_key(scenario, sample) for scenario in wanted]
+        fresh = {key: scenario for key, scenario in zip(keys, wanted, strict=True) if key not in self._known}
+        done = len(wanted) - len(fresh)
+        if progress is not None:
+            progress(done, len(wanted))
+        for key, prediction in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
+            self._known[key] = prediction
+            self.simulated += 1
+            done += 1
+            if progress is not None:
+                progress(min(done, len(wanted)), len(wanted))
+        return [self._known[key] for key in keys]
+
+    def _simulate(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Prediction]:
+        if self.workers == 1 or len(scenarios) < 2:
+            return (simulate(scenario, sample) for scenario in scenarios)
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
+        return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
+
+
+def _key(scenario: ScenarioSpec, sample: Sample) -> str:
+    text = scenario.model_dump_json(exclude={"name"}) + repr(astuple(sample))
+    return hashlib.sha256(text.encode()).hexdigest()

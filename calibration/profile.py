@@ -1,0 +1,157 @@
+"""A fitted profile: values, standard errors, correlations, and what the fit could not tell apart; saved as YAML."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import yaml
+from pydantic import Field, model_validator
+
+from .. import model as model_package
+from ..model.errors import InputError
+from ..model.spec import Spec, refusal
+from ..model.spec_errors import load_spec
+from .study import StudySpec
+
+
+class FittedParameter(Spec):
+    """One parameter after the fit.
+
+    Attributes
+    ----------
+    factor
+        On the study's value.
+    standard_error
+        Of ln(factor).
+    prior_sd
+        Of ln(factor), before the fit.
+    """
+
+    name: str
+    factor: float = Field(gt=0)
+    standard_error: float = Field(ge=0)
+    prior_sd: float = Field(gt=0)
+
+
+class Profile(Spec):
+    """The result of a calibration.
+
+    Attributes
+    ----------
+    study, fingerprint
+        What it was fitted to: the study's id, and a hash of its contents and of the model's code.
+    parameters
+        In the study's order.
+    correlation
+        Between the parameters, in the same order.
+    rms
+        Root mean square of ln(predicted / measured) over the calibrate cells.
+    sensitivities
+        Per case: d ln(rate) / d ln(factor) for every parameter, in the same order.
+    simulations
+        How many the fit took.
+    converged, message
+        What the optimiser said.
+    """
+
+    study: str
+    fingerprint: str
+    parameters: tuple[FittedParameter, ...]
+    correlation: tuple[tuple[float, ...], ...]
+    rms: float = Field(ge=0)
+    sensitivities: dict[str, tuple[float, ...]]
+    simulations: int
+    converged: bool
+    message: str
+
+    @model_validator(mode="after")
+    def _square(self) -> Self:
+        size = len(self.parameters)
+        if len(self.correlation) != size or any(len(row) != size for row in self.correlation):
+            raise refusal("a correlation matrix of another size", f"allowed: {size} by {size}")
+        for case, row in self.sensitivities.items():
+            if len(row) != size:
+                raise refusal(f"sensitivities.{case}: {len(row)} numbers", f"allowed: {size}")
+        return self
+
+    @property
+    def factors(self) -> dict[str, float]:
+        """Factor by parameter name."""
+        return {parameter.name: parameter.factor for parameter in self.parameters}
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of ln(factor)."""
+        errors = np.array([parameter.standard_error for parameter in self.parameters])
+        return np.array(self.correlation) * np.outer(errors, errors)
+
+    def spread(self, case: str) -> float:
+        """Standard deviation of ln(rate) of a case that comes from the parameters."""
+        row = np.array(self.sensitivities[case])
+        return float(np.sqrt(max(0.0, row @ self.covariance @ row)))
+
+    def inseparable(self, limit: float = 0.9) -> list[tuple[str, str, float]]:
+        """Pairs of parameters that the data cannot tell apart: |correlation| above `limit`."""
+        names = [parameter.name for parameter in self.parameters]
+        return [
+            (names[i], names[j], self.correlation[i][j])
+            for i in range(len(names))
+            for j in range(i)
+            if abs(self.correlation[i][j]) > limit
+        ]
+
+    def undetermined(self, limit: float = 0.9) -> list[str]:
+        """Parameters of which the data say next to nothing: the error is still most of the prior's."""
+        return [p.name for p in self.parameters if p.standard_error > limit * p.prior_sd]
+
+    def save(self, path: Path) -> None:
+        """Write the profile; whatever happens, `path` holds either the old one or the whole new one."""
+        text = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, width=120)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+            raise
+
+
+def load_profile(path: Path) -> Profile:
+    """The profile in a file; `InputError` names file, line and field of what is wrong with it."""
+    return load_spec(Profile, path)
+
+
+def profile_path(study: StudySpec) -> Path:
+    """Where the profile of a study is kept: in ``$RAIDSIM_HOME``, or else in the user's data folder."""
+    home = os.environ.get("RAIDSIM_HOME")
+    if home:
+        folder = Path(home)
+    else:
+        folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "raidsim"
+    if folder.exists() and not folder.is_dir():
+        raise InputError("RAIDSIM_HOME", f"{folder} is not a folder", "allowed: a folder for fitted profiles")
+    safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in study.id)
+    return folder / "profiles" / f"{safe}.yaml"
+
+
+def fingerprint(study: StudySpec) -> str:
+    """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
+    digest = hashlib.sha256(study.model_dump_json().encode())
+    root = Path(str(model_package.__file__)).parent.parent
+    for folder in ("model", "scenarios", "calibration"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name in ("drives", "kernels")):
+                digest.update(path.relative_to(root).as_posix().encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
