@@ -58,7 +58,6 @@ class Array:
         "_unpluggable",
         "capacity",
         "failed",
-        "foreground_bytes",
         "host",
         "member_reads",
         "member_writes",
@@ -88,7 +87,6 @@ class Array:
         self.failed = frozenset(failed)
         self.rebuilding: frozenset[int] = frozenset()
         self.reads = self.writes = self.member_reads = self.member_writes = 0
-        self.foreground_bytes = 0
         for slot in self.failed:
             if not 0 <= slot < len(self._members):
                 raise ArrayFailed(f"{name}: failed slot {slot} of {len(self._members)} members")
@@ -102,6 +100,11 @@ class Array:
     def prices(self) -> Any:
         """The host's price list, or a free one."""
         return self.host.prices if self.host is not None else FREE
+
+    @property
+    def foreground_bytes(self) -> int:
+        """What the members have completed so far, but for resync (bytes)."""
+        return sum(getattr(member, "foreground_bytes", 0) for member in self._members)
 
     @property
     def has_room(self) -> bool:
@@ -127,7 +130,6 @@ class Array:
     def submit(self, request: Request) -> None:
         """Serve a logical request."""
         request.submitted = self._engine._now
-        self.foreground_bytes += request.size
         if request.op == READ:
             self.reads += 1
             self._read(request)

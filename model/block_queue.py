@@ -14,7 +14,7 @@ from typing import Any
 
 from .engine import Engine
 from .host import Host
-from .request import WRITE, Device, Request
+from .request import RESYNC_STREAM, WRITE, Device, Request
 from .schedulers import QueuedRequest, Scheduler
 
 
@@ -51,6 +51,13 @@ class BlockQueue:
         Queued writes beyond which writers have to wait (:attr:`has_room`).
     plug
         Plugging, or None for a queue that never plugs.
+
+    Attributes
+    ----------
+    queued_write_bytes
+        Writes queued or at the device.
+    foreground_bytes
+        Completed so far, but for resync.
     """
 
     __slots__ = (
@@ -65,6 +72,7 @@ class BlockQueue:
         "_waiters",
         "depth",
         "device",
+        "foreground_bytes",
         "limit_bytes",
         "limit_requests",
         "name",
@@ -99,6 +107,7 @@ class BlockQueue:
         self._timer_at = -1.0
         self._in_flight = 0
         self.queued_write_bytes = 0
+        self.foreground_bytes = 0
         self._waiters: list[Callable[[], None]] = []
 
     @property
@@ -112,8 +121,9 @@ class BlockQueue:
         return self.queued_write_bytes < self.limit_bytes and self.scheduler.queued[1] < self.limit_requests
 
     def when_room(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once queued writes are well below the limit again."""
+        """Call `callback` once queued writes are well below the limit again; whoever waits unplugs the queue."""
         self._waiters.append(callback)
+        self.unplug()
 
     def submit(self, request: Request) -> None:
         """Queue a request; it goes to the device when its turn comes."""
@@ -187,6 +197,8 @@ class BlockQueue:
         scheduler.completed(queued, self._engine._now)
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size
+        if queued.stream != RESYNC_STREAM:
+            self.foreground_bytes += queued.size
         if not self._plugged:
             self._dispatch()
         for part in queued.parts:

@@ -75,8 +75,8 @@ class Dd:
             yield self.host.cpu.run((stop - self.position) * per_byte)
             cache.mark_dirty(self.position, stop)
             self.position = stop
-            while memory.over_limit:
-                yield memory.below_limit()
+            if memory.over_limit:
+                yield from cache.throttle()
 
     def _write_pieces(self, block: int, per_byte: float) -> Generator[Any, Any, None]:
         cache, memory, end = self.cache, self.cache.memory, self.start + self.size
@@ -100,5 +100,5 @@ class Dd:
             position += block
             mark_dirty(position - block, position)
             self.position = position
-            while memory.over_limit:
-                yield memory.below_limit()
+            if memory.over_limit:
+                yield from cache.throttle()

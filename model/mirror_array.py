@@ -14,9 +14,8 @@ from .engine import Engine
 from .errors import ArrayFailed, ModelError
 from .host import Host
 from .read_balance import ReadBalance
-from .request import READ, WRITE, Device, Request
+from .request import READ, RESYNC_STREAM, WRITE, Device, Request
 
-RESYNC_STREAM = -2
 
 
 class MirrorArray(Array):

@@ -18,10 +18,9 @@ from .errors import ArrayFailed
 from .host import Host
 from .layouts.parity import ParityLayout
 from .parity_plan import plan_write
-from .request import READ, WRITE, Device, Request
+from .request import PREREAD_STREAM, READ, RESYNC_STREAM, WRITE, Device, Request
 from .stripe_cache import Arrival, StripeCache
 
-RESYNC_STREAM = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +50,15 @@ class ParitySettings:
 
 
 class _Row:
-    """Writes gathered for one row: what is covered of each data block, and whose it is."""
+    """Writes gathered for one row: what is covered of each data block, whose it is, and how often heads were taken."""
 
-    __slots__ = ("cover", "covered", "held_since", "owners", "row")
+    __slots__ = ("acquired", "cover", "covered", "held_since", "owners", "row")
 
     def __init__(self, row: int, data_members: int, now: float) -> None:
         self.row = row
         self.cover: list[tuple[int, int] | None] = [None] * data_members
         self.covered = 0
+        self.acquired = 0
         self.owners: list[_Owner] = []
         self.held_since = now
 
@@ -90,6 +90,7 @@ class ParityArray(Array):
         "_gathering",
         "_hold_timer",
         "_locate",
+        "_prereading",
         "_row",
         "_settings",
         "_unreadable",
@@ -120,6 +121,7 @@ class ParityArray(Array):
         self.cache = StripeCache(settings.heads, settings.head_bytes, layout.chunk_bytes)
         self._gathering: dict[int, _Row] = {}
         self._hold_timer = False
+        self._prereading = 0
         self._unreadable = self.failed
         self._absent = self.failed
         self.parity_reads = 0
@@ -145,22 +147,30 @@ class ParityArray(Array):
         """See :meth:`Array.when_room`."""
         if self.cache.full:
             self.cache.when_free(callback)
+            super().unplug()
         else:
             super().when_room(callback)
 
     def _acquire(self, row: int, low: int, high: int, start: Callable[[], None]) -> bool:
-        """Occupy stripe heads; whoever has to wait for them lets held-back requests go, before and after."""
+        """Occupy stripe heads; whoever has to wait for them lets the members' requests go, before and after."""
         if self.cache.acquire(row, low, high):
             start()
             return True
 
         def late() -> None:
             start()
-            self.unplug()
+            super(ParityArray, self).unplug()
 
         self.cache.wait(row, low, high, late)
-        self.unplug()
+        super().unplug()
         return False
+
+    def unplug(self) -> None:
+        """Somebody waits for data: incomplete rows are read up, unless that is under way already, and members go."""
+        if self._gathering and not self._prereading:
+            for row in list(self._gathering.values()):
+                self._complete_row(row)
+        super().unplug()
 
     # reads
 
@@ -270,29 +280,57 @@ class ParityArray(Array):
     def _write(self, request: Request) -> None:
         pieces = self._pieces(request.offset, request.size)
         owner = _Owner(request, len(pieces))
-        now = self._engine._now
-        full_bytes = self.layout.stripe_bytes
         for number, index, low, high in pieces:
-            row = self._gathering.get(number)
-            if row is not None:
-                known = row.cover[index]
-                if known is not None and low != known[1] and high != known[0]:
-                    self._complete_row(row)
-                    row = None
-            if row is None:
-                row = self._gathering[number] = _Row(number, self._data_members, now)
-            known = row.cover[index]
-            row.cover[index] = (low, high) if known is None else (min(low, known[0]), max(high, known[1]))
-            row.covered += high - low
-            row.owners.append(owner)
-            if row.covered == full_bytes:
-                self._complete_row(row)
+            self._take_heads(number, index, low, high, owner)
         if request.sync:
             for row in [r for r in self._gathering.values() if owner in r.owners]:
                 self._complete_row(row)
         elif self._gathering and not self._hold_timer:
             self._hold_timer = True
-            self._engine.call_at(now + self._settings.hold_s, self._hold_over)
+            self._engine.call_at(self._engine._now + self._settings.hold_s, self._hold_over)
+
+    def _take_heads(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
+        """Gather a piece of a write; what there are no heads for waits."""
+        if self.cache.acquire(number, low, high):
+            self._gather(number, index, low, high, owner)
+            return
+        head = self.cache.head_bytes
+        there = (low // head + self.cache.free_heads) * head
+        if low < there < high and self.cache.acquire(number, low, there):
+            owner.left += 1
+            self._gather(number, index, low, there, owner)
+            low = there
+        self.cache.wait(number, low, high, lambda: self._gather(number, index, low, high, owner))
+        super().unplug()
+
+    def _gather(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
+        """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
+        row = self._gathering.get(number)
+        if row is not None:
+            known = row.cover[index]
+            if known is not None and low != known[1] and high != known[0]:
+                self._complete_row(row)
+                row = None
+        if row is None:
+            row = self._gathering[number] = _Row(number, self._data_members, self._engine._now)
+        known = row.cover[index]
+        row.cover[index] = (low, high) if known is None else (min(low, known[0]), max(high, known[1]))
+        row.covered += high - low
+        row.acquired += 1
+        row.owners.append(owner)
+        if row.covered == self.layout.stripe_bytes or (self.cache.knows(number) and self._rest_is_cached(row)):
+            self._complete_row(row)
+
+    def _rest_is_cached(self, row: _Row) -> bool:
+        """Whether what the row lacks for writing without reading is in the stripe cache."""
+        low = min(c[0] for c in row.cover if c is not None)
+        high = max(c[1] for c in row.cover if c is not None)
+        for slot, cover in zip(self._row(row.row).data, row.cover, strict=True):
+            holes = [(low, high)] if cover is None else [(low, cover[0]), (cover[1], high)]
+            for a, b in holes:
+                if a < b and self.cache.holds(row.row, slot, a, b) is None:
+                    return False
+        return True
 
     def _hold_over(self, _: Any) -> None:
         self._hold_timer = False
@@ -309,20 +347,14 @@ class ParityArray(Array):
             self._engine.call_at(soonest, self._hold_over)
 
     def _complete_row(self, gathered: _Row) -> None:
-        """Stop gathering and write the row: heads, reads, parity, writes, and the owners' completion."""
+        """Stop gathering and write the row: reads, parity, writes, and the owners' completion."""
         del self._gathering[gathered.row]
         low = min(c[0] for c in gathered.cover if c is not None)
         high = max(c[1] for c in gathered.cover if c is not None)
         ranges = self._ranges(gathered.cover, low, high)
         counter = Join(len(ranges), lambda: self._row_written(gathered))
-
-        def start() -> None:
-            for a, b, full, partial in ranges:
-                self._write_range(gathered.row, a, b, full, partial, counter)
-
-        if not self._acquire(gathered.row, low, high, start):
-            for row in list(self._gathering.values()):
-                self._complete_row(row)
+        for a, b, full, partial in ranges:
+            self._write_range(gathered.row, a, b, full, partial, counter)
 
     def _ranges(
         self, cover: list[tuple[int, int] | None], low: int, high: int
@@ -348,8 +380,12 @@ class ParityArray(Array):
 
     def _write_range(self, row: int, low: int, high: int, full: list[int], partial: list[int], over: Join) -> None:
         members = self._row(row)
+        cached: tuple[int, ...] = ()
+        if self.cache.knows(row):
+            slots = range(len(self._members))
+            cached = tuple(slot for slot in slots if self.cache.holds(row, slot, low, high) is not None)
         plan = plan_write(
-            members, full, partial, self._unreadable, self._absent, (), self._settings.allow_rmw
+            members, full, partial, self._unreadable, self._absent, cached, self._settings.allow_rmw
         )
         self.row_writes[plan.mode] += 1
         base, size = row * self.layout.chunk_bytes + low, high - low
@@ -364,6 +400,8 @@ class ParityArray(Array):
                     + (len(full) + len(partial)) * size * prices.copy_s_per_byte
                     + plan.sources * size * prices.xor_s_per_byte
                 )
+            if plan.mode != "full":
+                self._remember(row, low, high, (*plan.reads, *plan.writes, *(members.data[i] for i in full)))
             if not plan.writes:
                 over.done(finished)
                 return
@@ -372,20 +410,33 @@ class ParityArray(Array):
             for slot in plan.writes:
                 submit[slot](Request(WRITE, base, size, join.done, sync=False))
 
+        def read() -> None:
+            self._prereading -= 1
+            write()
+
         finished = Request(WRITE, base, size, over.done)
         if not plan.reads:
             write()
             return
-        join = Join(len(plan.reads), write)
+        self._prereading += 1
+        join = Join(len(plan.reads), read)
         self.member_reads += len(plan.reads)
         self.parity_reads += len(plan.reads)
         self._charge(len(plan.reads) * heads * self.prices.bio_s)
         for slot in plan.reads:
-            submit[slot](Request(READ, base, size, join.done))
-        self.unplug()
+            submit[slot](Request(READ, base, size, join.done, PREREAD_STREAM))
+        super().unplug()
+
+    def _remember(self, row: int, low: int, high: int, slots: Iterable[int]) -> None:
+        """What an incomplete row has read and written stays in the stripe cache for its next write."""
+        arrival = Arrival()
+        arrival.arrived()
+        for slot in slots:
+            self.cache.remember(row, slot, low, high, arrival)
 
     def _row_written(self, gathered: _Row) -> None:
-        self.cache.release(gathered.row)
+        for _ in range(gathered.acquired):
+            self.cache.release(gathered.row)
         for owner in gathered.owners:
             owner.left -= 1
             if not owner.left:

@@ -16,10 +16,9 @@ from .engine import Engine
 from .extents import ExtentSet
 from .host import Host
 from .readahead import PAGE, ReadAhead
-from .request import READ, WRITE, Request
+from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
 
-FLUSHER_STREAM = -1
 
 
 class BlockDevice(Protocol):
@@ -54,12 +53,18 @@ class DirtyLimits:
     flush_above, flush_below
         Write-back starts when more than the first is dirty and goes on until no more than the second is.
     limit
-        Writers wait while dirty and under write-back together exceed this.
+        While dirty and under write-back together exceed this, who dirties memory has to write some back first.
+    duty
+        How much that is.
+    pass_bytes
+        The thresholds are looked at after as much has been dirtied, and after as much has been written back.
     """
 
     flush_above: int
     flush_below: int
     limit: int
+    duty: int = 6 << 20
+    pass_bytes: int = 4 << 20
 
 
 class DirtyMemory:
@@ -71,24 +76,26 @@ class DirtyMemory:
         The kernel's.
     """
 
-    __slots__ = ("_flushers", "_throttled", "dirty_bytes", "flush_starts", "limits", "writeback_bytes")
+    __slots__ = ("_flushers", "_since_look", "_throttled", "dirty_bytes", "limits", "writeback_bytes")
 
     def __init__(self, limits: DirtyLimits) -> None:
         self.limits = limits
         self.dirty_bytes = 0
         self.writeback_bytes = 0
-        self.flush_starts = 0
+        self._since_look = 0
         self._flushers: list[Signal] = []
         self._throttled: list[Signal] = []
 
     def dirtied(self, size: int) -> None:
         """`size` more bytes are dirty."""
         self.dirty_bytes += size
-        if self._flushers and self.dirty_bytes > self.limits.flush_above:
-            flushers, self._flushers = self._flushers, []
-            self.flush_starts += 1
-            for signal in flushers:
-                signal.fire()
+        self._since_look += size
+        if self._since_look >= self.limits.pass_bytes:
+            self._since_look = 0
+            if self._flushers and self.dirty_bytes > self.limits.flush_above:
+                flushers, self._flushers = self._flushers, []
+                for signal in flushers:
+                    signal.fire()
 
     def written(self, size: int) -> None:
         """`size` bytes have reached their device."""
@@ -127,12 +134,17 @@ class RawCacheSettings:
     memory_bytes
         Memory it may fill.
     run_bytes
-        Contiguous bytes submitted at a time, reading and writing.
+        Contiguous bytes read at a time.
+    flush_run_bytes
+        Contiguous bytes written back at a time, between which programs get the CPU. On a plain device the queue merges
+        them anyway; a parity array sees the difference, because a program that waits for data in between makes it
+        read up the rows that are incomplete at that moment.
     """
 
     block_bytes: int
     memory_bytes: int
     run_bytes: int = 128 * 1024
+    flush_run_bytes: int = 128 * 1024
 
 
 class RawCache:
@@ -276,29 +288,57 @@ class RawCache:
         self._keep(start, end)
         self.memory.dirtied(self.dirty.add(start, end))
 
+    def throttle(self) -> Generator[Any, Any, None]:
+        """Make a writer do its duty while too much memory is dirty: write back some of its own device's first.
+
+        The writer does not wait for the writes, but for their place in the device's queue, so that what stops it is a
+        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4).
+        """
+        memory = self.memory
+        submitted = 0
+        while memory.over_limit and submitted < memory.limits.duty:
+            if not self.dirty:
+                yield memory.below_limit()
+            elif not self.device.has_room:
+                yield self._room()
+            else:
+                submitted += self._write_run()
+                yield self._host.cpu.run(self._bio_price(self.settings.flush_run_bytes))
+
     def _flusher(self) -> Generator[Any, Any, None]:
         """The kernel thread that writes dirty blocks back (bdflush, pdflush)."""
-        settings, dirty, device, memory = self.settings, self.dirty, self.device, self.memory
-        limits = memory.limits
-        bio_s = self._host.prices.bio_s
+        dirty, device, memory = self.dirty, self.device, self.memory
         while True:
-            if memory.dirty_bytes <= limits.flush_above or not dirty:
+            if memory.dirty_bytes <= memory.limits.flush_above or not dirty:
                 yield memory.above_background()
-            while dirty and memory.dirty_bytes > limits.flush_below:
-                if not device.has_room:
-                    room = Signal()
-                    device.when_room(room.fire)
-                    device.unplug()
-                    yield room
-                    continue
-                start, end = self._next_run()
-                size = dirty.remove(start, end)
-                memory.dirty_bytes -= size
-                memory.writeback_bytes += size
-                device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
-                if bio_s:
-                    yield self._host.cpu.run(bio_s * (size // settings.block_bytes))
+            while dirty and memory.dirty_bytes > memory.limits.flush_below:
+                written = 0
+                while dirty and written < memory.limits.pass_bytes:
+                    if device.has_room:
+                        size = self._write_run()
+                        written += size
+                        yield self._host.cpu.run(self._bio_price(size))
+                    else:
+                        yield self._room()
             device.unplug()
+
+    def _bio_price(self, size: int) -> float:
+        return self._host.prices.bio_s * (size // self.settings.block_bytes)
+
+    def _room(self) -> Signal:
+        """A signal that fires when the device's queue has room."""
+        room = Signal()
+        self.device.when_room(room.fire)
+        return room
+
+    def _write_run(self) -> int:
+        """Submit one dirty run; returns its bytes."""
+        start, end = self._next_run()
+        size = self.dirty.remove(start, end)
+        self.memory.dirty_bytes -= size
+        self.memory.writeback_bytes += size
+        self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
+        return size
 
     def _next_run(self) -> tuple[int, int]:
         """The next contiguous dirty run after the last one, in address order and around the end."""
@@ -308,7 +348,7 @@ class RawCache:
             following = self.dirty.next_start(cursor)
             cursor = self.dirty.first()[0] if following is None else following
             end = self.dirty.run_from(cursor)
-        run = self.settings.run_bytes
+        run = self.settings.flush_run_bytes
         end = min(end, cursor - cursor % run + run)
         self._flush_cursor = end
         return cursor, end

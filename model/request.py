@@ -13,6 +13,11 @@ from typing import Any, Protocol
 READ = 0
 WRITE = 1
 
+FLUSHER_STREAM = -1
+RESYNC_STREAM = -2
+PREREAD_STREAM = -3
+"""Streams of the kernel's own threads; programs have positive numbers."""
+
 
 class Request:
     """One I/O to a device.

@@ -3,7 +3,7 @@
 After every window (124 or 128 KiB) the thread looks at its average speed over the last half minute. Below
 ``speed_limit_min`` it goes on at once; above it, it sleeps a quarter of a second while the array is not idle or the
 speed is over ``speed_limit_max``. "Idle" means that the members have seen no more than 32 sectors of other I/O
-since it last looked. Linux 2.4 kept disk statistics only for block majors below 16, so for a disk on a later IDE
+since it last found them busy. Linux 2.4 kept disk statistics only for block majors below 16, so for a disk on a later IDE
 interface (hde is major 33) it saw an idle array whatever happened, and only the maximum held it back.
 Source: drivers/md/md.c, md_do_sync and is_mddev_idle.
 """
@@ -26,7 +26,9 @@ _IDLE_BYTES = 32 * 512
 class Resyncable(Protocol):
     """An array that can rebuild a range of its members."""
 
-    foreground_bytes: int
+    @property
+    def foreground_bytes(self) -> int:
+        """What the members have completed, but for resync."""
 
     @property
     def resync_bytes(self) -> int:
@@ -113,10 +115,13 @@ class Resync:
         return (self.done_bytes - bytes_then) / (int(now - mark) + 1)
 
     def _idle(self) -> bool:
+        if not self.settings.sees_load:
+            return True
         seen = self.array.foreground_bytes
-        idle = not self.settings.sees_load or seen - self._last_foreground <= _IDLE_BYTES
+        if seen - self._last_foreground <= _IDLE_BYTES:
+            return True
         self._last_foreground = seen
-        return idle
+        return False
 
     def _over(self) -> None:
         self._outstanding -= 1

@@ -73,6 +73,17 @@ class StripeCache:
         """Occupy the heads of bytes [low, high) of `row`, unless too few are free or others wait already."""
         return not self._waiting and self._take(row, low, high)
 
+    @property
+    def free_heads(self) -> int:
+        """Heads that work may take now: none while other work waits for some."""
+        if not self.heads:
+            return 1 << 30
+        return 0 if self._waiting else self.heads - self.in_use
+
+    def knows(self, row: int) -> bool:
+        """Whether anything of `row` is remembered."""
+        return row in self._recent
+
     def wait(self, row: int, low: int, high: int, start: Callable[[], None]) -> None:
         """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
         self._blocked = True

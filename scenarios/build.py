@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..model.block_queue import BlockQueue, PlugSettings
@@ -165,7 +166,11 @@ class BuiltMachine:
         if section.memory == "low":
             memory = min(memory, LOW_MEMORY_BYTES)
         return DirtyLimits(
-            int(section.flush_above * memory), int(section.flush_below * memory), int(section.limit * memory)
+            int(section.flush_above * memory),
+            int(section.flush_below * memory),
+            int(section.limit * memory),
+            section.duty,
+            section.flush_pass,
         )
 
     def _read_ahead(self, target: Any) -> Callable[[int], ReadAhead]:
@@ -178,11 +183,14 @@ class BuiltMachine:
 
     def _dd(self, number: int, target: Any) -> Dd:
         workload = self.scenario.workload
+        settings = RawCacheSettings(self.kernel.cache.block, self.scenario.machine.memory)
+        if isinstance(target, ParityArray):
+            settings = replace(settings, flush_run_bytes=self.kernel.cache.flush_run)
         cache = RawCache(
             self.engine,
             self.host,
             target,
-            RawCacheSettings(self.kernel.cache.block, self.scenario.machine.memory),
+            settings,
             self.memory,
             self._read_ahead(target),
         )

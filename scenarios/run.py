@@ -102,8 +102,21 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
         return _prediction(free, total / free.rate, free.rate)
     throttled = WriteRun(BuiltMachine(scenario), sample, throttled=True)
     throttled.run()
-    seconds = fills_after + (total - fills_after * free.rate) / throttled.rate
+    steady = _rate_without_growth(free, throttled)
+    seconds = fills_after + (total - fills_after * free.rate) / steady
     return _prediction(throttled if 2 * fills_after < seconds else free, seconds, total / seconds)
+
+
+def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
+    """Rate (bytes/s) at which dirty memory stays as it is.
+
+    The programs' rate and the growth of dirty memory both mix the times when the programs run and when the disks
+    drain, so between two measurements one is linear in the other.
+    """
+    if free.growth - throttled.growth < 0.02 * free.rate:
+        return throttled.rate
+    share = -throttled.growth / (free.growth - throttled.growth)
+    return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
 
 
 def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
@@ -205,7 +218,7 @@ class WriteRun(Run):
         memory = machine.memory
         limits = self.kernel_limits = memory.limits
         lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
-        memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit)
+        memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit, limits.duty, limits.pass_bytes)
         share = (limits.limit if throttled else limits.flush_above) // len(machine.dds) >> 20 << 20
         for dd in machine.dds:
             dd.cache.mark_dirty(dd.start, dd.start + share)

@@ -20,6 +20,9 @@ class CacheSection(Spec):
     flush_above: Fraction
     flush_below: Fraction
     limit: Fraction
+    duty: PositiveSize
+    flush_pass: PositiveSize
+    flush_run: PositiveSize
     memory: Literal["low", "all"]
     source: str
 
