@@ -20,11 +20,15 @@ CELL_SD = 0.02
 """What a cell is expected to be off by (ln): repeatability of the measurement and of the model together."""
 BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
-STEP = 0.04
-"""Finite difference in ln(factor): large against discreteness, small against curvature."""
-MOST_EVALUATIONS = 8
+STEP = 0.1
+"""Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
+MOST_EVALUATIONS = 6
+TOLERANCE = 0.01
+"""Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
 
 FIT_SAMPLE = Sample()
+SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2)
+"""For finite differences: shorter, because both ends share the random streams."""
 Vector = NDArray[np.float64]
 
 
@@ -65,8 +69,8 @@ class Fit:
             jac=lambda theta: self._scaled(self._jacobian(theta, cases), cases),
             bounds=(-bound, bound),
             x_scale=self._sd,
-            ftol=1e-3,
-            xtol=1e-3,
+            ftol=TOLERANCE,
+            xtol=TOLERANCE,
             max_nfev=MOST_EVALUATIONS,
         )
         theta = np.asarray(result.x)
@@ -100,19 +104,15 @@ class Fit:
     def _factors(self, theta: Vector) -> dict[str, float]:
         return {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
 
-    def _log_rates(self, thetas: list[Vector], cases: list[CaseSpec]) -> NDArray[np.float64]:
-        """ln(rate) of every case (columns) at every point (rows)."""
-        scenarios = []
-        for theta in thetas:
-            builder = CaseBuilder(self.study, self._factors(theta))
-            scenarios += [builder.scenario(case) for case in cases]
-        predictions = self._evaluator.run(scenarios, FIT_SAMPLE)
-        rates = np.array([prediction.rate for prediction in predictions])
-        return np.log(rates).reshape(len(thetas), len(cases))
+    def _log_rates(self, theta: Vector, cases: list[CaseSpec], sample: Sample) -> Vector:
+        """ln(rate) of every case."""
+        builder = CaseBuilder(self.study, self._factors(theta))
+        predictions = self._evaluator.run([builder.scenario(case) for case in cases], sample)
+        return np.log([prediction.rate for prediction in predictions])
 
     def _ratios(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
         measured = np.array([case.rate * self.study.conventions.MB for case in cases])
-        return np.asarray(self._log_rates([theta], cases)[0] - np.log(measured))
+        return self._log_rates(theta, cases, FIT_SAMPLE) - np.log(measured)
 
     def _residuals(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
         self._report()
@@ -121,13 +121,13 @@ class Fit:
     def _jacobian(self, theta: Vector, cases: list[CaseSpec]) -> NDArray[np.float64]:
         """d ln(rate) / d ln(factor), cases by parameters."""
         self._report()
-        here = self._log_rates([theta], cases)[0]
+        here = self._log_rates(theta, cases, SLOPE_SAMPLE)
         columns = []
         for i in range(len(theta)):
             moved = theta.copy()
             step = STEP if theta[i] <= 0 else -STEP
             moved[i] += step
-            columns.append((self._log_rates([moved], cases)[0] - here) / step)
+            columns.append((self._log_rates(moved, cases, SLOPE_SAMPLE) - here) / step)
             self._report()
         return np.array(columns).T
 

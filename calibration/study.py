@@ -222,14 +222,19 @@ class CaseBuilder:
         here[keys[-1]] = value
 
     def scenario(self, case: CaseSpec) -> ScenarioSpec:
-        """The scenario of one case: only the drives it uses, so that equal scenarios are recognised as such."""
+        """The scenario of one case: only with the drives and prices it uses, so that equal ones are recognised."""
         study = self.study
         arrays = {} if case.array is None else {ARRAY_NAME: study.arrays[case.array]}
         used = {*case.targets, *(member for array in arrays.values() for member in array.members)}
         drives = {name: spec for name, spec in self._machine["drives"].items() if name in used}
         channels = {spec["channel"] for spec in drives.values()}
+        prices = dict(self._machine["cpu"]["prices"])
+        base = study.machine.cpu.prices
+        for unused in _unused_prices(case.direction, [array.level for array in arrays.values()]):
+            prices[unused] = getattr(base, unused)
         machine = {
             **self._machine,
+            "cpu": {**self._machine["cpu"], "prices": prices},
             "drives": drives,
             "channels": {name: spec for name, spec in self._machine["channels"].items() if name in channels},
         }
@@ -246,6 +251,16 @@ class CaseBuilder:
                 targets=case.targets,
             ),
         )
+
+
+def _unused_prices(direction: str, levels: list[str]) -> list[str]:
+    """Prices that a case never pays, whatever they are."""
+    unused = ["write_call" if direction == "read" else "read_call"]
+    if "raid1" not in levels:
+        unused.append("clone")
+    if not {"raid4", "raid5", "raid6"} & set(levels):
+        unused += ["stripe", "xor_rate"]
+    return unused
 
 
 def study_names() -> list[str]:
