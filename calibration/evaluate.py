@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import astuple
@@ -43,7 +44,7 @@ class Evaluator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
     def run(
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
@@ -67,8 +68,13 @@ class Evaluator:
         if self.workers == 1 or len(scenarios) < 2:
             return (simulate(scenario, sample) for scenario in scenarios)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, mp_context=get_context("spawn"))
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _leave_interrupts)
         return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches the whole process group; the parent alone acts on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:

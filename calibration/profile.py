@@ -147,7 +147,7 @@ def profile_path(study: StudySpec) -> Path:
 
 def fingerprint(study: StudySpec) -> str:
     """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
-    digest = hashlib.sha256(study.model_dump_json().encode())
+    digest = hashlib.sha256(study.model_dump_json(exclude={"title", "source", "open_cases", "suspects"}).encode())
     root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):
         for path in sorted((root / folder).rglob("*")):

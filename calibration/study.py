@@ -98,6 +98,13 @@ class ParameterSpec(Spec):
         return value
 
 
+class SuspectSpec(Spec):
+    """What is thought to be missing in the model where cases come out wrong."""
+
+    cases: tuple[str, ...] = Field(min_length=1)
+    mechanism: str
+
+
 class WorkloadSpec(Spec):
     """What the cases of the study run: dd with this block size, over this much of every target."""
 
@@ -118,17 +125,23 @@ class StudySpec(Spec):
     parameters: tuple[ParameterSpec, ...] = ()
     cases: tuple[CaseSpec, ...]
     open_cases: tuple[OpenCaseSpec, ...] = ()
+    suspects: tuple[SuspectSpec, ...] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         check_references(self.machine, self.arrays, ())
         _unique("case", (case.id for case in (*self.cases, *self.open_cases)))
-        _unique("parameter", (parameter.name for parameter in self.parameters))
+        _unique("parameter", (fitted.name for fitted in self.parameters))
         for parameter in self.parameters:
             for path in parameter.paths:
                 self._check_path(parameter.name, path)
         for case in self.cases:
             self._check_case(case)
+        known = {case.id for case in self.cases}
+        for suspect in self.suspects:
+            for name in suspect.cases:
+                if name not in known:
+                    raise refusal(f"suspects: unknown case {name!r}", "allowed: ids of cases")
         return self
 
     def _check_case(self, case: CaseSpec) -> None:
@@ -157,6 +170,10 @@ class StudySpec(Spec):
                 "allowed: machine.links.NAME.rate, machine.channels.NAME.rate, machine.cpu.prices.NAME, "
                 "machine.drives.NAME.FIELD, kernels.NAME.path_length",
             )
+
+    def suspected(self, case: str) -> str | None:
+        """The mechanism suspected behind a wrong prediction of a case, if one is written down."""
+        return next((suspect.mechanism for suspect in self.suspects if case in suspect.cases), None)
 
     @property
     def calibrate_cases(self) -> list[CaseSpec]:

@@ -17,7 +17,7 @@ from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
 from .layouts.parity import ParityLayout
-from .parity_plan import plan_write
+from .parity_plan import RmwLevel, plan_write
 from .request import PREREAD_STREAM, READ, RESYNC_STREAM, WRITE, Device, Request
 from .stripe_cache import Arrival, StripeCache
 
@@ -38,15 +38,15 @@ class ParitySettings:
     copies_reads
         Whether a read of a healthy row is copied out of the stripe cache (Linux 2.6 before 2.6.21 does, 2.4 reads
         into the caller's page).
-    allow_rmw
-        False for md's ``rmw_level`` 0.
+    rmw_level
+        md's setting of that name (1 on kernels that have none).
     """
 
     heads: int = 256
     head_bytes: int = 4096
     hold_s: float = 0.003
     copies_reads: bool = True
-    allow_rmw: bool = True
+    rmw_level: int = RmwLevel.IF_CHEAPER
 
 
 class _Row:
@@ -385,7 +385,7 @@ class ParityArray(Array):
             slots = range(len(self._members))
             cached = tuple(slot for slot in slots if self.cache.holds(row, slot, low, high) is not None)
         plan = plan_write(
-            members, full, partial, self._unreadable, self._absent, cached, self._settings.allow_rmw
+            members, full, partial, self._unreadable, self._absent, cached, self._settings.rmw_level
         )
         self.row_writes[plan.mode] += 1
         base, size = row * self.layout.chunk_bytes + low, high - low

@@ -3,14 +3,22 @@
 For a range of a row in which the data blocks T are written (fully, or only in part of a 4 KiB block), md counts
 what read-modify-write would have to read (old contents of T and of the parity) and what reconstruct-write would
 (every data block that is not fully overwritten). A block on a lost member counts as twice the number of members,
-so the other way wins if it can; the lower count is taken, a tie goes to reconstruct-write. Source:
-drivers/md/raid5.c, handle_stripe (2.4, 2.6.8) and handle_stripe_dirtying (6.1); checked against recorded I/O.
+so the other way wins if it can; the lower count is taken, and ``rmw_level`` says who wins a tie. Source: drivers/md/raid5.c, handle_stripe (2.4, 2.6.8) and handle_stripe_dirtying (6.1); checked against recorded I/O.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from enum import IntEnum
 from typing import NamedTuple, Protocol
+
+
+class RmwLevel(IntEnum):
+    """md's ``rmw_level``: when to read-modify-write instead of reconstruct-write."""
+
+    NEVER = 0
+    IF_CHEAPER = 1
+    UNLESS_DEARER = 2
 
 
 class RowMembers(Protocol):
@@ -55,7 +63,7 @@ def plan_write(
     unreadable: Collection[int] = (),
     absent: Collection[int] = (),
     cached: Collection[int] = (),
-    allow_rmw: bool = True,
+    rmw_level: int = RmwLevel.IF_CHEAPER,
 ) -> WritePlan:
     """Plan the member I/O of a write to one range of a row.
 
@@ -71,8 +79,8 @@ def plan_write(
         Members that cannot be written either (lost without a spare in their place).
     cached
         Members whose contents of this range are in the stripe cache.
-    allow_rmw
-        False for md's ``rmw_level`` 0.
+    rmw_level
+        A :class:`RmwLevel`.
 
     Returns
     -------
@@ -92,9 +100,9 @@ def plan_write(
     modify = [*touched, *parities]
     reconstruct = [slot for i, slot in enumerate(row.data) if i not in full]
     rmw, rcw = price(modify), price(reconstruct)
-    use_rmw = allow_rmw and rmw < rcw
+    use_rmw = rmw_level != RmwLevel.NEVER and (rmw < rcw or (rmw == rcw and rmw_level == RmwLevel.UNLESS_DEARER))
     needed = modify if use_rmw else reconstruct
-    if min(rmw if allow_rmw else rcw, rcw) >= 2 * members:
+    if (rmw if use_rmw else rcw) >= 2 * members:
         needed = [slot for slot in (*row.data, *parities) if slot not in unreadable]
     reads = tuple(s for s in needed if s not in cached and s not in unreadable)
     if use_rmw:

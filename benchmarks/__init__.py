@@ -1,0 +1,1 @@
+"""How fast the simulator itself is, in units of what bare SimPy does on the same machine."""

@@ -1,0 +1,160 @@
+"""The loads: closed loops of callbacks over full models, the next request submitted when one completes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import numpy as np
+
+from raidsim.model.disk import HardDisk
+from raidsim.model.drives import drive
+from raidsim.model.engine import Engine
+from raidsim.model.layouts.parity import ParityLayout
+from raidsim.model.layouts.striped import StripedLayout
+from raidsim.model.parity_array import ParityArray, ParitySettings
+from raidsim.model.request import READ, WRITE, Device, Request
+from raidsim.model.stripe_array import StripeArray
+
+DRIVE = "WD2500JB"
+QUEUING_DRIVE = "WD5000AAKS"
+CHUNK = 64 << 10
+OUTSTANDING = 16
+BLOCK = 1 << 15
+"""Requests drawn at once."""
+
+
+class Load:
+    """Keeps `outstanding` requests in a device; each completion submits the next.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    device, disks
+        What is loaded, and the drives whose I/Os are counted.
+    draws
+        Endless (op, offset).
+    size
+        Bytes of every request.
+    sync
+        Whether somebody waits for every request.
+    outstanding
+        Requests in the device.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        disks: list[HardDisk],
+        draws: Iterator[tuple[int, int]],
+        size: int,
+        sync: bool = True,
+        outstanding: int = OUTSTANDING,
+    ) -> None:
+        self.engine = engine
+        self.disks = disks
+        self.completed = 0
+        self._stop_at = -1
+        self._stop = engine.event()
+        self._submit = device.submit
+        self._draw = draws.__next__
+        self._size = size
+        self._sync = sync
+        self._done: Callable[[Request], None] = self._completed  # bound once
+        for _ in range(outstanding):
+            self._next()
+
+    @property
+    def member_ios(self) -> int:
+        """I/Os that the drives have completed."""
+        return sum(disk.reads + disk.writes for disk in self.disks)
+
+    def run(self, requests: int) -> None:
+        """Simulate until `requests` more have completed."""
+        self._stop = self.engine.event()
+        self._stop_at = self.completed + requests
+        self.engine.run(until=self._stop)
+
+    def _next(self) -> None:
+        op, offset = self._draw()
+        self._submit(Request(op, offset, self._size, self._done, 0, self._sync))
+
+    def _completed(self, _: Request) -> None:
+        self.completed = completed = self.completed + 1
+        if completed == self._stop_at:
+            self._stop.succeed()
+        op, offset = self._draw()
+        self._submit(Request(op, offset, self._size, self._done, 0, self._sync))
+
+
+def random_draws(engine: Engine, capacity: int, size: int, write_share: float) -> Iterator[tuple[int, int]]:
+    """(op, offset) anywhere on the device, aligned to `size`; drawn in blocks."""
+    generator = engine.streams.generator("load")
+
+    def blocks() -> Iterator[Iterator[tuple[int, int]]]:
+        while True:
+            offsets = (generator.integers(0, capacity // size, BLOCK) * size).tolist()
+            ops = np.where(generator.random(BLOCK) < write_share, WRITE, READ).tolist()
+            yield zip(ops, offsets, strict=True)
+
+    return chain.from_iterable(blocks())
+
+
+def sequential_draws(op: int, capacity: int, size: int) -> Iterator[tuple[int, int]]:
+    """(op, offset) from the start of the device to its end, again and again."""
+    end = capacity - capacity % size
+    while True:
+        for offset in range(0, end, size):
+            yield op, offset
+
+
+def disk_load(name: str) -> Load:
+    """One drive, random reads."""
+    engine = Engine()
+    disk = HardDisk(engine, drive(name), "sda")
+    return Load(engine, disk, [disk], random_draws(engine, disk.capacity, 4096, 0.0), 4096)
+
+
+def _disks(engine: Engine, count: int) -> list[HardDisk]:
+    return [HardDisk(engine, drive(DRIVE), f"sd{'abcdefgh'[i]}") for i in range(count)]
+
+
+def _raid5(engine: Engine) -> tuple[ParityArray, list[HardDisk]]:
+    disks = _disks(engine, 8)
+    layout = ParityLayout("raid5", [disk.capacity for disk in disks], CHUNK, "left-symmetric")
+    return ParityArray(engine, "md0", disks, layout, ParitySettings(heads=0)), disks
+
+
+def random_raid5_load() -> Load:
+    """RAID 5 of 8, random, 70 % reads."""
+    engine = Engine()
+    array, disks = _raid5(engine)
+    return Load(engine, array, disks, random_draws(engine, array.capacity, 4096, 0.3), 4096)
+
+
+def random_raid0_load() -> Load:
+    """RAID 0 of 4, random, 70 % reads."""
+    engine = Engine()
+    disks = _disks(engine, 4)
+    array = StripeArray(engine, "md0", disks, StripedLayout([disk.capacity for disk in disks], CHUNK))
+    return Load(engine, array, disks, random_draws(engine, array.capacity, 4096, 0.3), 4096)
+
+
+def sequential_raid5_load(op: int) -> Load:
+    """RAID 5 of 8, one stream of 64 KiB requests; writes as the page cache sends them, nobody waits for each."""
+    engine = Engine()
+    array, disks = _raid5(engine)
+    return Load(engine, array, disks, sequential_draws(op, array.capacity, 64 << 10), 64 << 10, sync=op == READ)
+
+
+LOADS: dict[str, Callable[[], Load]] = {
+    "disk, random 4 KiB reads": lambda: disk_load(DRIVE),
+    "disk with NCQ, random 4 KiB reads": lambda: disk_load(QUEUING_DRIVE),
+    "RAID 5 of 8, random 4 KiB 70/30": random_raid5_load,
+    "RAID 0 of 4, random 4 KiB 70/30": random_raid0_load,
+    "RAID 5 of 8, sequential 64 KiB reads": lambda: sequential_raid5_load(READ),
+    "RAID 5 of 8, sequential 64 KiB writes": lambda: sequential_raid5_load(WRITE),
+}
+MEMORY_LOAD = "RAID 5 of 8, random 4 KiB 70/30"
