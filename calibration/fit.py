@@ -59,7 +59,7 @@ class Fit:
 
     def run(self) -> Profile:
         """Fit, and evaluate the sensitivities of all cases at the optimum."""
-        from scipy.optimize import least_squares  # noqa: PLC0415 - takes half a second to import
+        from scipy.optimize import least_squares
 
         cases = self.study.calibrate_cases
         bound = BOUND_SD * self._sd
@@ -108,7 +108,8 @@ class Fit:
         """ln(rate) of every case."""
         builder = CaseBuilder(self.study, self._factors(theta))
         predictions = self._evaluator.run([builder.scenario(case) for case in cases], sample)
-        return np.log([prediction.rate for prediction in predictions])
+        rates: Vector = np.array([prediction.rate for prediction in predictions])
+        return np.asarray(np.log(rates))
 
     def _ratios(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
         measured = np.array([case.rate * self.study.conventions.MB for case in cases])

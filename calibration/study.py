@@ -7,7 +7,6 @@ predict yet are cases too, with what they need; they are reported as missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -130,45 +129,56 @@ class StudySpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         check_references(self.machine, self.arrays, ())
-        _unique("case", (case.id for case in (*self.cases, *self.open_cases)))
-        _unique("parameter", (fitted.name for fitted in self.parameters))
-        for parameter in self.parameters:
+        _unique("cases", [case.id for case in self.cases])
+        _unique("open_cases", [*(case.id for case in self.cases), *(case.id for case in self.open_cases)])
+        _unique("parameters", [fitted.name for fitted in self.parameters])
+        for i, parameter in enumerate(self.parameters):
             for path in parameter.paths:
-                self._check_path(parameter.name, path)
-        for case in self.cases:
-            self._check_case(case)
+                self._check_path(path, ("parameters", i))
+        for i, case in enumerate(self.cases):
+            self._check_case(case, ("cases", i))
         known = {case.id for case in self.cases}
-        for suspect in self.suspects:
+        for i, suspect in enumerate(self.suspects):
             for name in suspect.cases:
                 if name not in known:
-                    raise refusal(f"suspects: unknown case {name!r}", "allowed: ids of cases")
+                    raise refusal(f"unknown case {name!r}", "allowed: ids of cases", ("suspects", i, "cases"))
         return self
 
-    def _check_case(self, case: CaseSpec) -> None:
+    def _check_case(self, case: CaseSpec, at: tuple[str | int, ...]) -> None:
         if case.array is not None and case.array not in self.arrays:
-            raise refusal(f"case {case.id}: unknown array {case.array!r}", f"allowed: {', '.join(self.arrays)}")
+            raise refusal(f"unknown array {case.array!r}", f"allowed: {', '.join(self.arrays)}", (*at, "array"))
         known = (*self.machine.drives, *((ARRAY_NAME,) if case.array is not None else ()))
         for target in case.targets:
             if target not in known:
-                raise refusal(f"case {case.id}: unknown target {target!r}", f"allowed: {', '.join(known)}")
+                raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}", (*at, "targets"))
+            room = self._capacity(case.array if target == ARRAY_NAME else None, target)
+            if self.workload.size > room:
+                found = f"the workload's {self.workload.size} bytes on {target}, which has {room}"
+                raise refusal(found, "allowed: within the device", (*at, "targets"))
         stated = case.rate * case.seconds * self.conventions.MB
         moved = self.workload.size * len(case.targets)
         if abs(math.log(stated / moved)) > 0.02:
-            raise refusal(
-                f"case {case.id}: {case.seconds} s at {case.rate} MB/s are {stated:.6g} bytes",
-                f"allowed: the workload's {moved} bytes within 2 %",
-            )
+            found = f"{case.seconds} s at {case.rate} MB/s are {stated:.6g} bytes"
+            raise refusal(found, f"allowed: the workload's {moved} bytes within 2 %", at)
 
-    def _check_path(self, parameter: str, path: str) -> None:
+    def _capacity(self, array: str | None, target: str) -> int:
+        drives = self.machine.drives
+        if array is None:
+            return drives[target].spec().capacity
+        spec = self.arrays[array]
+        return spec.layout([drives[member].spec().capacity for member in spec.members]).capacity
+
+    def _check_path(self, path: str, at: tuple[str | int, ...]) -> None:
         try:
             value = value_at(self, path)
         except (KeyError, AttributeError):
             value = None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
             raise refusal(
-                f"parameter {parameter}: {path} is no positive number of the machine or a kernel",
+                f"{path} is no positive number of the machine or a kernel",
                 "allowed: machine.links.NAME.rate, machine.channels.NAME.rate, machine.cpu.prices.NAME, "
                 "machine.drives.NAME.FIELD, kernels.NAME.path_length",
+                (*at, "paths"),
             )
 
     def suspected(self, case: str) -> str | None:
@@ -181,11 +191,11 @@ class StudySpec(Spec):
         return [case for case in self.cases if case.use == "calibrate"]
 
 
-def _unique(what: str, names: Iterable[str]) -> None:
+def _unique(where: str, names: list[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise refusal(f"{what} {name} stands there twice", "allowed: once")
+            raise refusal(f"{name} stands there twice", "allowed: once", (where,))
         seen.add(name)
 
 

@@ -16,6 +16,9 @@ from .readahead import PAGE
 from .request import READ, Request
 from .signal import Signal
 
+_RUN_BYTES = 64 * 1024
+"""Whole blocks are written in runs of this size: one charge of CPU time each."""
+
 
 class Dd:
     """One dd process on a raw block device.
@@ -64,8 +67,8 @@ class Dd:
         cache, prices = self.cache, self.host.prices
         block = cache.settings.block_bytes
         per_byte = prices.write_call_s / self.block_size + prices.copy_s_per_byte + prices.page_s / PAGE
-        if self.block_size % block == 0:
-            return self._write_whole_blocks(max(block, 64 * 1024), per_byte)
+        if self.block_size % block == 0 and self.start % block == 0:
+            return self._write_whole_blocks(max(block, _RUN_BYTES), per_byte)
         return self._write_pieces(block, per_byte)
 
     def _write_whole_blocks(self, run: int, per_byte: float) -> Generator[Any, Any, None]:
@@ -87,7 +90,7 @@ class Dd:
         miss_s = hit_s + self.host.prices.bio_s + self.host.prices.switch_s
         position = self.position - self.position % block
         while position < end:
-            if cached.run_from(position) > position:
+            if cached.run_from(position) > position or self._overwrites(position, block):
                 yield cpu_run(hit_s)
             else:
                 yield cpu_run(miss_s)
@@ -99,6 +102,12 @@ class Dd:
                     yield read
             position += block
             mark_dirty(position - block, position)
-            self.position = position
+            self.position = position if position < end else end
             if memory.over_limit:
                 yield from cache.throttle()
+
+    def _overwrites(self, position: int, block: int) -> bool:
+        """Whether a single write covers the whole block at `position`."""
+        inside = position - self.start
+        last = inside + block - 1
+        return inside >= 0 and last < self.size and inside // self.block_size == last // self.block_size

@@ -29,6 +29,8 @@ class ExtentSet:
             ends[-1] = end
             self.total += end - start
             return end - start
+        if start >= end:
+            return 0
         first = bisect_left(ends, start)
         last = bisect_right(starts, end)
         new = end - start
@@ -44,6 +46,8 @@ class ExtentSet:
 
     def remove(self, start: int, end: int) -> int:
         """Remove [start, end); returns how many bytes were in the set."""
+        if start >= end:
+            return 0
         starts, ends = self._starts, self._ends
         first = bisect_right(ends, start)
         last = bisect_left(starts, end)

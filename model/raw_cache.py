@@ -19,6 +19,8 @@ from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
 
+_FORGET_BYTES = 1 << 20
+"""Runs of the cache up to this long are forgotten together."""
 
 
 class BlockDevice(Protocol):
@@ -227,6 +229,8 @@ class RawCache:
                     yield host.cpu.run(owed)
                     owed = 0.0
                 if self.cached.run_from(position) == position:
+                    if self._pending.run_from(position) == position:
+                        self._read_pages(position, min(position + PAGE, self.device.capacity), stream)
                     self.device.unplug()
                     signal = Signal()
                     self._waiting.append((position, signal))
@@ -275,7 +279,7 @@ class RawCache:
         if not self.cached.add(start, end):
             return
         recent = self._recent
-        if recent and recent[-1][1] == start and start - recent[-1][0] < 1 << 20:
+        if recent and recent[-1][1] == start and start - recent[-1][0] < _FORGET_BYTES:
             recent[-1][1] = end
         else:
             recent.append([start, end])
@@ -302,8 +306,9 @@ class RawCache:
             elif not self.device.has_room:
                 yield self._room()
             else:
-                submitted += self._write_run()
-                yield self._host.cpu.run(self._bio_price(self.settings.flush_run_bytes))
+                size = self._write_run()
+                submitted += size
+                yield self._host.cpu.run(self._bio_price(size))
 
     def _flusher(self) -> Generator[Any, Any, None]:
         """The kernel thread that writes dirty blocks back (bdflush, pdflush)."""

@@ -29,14 +29,14 @@ class ReadAhead(ABC):
         Size of the file or device; nothing is read beyond it.
     """
 
-    __slots__ = ("_end", "_newest", "_next_expected", "_window", "max_bytes")
+    __slots__ = ("_end", "_newest", "_previous_start", "_window", "max_bytes")
 
     def __init__(self, max_bytes: int, end: int) -> None:
         self.max_bytes = max(PAGE, max_bytes)
         self._end = end
         self._window = 0
         self._newest = (-1, -1)
-        self._next_expected = -1
+        self._previous_start = -1
 
     def touch(self, position: int) -> tuple[int, int] | None:
         """The program is about to read the byte at `position`: what to submit now, as [start, end), if anything."""
@@ -47,7 +47,7 @@ class ReadAhead(ABC):
             if position >= start + self._trigger():
                 return self._submit(end)
             return None
-        if self._previous_start() <= position < start:
+        if self._previous_start <= position < start:
             return None
         self._seek()
         return self._submit(position)
@@ -65,12 +65,9 @@ class ReadAhead(ABC):
             return None
         self._window = self._grown(self._window)
         end = min(self._end, start + self._window)
-        self._next_expected = self._newest[0]
+        self._previous_start = start if self._newest[0] < 0 else self._newest[0]
         self._newest = (start, end)
         return start, end
-
-    def _previous_start(self) -> int:
-        return self._next_expected
 
     def _seek(self) -> None:
         self._window = 0

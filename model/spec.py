@@ -20,9 +20,12 @@ from .errors import InputError
 from .quantities import parse_fraction, parse_frequency, parse_rate, parse_rotation, parse_size, parse_time
 
 
-def refusal(found: str, allowed: str) -> PydanticCustomError:
-    """The error a validator raises; `found` and `allowed` become those of the `InputError` a person reads."""
-    return PydanticCustomError("refused", "{found}; {allowed}", {"found": found, "allowed": allowed})
+def refusal(found: str, allowed: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """The error a validator raises; `found` and `allowed` become those of the `InputError` a person reads.
+
+    A validator of a whole description says with `at` where inside it the trouble is.
+    """
+    return PydanticCustomError("refused", "{found}; {allowed}", {"found": found, "allowed": allowed, "at": list(at)})
 
 
 def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> BeforeValidator:

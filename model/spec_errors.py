@@ -89,7 +89,7 @@ def _data_path(data: object, detail: ErrorDetails) -> KeyPath:
         elif i < len(location) - 1 or detail["type"] not in ("missing", "extra_forbidden", "invalid_key"):
             continue
         path.append(part)
-    return tuple(path)
+    return (*path, *detail.get("ctx", {}).get("at", ()))
 
 
 def _inside(data: object, part: str | int) -> object:

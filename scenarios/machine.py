@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ..model.drives import DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
 from ..model.layouts import Layout, layout_for
 from ..model.spec import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
+
 
 class PriceList(Spec):
     """What work costs on this CPU; see :class:`raidsim.model.host.Prices`."""
@@ -151,14 +152,21 @@ class MachineSpec(Spec):
         for name, channel in self.channels.items():
             for link in channel.links:
                 if link not in self.links:
-                    raise refusal(f"channels.{name}: unknown link {link!r}", f"allowed: {', '.join(self.links)}")
+                    raise refusal(
+                        f"unknown link {link!r}", f"allowed: {', '.join(self.links)}", ("channels", name, "links")
+                    )
         for name, instance in self.drives.items():
             try:
                 instance.spec()
             except InputError as error:
-                raise refusal(f"drives.{name}: {error.found}", error.allowed) from None
-            if instance.channel not in self.channels:
                 raise refusal(
-                    f"drives.{name}: unknown channel {instance.channel!r}", f"allowed: {', '.join(self.channels)}"
-                )
+                    f"{instance.model!r} is {error.found}", error.allowed, ("drives", name, "model")
+                ) from None
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                found = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+                raise refusal(found, "allowed: fields of a drive", ("drives", name, "overrides")) from None
+            if instance.channel not in self.channels:
+                allowed = f"allowed: {', '.join(self.channels)}"
+                raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
         return self

@@ -77,13 +77,25 @@ def check_references(machine: MachineSpec, arrays: dict[str, ArraySpec], targets
     for name, array in arrays.items():
         for member in array.members:
             if member not in machine.drives:
-                raise refusal(f"arrays.{name}: unknown drive {member!r}", f"allowed: {', '.join(machine.drives)}")
+                allowed = f"allowed: {', '.join(machine.drives)}"
+                raise refusal(f"unknown drive {member!r}", allowed, ("arrays", name, "members"))
         if name in machine.drives:
-            raise refusal(f"arrays.{name}: a drive has the same name", "allowed: names of their own")
+            raise refusal("a drive has the same name", "allowed: names of their own", ("arrays", name))
+        _check_array(machine, name, array)
     for target in targets:
         if target not in machine.drives and target not in arrays:
             known = [*machine.drives, *arrays]
-            raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}")
+            raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}", ("workload", "targets"))
 
 
-__all__ = ["DdSpec", "InputError", "ScenarioSpec", "check_references"]
+def _check_array(machine: MachineSpec, name: str, array: ArraySpec) -> None:
+    """Refuse an array that these drives cannot form, or that has lost too many of them."""
+    sizes = [machine.drives[member].spec().capacity for member in array.members]
+    try:
+        layout = array.layout(sizes)
+    except InputError as error:
+        raise refusal(f"{error.place}: {error.found}", error.allowed, ("arrays", name)) from None
+    if not layout.tolerates(frozenset(array.members.index(member) for member in array.failed)):
+        lost = f"{len(array.failed)} of {len(array.members)} members"
+        at = ("arrays", name, "failed")
+        raise refusal(f"{array.level} with {lost} failed", "allowed: what the level survives", at)

@@ -37,7 +37,7 @@ def check_plot_file(path: Path) -> None:
 
 def draw_comparison(comparisons: Sequence[StudyComparison], path: Path) -> None:
     """Draw all cases of some studies into a file; its suffix sets the format."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and half a second to import
+    from matplotlib.figure import Figure
 
     cases = [compared for comparison in comparisons for compared in comparison.cases]
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")

@@ -8,11 +8,16 @@ in the queue, and writes get their turn when the read batch expires or nobody re
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 
 from ..request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
+
+_FIRST_WRITE_BUDGET = 16
+_LARGEST_WRITE_BUDGET = 4096
+_THINK_TIME_WEIGHT = 0.125
+"""How much the newest pause between two reads counts in a process's think time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,10 @@ class Anticipatory(Scheduler):
     __slots__ = (
         "_batch",
         "_batch_ends",
+        "_expiry_checked",
         "_in_driver",
         "_last_reader",
+        "_number",
         "_position",
         "_readers",
         "_settings",
@@ -84,18 +91,20 @@ class Anticipatory(Scheduler):
         self._batch_ends = settings.read_batch_s * (1.0 - phase)
         self._position = 0
         self._in_driver = 0
+        self._number = 0
+        self._expiry_checked = [0.0, 0.0]
         self._wait_until = -1.0
         self._last_reader: _Reader | None = None
         self._readers: dict[int, _Reader] = {}
-        self._write_budget = 16
+        self._write_budget = _FIRST_WRITE_BUDGET
         self._writes_allowed = 0
         self._writes_done = 0
         self.anticipations = 0
         self.anticipations_lost = 0
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
-        insort(self._sorted[queued.op], (queued.offset, id(queued), queued))
-        queued.position = queued.offset
+        self._number += 1
+        insort(self._sorted[queued.op], (queued.offset, self._number, queued))
         if queued.op == READ:
             self._read_arrived(queued.stream, now)
 
@@ -108,7 +117,7 @@ class Anticipatory(Scheduler):
         if reader is None:
             reader = self._readers[stream] = _Reader()
         elif reader.ended >= 0.0:
-            reader.think_s += ((now - reader.ended) - reader.think_s) * 0.125
+            reader.think_s += ((now - reader.ended) - reader.think_s) * _THINK_TIME_WEIGHT
             reader.ended = -1.0
 
     def wake_at(self) -> float | None:
@@ -122,18 +131,16 @@ class Anticipatory(Scheduler):
             expired = now >= self._batch_ends
             if reads and not (expired and writes):
                 self._wait_until = -1.0
-                return self._pick(reads, now, self._settings.read_expire_s)
+                return self._pick(READ, now)
             if not reads and not writes:
                 return None
             if writes and not reads and not expired and self._anticipating(now):
                 return None
             self._wait_until = -1.0
             self._start_writes(now)
-            return self._next_write(writes, now)
-        if writes and not (
-            reads and (now >= self._batch_ends or self._writes_done >= self._writes_allowed)
-        ):
-            return self._next_write(writes, now)
+            return self._next_write(now)
+        if writes and not (reads and (now >= self._batch_ends or self._writes_done >= self._writes_allowed)):
+            return self._next_write(now)
         if not reads and not writes:
             return None
         if self._in_driver:
@@ -141,7 +148,7 @@ class Anticipatory(Scheduler):
         self._end_writes(now)
         self._batch = READ
         self._batch_ends = now + self._settings.read_batch_s
-        return self._pick(reads, now, self._settings.read_expire_s)
+        return self._pick(READ, now)
 
     def _anticipating(self, now: float) -> bool:
         reader = self._last_reader
@@ -153,7 +160,7 @@ class Anticipatory(Scheduler):
         until = reader.ended + limit
         if now >= until:
             self.anticipations_lost += 1
-            reader.think_s += (2 * limit - reader.think_s) * 0.125
+            reader.think_s += (2 * limit - reader.think_s) * _THINK_TIME_WEIGHT
             self._last_reader = None
             return False
         if self._wait_until != until:
@@ -170,28 +177,34 @@ class Anticipatory(Scheduler):
     def _end_writes(self, now: float) -> None:
         """Adapt how many writes a batch may send, so that it lasts about its time."""
         if self._writes_done >= self._writes_allowed and now < self._batch_ends:
-            self._write_budget = min(self._write_budget * 2, 4096)
+            self._write_budget = min(self._write_budget * 2, _LARGEST_WRITE_BUDGET)
         elif now > self._batch_ends + self._settings.write_batch_s / 2:
             self._write_budget = max(self._write_budget // 2, 1)
 
-    def _next_write(self, writes: list[tuple[int, int, QueuedRequest]], now: float) -> QueuedRequest:
+    def _next_write(self, now: float) -> QueuedRequest:
         self._writes_done += 1
-        return self._pick(writes, now, self._settings.write_expire_s)
+        return self._pick(WRITE, now)
 
-    def _pick(self, queue: list[tuple[int, int, QueuedRequest]], now: float, expire_s: float) -> QueuedRequest:
-        """One-way elevator from the last position; the oldest request first if it has expired."""
-        at = 0
-        if len(queue) > 1:
-            position = self._position
-            for at, entry in enumerate(queue):
-                if entry[0] >= position:
-                    break
-            else:
-                at = 0
+    def _pick(self, op: int, now: float) -> QueuedRequest:
+        """One-way elevator from the last position, unless a request has expired."""
+        queue = self._sorted[op]
+        at = self._expired(op, now)
+        if at is None:
+            at = bisect_left(queue, self._position, key=_offset) % len(queue)
         _, _, queued = queue.pop(at)
         self._position = queued.offset + queued.size
         self._in_driver += 1
         return self._take(queued)
+
+    def _expired(self, op: int, now: float) -> int | None:
+        """Where the oldest request stands if it has expired; looked at once an expiry time, to save seeks."""
+        expire_s = self._settings.write_expire_s if op == WRITE else self._settings.read_expire_s
+        if now - self._expiry_checked[op] < expire_s:
+            return None
+        self._expiry_checked[op] = now
+        queue = self._sorted[op]
+        oldest = min(range(len(queue)), key=lambda at: queue[at][1])
+        return oldest if now - queue[oldest][2].arrived > expire_s else None
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
         """Remember whose read ended, for the anticipation."""
@@ -200,3 +213,7 @@ class Anticipatory(Scheduler):
             reader = self._readers[queued.stream]
             reader.ended = now
             self._last_reader = reader
+
+
+def _offset(entry: tuple[int, int, QueuedRequest]) -> int:
+    return entry[0]
