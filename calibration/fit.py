@@ -7,6 +7,8 @@ not the noise. The covariance is that of the linearised problem at the optimum (
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,8 +24,8 @@ BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
-MOST_EVALUATIONS = 6
-TOLERANCE = 0.01
+MOST_EVALUATIONS = 12
+TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
 
 FIT_SAMPLE = Sample()
@@ -108,12 +110,11 @@ class Fit:
         """ln(rate) of every case."""
         builder = CaseBuilder(self.study, self._factors(theta))
         predictions = self._evaluator.run([builder.scenario(case) for case in cases], sample)
-        rates: Vector = np.array([prediction.rate for prediction in predictions])
-        return np.asarray(np.log(rates))
+        return np.array([math.log(prediction.rate) for prediction in predictions])
 
     def _ratios(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
         measured = np.array([case.rate * self.study.conventions.MB for case in cases])
-        return self._log_rates(theta, cases, FIT_SAMPLE) - np.log(measured)
+        return np.asarray(self._log_rates(theta, cases, FIT_SAMPLE) - np.log(measured))
 
     def _residuals(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
         self._report()

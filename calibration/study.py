@@ -229,10 +229,12 @@ class CaseBuilder:
         self.study = study
         self._path_length: dict[str, float] = {}
         changes: dict[str, Any] = study.machine.model_dump()
+        together: dict[str, float] = {}
         for parameter in study.parameters:
-            factor = factors.get(parameter.name, 1.0)
             for path in parameter.paths:
-                self._apply(changes, path, value_at(study, path) * factor)
+                together[path] = together.get(path, 1.0) * factors.get(parameter.name, 1.0)
+        for path, factor in together.items():
+            self._apply(changes, path, value_at(study, path) * factor)
         self._machine: dict[str, Any] = changes
 
     def _apply(self, machine: dict[str, Any], path: str, value: float) -> None:

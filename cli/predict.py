@@ -31,7 +31,7 @@ def predict_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw predicted against measured (PNG, SVG, PDF).")
+        Path | None, typer.Option("--plot", help="Draw predicted against measured.")
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
 ) -> None:

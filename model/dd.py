@@ -86,11 +86,12 @@ class Dd:
         device, cpu_run = cache.device, self.host.cpu.run
         submit, unplug, cached, mark_dirty = device.submit, device.unplug, cache.cached, cache.mark_dirty
         stream = self.stream
+        bigger = self.block_size > block
         hit_s = block * per_byte
         miss_s = hit_s + self.host.prices.bio_s + self.host.prices.switch_s
         position = self.position - self.position % block
         while position < end:
-            if cached.run_from(position) > position or self._overwrites(position, block):
+            if cached.run_from(position) > position or (bigger and self._overwrites(position, block)):
                 yield cpu_run(hit_s)
             else:
                 yield cpu_run(miss_s)

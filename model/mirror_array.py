@@ -16,6 +16,8 @@ from .host import Host
 from .read_balance import ReadBalance
 from .request import READ, RESYNC_STREAM, WRITE, Device, Request
 
+PAGE = 4096
+"""md clones a write page by page."""
 
 
 class MirrorArray(Array):
@@ -99,10 +101,17 @@ class MirrorArray(Array):
             self._leave()
 
         join = Join(len(slots), then)
+        balance = self._balance
+
+        def done(child: Request) -> None:
+            balance.ended(child.parent, child.offset + child.size)
+            join.done(child)
+
         self.member_writes += len(slots)
-        self._charge(self.prices.clone_s * len(slots) * max(1, request.size >> 12))
+        self._charge(self.prices.clone_s * len(slots) * max(1, request.size // PAGE))
         for slot in slots:
-            self._submit[slot](Request(WRITE, request.offset, request.size, join.done, request.stream, request.sync))
+            balance.started(slot, request)
+            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, request.sync, slot))
 
     def _leave(self) -> None:
         self._normal -= 1
@@ -143,15 +152,13 @@ class MirrorArray(Array):
     def _raise_barrier(self) -> None:
         """Let waiting resync requests go, as long as no normal I/O waits and the window is not full."""
         while (
-            self._resync_waiting
-            and self._draining is None
-            and not self._waiting
-            and self._barrier < self.resync_depth
+            self._resync_waiting and self._draining is None and not self._waiting and self._barrier < self.resync_depth
         ):
             self._barrier += 1
             start = self._resync_waiting.popleft()
             if self._barrier == 1 and self._normal:
                 self._draining = start
+                self.unplug()
             else:
                 start()
 

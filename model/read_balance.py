@@ -1,7 +1,8 @@
 """How RAID 1 chooses the mirror that serves a read: one policy a class.
 
-md of 2.4 and of 2.6 keep a sequential reader on its mirror and otherwise go by head distance (2.6 prefers an
-idle mirror); see raid1.c, read_balance, of the two kernels.
+md of 2.4 and of 2.6 keep a sequential reader on its mirror and otherwise go by head distance (2.6 takes an idle
+mirror if it meets one first). Both look through the mirrors downwards from the one before the last used and leave
+that only for a better one; see raid1.c, read_balance, of the two kernels.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from .request import Request
+from .request import READ, Request
+
+
+SECTOR = 512
 
 
 class ReadBalance(ABC):
@@ -33,18 +37,25 @@ class ReadBalance(ABC):
         """Slot to read from; `candidates` are the readable ones in slot order."""
 
     def started(self, slot: int, request: Request) -> None:
-        """A read has been sent to `slot`."""
+        """A read or write has been sent to `slot`."""
         self.pending[slot] += 1
-        self.last = slot
+        if request.op == READ:
+            self.last = slot
 
     def ended(self, slot: int, end: int) -> None:
         """A read or write that ends at byte `end` has been served by `slot`."""
         self.pending[slot] -= 1
         self.head[slot] = end
 
+    def _downwards(self, candidates: Sequence[int]) -> list[int]:
+        """The candidates in md's order: the last used (or the next below it), and on downwards, around the end."""
+        last = self.last
+        return sorted(candidates, key=lambda slot: (slot > last, -slot))
+
     def _nearest(self, offset: int, candidates: Sequence[int]) -> int:
+        """The candidate whose head is nearest, the first of equals."""
         head = self.head
-        return min(candidates, key=lambda slot: (abs(head[slot] - offset), slot))
+        return min(candidates, key=lambda slot: abs(head[slot] - offset))
 
 
 class Md24(ReadBalance):
@@ -59,16 +70,18 @@ class Md24(ReadBalance):
 
     def choose(self, request: Request, candidates: Sequence[int]) -> int:
         """See the class."""
-        last = self.last
-        if last in candidates and self.head[last] == request.offset:
+        mirrors = self._downwards(candidates)
+        last, offset = mirrors[0], request.offset
+        if self.head[last] == offset:
             slot = last
-        elif self._sectors >= self.SECTOR_LIMIT and len(candidates) > 1:
+        elif self._sectors >= self.SECTOR_LIMIT:
             self._sectors = 0
-            later = [s for s in candidates if s > last]
-            slot = later[0] if later else candidates[0]
+            slot = mirrors[1 % len(mirrors)]
         else:
-            slot = self._nearest(request.offset, candidates)
-        self._sectors = self._sectors + (request.size >> 9) if slot == last else request.size >> 9
+            slot = self._nearest(offset, mirrors)
+        if slot != last:
+            self._sectors = 0
+        self._sectors += request.size // SECTOR
         self.head[slot] = request.offset + request.size
         return slot
 
@@ -78,7 +91,7 @@ class Md24(ReadBalance):
 
 
 class Md26(ReadBalance):
-    """md of Linux 2.6: stay while sequential, else the first idle mirror, else the nearest head."""
+    """md of Linux 2.6: stay while sequential, else the first idle one of the other mirrors, else the nearest head."""
 
     __slots__ = ("_next_sequential",)
 
@@ -88,12 +101,13 @@ class Md26(ReadBalance):
 
     def choose(self, request: Request, candidates: Sequence[int]) -> int:
         """See the class."""
-        last, offset = self.last, request.offset
-        if last in candidates and offset in (self._next_sequential, self.head[last]):
+        last, *others = mirrors = self._downwards(candidates)
+        offset = request.offset
+        if offset in (self._next_sequential, self.head[last]):
             slot = last
         else:
-            idle = [s for s in candidates if not self.pending[s]]
-            slot = idle[0] if idle else self._nearest(offset, candidates)
+            idle = [slot for slot in (*others, last) if not self.pending[slot]]
+            slot = idle[0] if idle else self._nearest(offset, mirrors)
         self._next_sequential = offset + request.size
         return slot
 

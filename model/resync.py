@@ -2,8 +2,8 @@
 
 After every window (124 or 128 KiB) the thread looks at its average speed over the last half minute. Below
 ``speed_limit_min`` it goes on at once; above it, it sleeps a quarter of a second while the array is not idle or the
-speed is over ``speed_limit_max``. "Idle" means that the members have seen no more than 32 sectors of other I/O
-since it last found them busy. Linux 2.4 kept disk statistics only for block majors below 16, so for a disk on a later IDE
+speed is over ``speed_limit_max``. "Idle" means that the members have seen no more than 32 sectors of other I/O since
+it last found them busy. Linux 2.4 kept disk statistics only for block majors below 16, so for a disk on a later IDE
 interface (hde is major 33) it saw an idle array whatever happened, and only the maximum held it back.
 Source: drivers/md/md.c, md_do_sync and is_mddev_idle.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from .engine import Engine
@@ -27,6 +28,10 @@ class Resyncable(Protocol):
     """An array that can rebuild a range of its members."""
 
     @property
+    def rebuilding(self) -> frozenset[int]:
+        """Slots that take writes but do not hold everything yet."""
+
+    @property
     def foreground_bytes(self) -> int:
         """What the members have completed, but for resync."""
 
@@ -36,6 +41,9 @@ class Resyncable(Protocol):
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Rebuild one range."""
+
+    def rebuilt(self, slot: int) -> None:
+        """`slot` holds everything again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +131,26 @@ class Resync:
         self._last_foreground = seen
         return False
 
-    def _over(self) -> None:
+    def _over(self, size: int) -> None:
         self._outstanding -= 1
-        self.done_bytes += self.settings.request_bytes
+        self.done_bytes += size
         if self._room is not None:
             room, self._room = self._room, None
             room.fire()
 
     def run(self) -> Generator[Any, Any, None]:
-        """The thread: a SimPy process."""
+        """The thread: a SimPy process, over when the array is whole again."""
         settings, end = self.settings, self.array.resync_bytes
         timeout = self._engine.timeout
         window = 0
         while self.position < end:
             size = min(settings.request_bytes, end - self.position)
             self._outstanding += 1
-            self.array.resync(self.position, size, self._over)
+            self.array.resync(self.position, size, partial(self._over, size))
             self.position += size
             window += size
             while self._outstanding >= settings.depth:
-                self._room = Signal()
-                yield self._room
+                yield self._one_over()
             if window >= settings.window_bytes:
                 window = 0
                 while True:
@@ -152,3 +159,12 @@ class Resync:
                         break
                     self.naps += 1
                     yield timeout(settings.nap_s)
+        while self._outstanding:
+            yield self._one_over()
+        for slot in sorted(self.array.rebuilding):
+            self.array.rebuilt(slot)
+
+    def _one_over(self) -> Signal:
+        """A signal that fires when the next request is over."""
+        self._room = Signal()
+        return self._room

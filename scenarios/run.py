@@ -158,10 +158,12 @@ class Run:
         """How busy everything was during the measurement."""
         machine = self.machine
         span = machine.engine.now - self.began
-        usages = [Usage("cpu", "cpu", min(1.0, machine.cpu.busy_s / span / machine.cpu.cores), 0.0, 0, 0, 0)]
-        for link in machine.all_links:
-            if link.bytes_moved:
-                usages.append(Usage(link.name, "link", min(1.0, link.busy_s / span), 0.0, 0, 0, link.bytes_moved))
+        usages = [Usage("cpu", "cpu", min(1.0, machine.cpu.busy_s / span / machine.cpu.cores))]
+        usages += [
+            Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved)
+            for link in machine.all_links
+            if link.bytes_moved
+        ]
         for name, disk in machine.disks.items():
             busy, waiting, moved = disk.busy_s / span, disk.latency_s / span, disk.read_bytes + disk.write_bytes
             usages.append(Usage(name, "disk", min(1.0, busy), waiting, disk.reads, disk.writes, moved))

@@ -1,0 +1,169 @@
+"""The fit: known parameters are found again, the intervals mean something, and a profile survives its file."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.calibration.evaluate import Evaluator
+from raidsim.calibration.fit import calibrate
+from raidsim.calibration.profile import Profile, fingerprint, load_profile, profile_path
+from raidsim.calibration.study import CaseBuilder, StudySpec
+from raidsim.model.errors import InputError
+from raidsim.model.spec_errors import validate
+from raidsim.scenarios.run import Sample
+
+_spec = importlib.util.spec_from_file_location("small_study", Path(__file__).with_name("small_study.py"))
+assert _spec is not None and _spec.loader is not None
+small: Any = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(small)
+
+
+@pytest.fixture(scope="module")
+def study() -> StudySpec:
+    """The small study."""
+    made: StudySpec = small.small_study()
+    return made
+
+
+@pytest.fixture(scope="module")
+def profile(study: StudySpec) -> Profile:
+    """Its fit."""
+    with Evaluator(1) as evaluator:
+        return calibrate(study, evaluator)
+
+
+def test_known_parameters_are_recovered(profile: Profile) -> None:
+    """Measurements made by the model with known factors give these factors back, within two standard errors."""
+    assert profile.converged
+    for name, true in small.TRUE_FACTORS.items():
+        fitted = next(p for p in profile.parameters if p.name == name)
+        assert abs(math.log(fitted.factor / true)) < 2 * fitted.standard_error
+        assert fitted.standard_error < 0.3 * fitted.prior_sd
+
+
+def test_a_parameter_without_data_keeps_its_prior(study: StudySpec) -> None:
+    """What no calibrate cell depends on is neither moved nor called known: the profile says so in words."""
+    document = small.small_document({case.id: case.rate for case in study.cases})
+    extra = {"name": "parity", "paths": ["machine.cpu.prices.xor_rate"], "sd": "30%", "reason": "no array here"}
+    document["parameters"].append(extra)
+    with Evaluator(1) as evaluator:
+        profile = calibrate(validate(StudySpec, document), evaluator)
+    assert profile.undetermined() == ["parity"]
+    assert profile.parameters[-1].factor == pytest.approx(1.0)
+    assert profile.parameters[-1].standard_error == pytest.approx(0.3, rel=1e-6)
+    assert profile.sensitivities["both"][-1] == 0.0
+
+
+def test_parameters_that_only_act_together_are_named(study: StudySpec) -> None:
+    """Two factors on the same value cannot be told apart, and the profile names the pair."""
+    document = small.small_document({case.id: case.rate for case in study.cases})
+    twin = {"name": "bus again", "paths": ["machine.links.pci.rate"], "sd": "20%", "reason": "the same bus"}
+    document["parameters"].append(twin)
+    with Evaluator(1) as evaluator:
+        profile = calibrate(validate(StudySpec, document), evaluator)
+    assert {"bus", "bus again"} in [set(pair[:2]) for pair in profile.inseparable(0.7)]
+
+
+def test_predict_cells_do_not_move_the_fit(study: StudySpec, profile: Profile) -> None:
+    """A wrong measured value in a predict cell leaves every parameter as it is, bit for bit."""
+    rates = {case.id: case.rate * (3.0 if case.use == "predict" else 1.0) for case in study.cases}
+    with Evaluator(1) as evaluator:
+        other = calibrate(validate(StudySpec, small.small_document(rates)), evaluator)
+    assert other.parameters == profile.parameters
+
+
+def test_the_fit_is_reproducible_in_other_processes(study: StudySpec, profile: Profile) -> None:
+    """Two worker processes give the bits that one gives."""
+    with Evaluator(2) as evaluator:
+        other = calibrate(study, evaluator)
+    assert other.parameters == profile.parameters
+
+
+def test_nothing_to_fit_is_refused(study: StudySpec) -> None:
+    """Without calibrate cells or without parameters there is no fit, and a message says which is missing."""
+    document = small.small_document({case.id: case.rate for case in study.cases})
+    for case in document["cases"]:
+        case["use"] = "predict"
+    with Evaluator(1) as evaluator, pytest.raises(InputError, match="no case to calibrate on"):
+        calibrate(validate(StudySpec, document), evaluator)
+
+
+def test_profile_survives_its_file(profile: Profile, tmp_path: Path) -> None:
+    """Saving and loading gives the same profile, and leaves no other file behind."""
+    path = tmp_path / "deep" / "small.yaml"
+    profile.save(path)
+    assert load_profile(path) == profile
+    assert [p.name for p in path.parent.iterdir()] == ["small.yaml"]
+
+
+def test_an_interrupted_save_leaves_the_old_profile(
+    profile: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while the file is being written: the last complete profile is still there, and nothing else."""
+    path = tmp_path / "small.yaml"
+    profile.save(path)
+    before = path.read_bytes()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        profile.model_copy(update={"rms": 0.5}).save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["small.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("factor: ", "factor: -", "factor"),
+        ("rms:", "rmss:", "unknown key 'rmss'"),
+        ("converged: true", "converged: maybe", "converged"),
+    ],
+)
+def test_a_broken_profile_is_named(profile: Profile, tmp_path: Path, old: str, new: str, message: str) -> None:
+    """A stored profile that was edited by hand is refused with its place, never half used."""
+    path = tmp_path / "small.yaml"
+    profile.save(path)
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InputError, match=message):
+        load_profile(path)
+
+
+def test_fingerprint_follows_what_a_fit_depends_on(study: StudySpec) -> None:
+    """Another measured value makes a stored profile stale; another title does not."""
+    rates = {case.id: case.rate for case in study.cases}
+    document = small.small_document(rates)
+    document["title"] = "Another title"
+    assert fingerprint(validate(StudySpec, document)) == fingerprint(study)
+    rates["one"] *= 1.001
+    assert fingerprint(validate(StudySpec, small.small_document(rates))) != fingerprint(study)
+
+
+def test_profiles_go_where_they_are_told(study: StudySpec, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """``RAIDSIM_HOME`` sets the folder; a file in its place is refused."""
+    monkeypatch.setenv("RAIDSIM_HOME", str(tmp_path))
+    assert profile_path(study) == tmp_path / "profiles" / "small.yaml"
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("RAIDSIM_HOME", str(blocked))
+    with pytest.raises(InputError, match="not a folder"):
+        profile_path(study)
+
+
+def test_equal_scenarios_are_simulated_once(study: StudySpec) -> None:
+    """The evaluator recognises a run it has done, whatever the case is called."""
+    builder = CaseBuilder(study, {})
+    scenario = builder.scenario(study.cases[0])
+    renamed = scenario.model_copy(update={"name": "something else"})
+    with Evaluator(1) as evaluator:
+        first, second = evaluator.run([scenario, renamed], Sample(read_bytes=4 << 20))
+        again = evaluator.run([scenario], Sample(read_bytes=4 << 20))
+        assert evaluator.simulated == 1
+        assert first == second == again[0]
