@@ -1,0 +1,1 @@
+"""The simulated machine: hardware, kernel and workloads; it knows no measurement."""

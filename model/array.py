@@ -6,13 +6,14 @@ request per member run and joins their completions without an event of its own.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .engine import Engine
 from .errors import ArrayFailed
-from .host import FREE, Host
-from .request import READ, WRITE, Device, Request
+from .host import FREE, Host, Prices
+from .request import READ, Device, Request
 
 
 class Join:
@@ -31,7 +32,7 @@ class Join:
             self.then()
 
 
-class Array:
+class Array(ABC):
     """Base of the arrays.
 
     Parameters
@@ -97,7 +98,7 @@ class Array:
         return self._members
 
     @property
-    def prices(self) -> Any:
+    def prices(self) -> Prices:
         """The host's price list, or a free one."""
         return self.host.prices if self.host is not None else FREE
 
@@ -109,10 +110,7 @@ class Array:
     @property
     def has_room(self) -> bool:
         """Whether every member's queue takes more writes."""
-        for member in self._on_full:
-            if not member.has_room:
-                return False
-        return True
+        return all(member.has_room for member in self._on_full)
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """Call back when the first full member has room again."""
@@ -137,11 +135,13 @@ class Array:
             self.writes += 1
             self._write(request)
 
+    @abstractmethod
     def _read(self, request: Request) -> None:
-        raise NotImplementedError
+        """Serve a read."""
 
+    @abstractmethod
     def _write(self, request: Request) -> None:
-        raise NotImplementedError
+        """Serve a write."""
 
     def rebuild_onto(self, slot: int) -> None:
         """A fresh device stands in `slot`: it takes writes, but is not read until it is rebuilt."""
@@ -164,6 +164,3 @@ def forward(done_of_parent: Request) -> None:
     """Completion of a member request that is the whole of its parent."""
     parent: Request = done_of_parent.parent
     parent.done(parent)
-
-
-__all__ = ["READ", "WRITE", "Array", "Join", "forward"]

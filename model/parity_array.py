@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from .array import Array, Join
@@ -50,9 +51,9 @@ class ParitySettings:
 
 
 class _Row:
-    """Writes gathered for one row: what is covered of each data block, whose it is, and how often heads were taken."""
+    """Writes gathered for one row: what of each data block, whose, how often heads were taken, and if somebody waits."""
 
-    __slots__ = ("acquired", "cover", "covered", "held_since", "owners", "row")
+    __slots__ = ("acquired", "cover", "covered", "held_since", "owners", "row", "sync")
 
     def __init__(self, row: int, data_members: int, now: float) -> None:
         self.row = row
@@ -61,6 +62,7 @@ class _Row:
         self.acquired = 0
         self.owners: list[_Owner] = []
         self.held_since = now
+        self.sync = False
 
 
 class _Owner:
@@ -285,9 +287,8 @@ class ParityArray(Array):
         if request.sync:
             for row in [r for r in self._gathering.values() if owner in r.owners]:
                 self._complete_row(row)
-        elif self._gathering and not self._hold_timer:
-            self._hold_timer = True
-            self._engine.call_at(self._engine._now + self._settings.hold_s, self._hold_over)
+        elif self._gathering:
+            self._hold()
 
     def _take_heads(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
         """Gather a piece of a write; what there are no heads for waits."""
@@ -300,8 +301,28 @@ class ParityArray(Array):
             owner.left += 1
             self._gather(number, index, low, there, owner)
             low = there
-        self.cache.wait(number, low, high, lambda: self._gather(number, index, low, high, owner))
+        self.cache.wait(number, low, high, lambda: self._gather_late(number, index, low, high, owner))
         super().unplug()
+
+    def _gather_late(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
+        """Gather a piece that had to wait for its heads, and see to it that its row is completed."""
+        self._gather(number, index, low, high, owner)
+        if number in self._gathering:
+            if owner.request.sync:  # after the other pieces that get their heads at this moment
+                self._engine.call_at(self._engine._now, self._complete_sync_rows)
+            else:
+                self._hold()
+
+    def _complete_sync_rows(self, _: Any) -> None:
+        for row in list(self._gathering.values()):
+            if row.sync:
+                self._complete_row(row)
+
+    def _hold(self) -> None:
+        """Set the timer that completes incomplete rows, unless it runs already."""
+        if not self._hold_timer:
+            self._hold_timer = True
+            self._engine.call_at(self._engine._now + self._settings.hold_s, self._hold_over)
 
     def _gather(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
         """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
@@ -318,6 +339,7 @@ class ParityArray(Array):
         row.covered += high - low
         row.acquired += 1
         row.owners.append(owner)
+        row.sync |= owner.request.sync
         if row.covered == self.layout.stripe_bytes or (self.cache.knows(number) and self._rest_is_cached(row)):
             self._complete_row(row)
 
@@ -354,7 +376,7 @@ class ParityArray(Array):
         ranges = self._ranges(gathered.cover, low, high)
         counter = Join(len(ranges), lambda: self._row_written(gathered))
         for a, b, full, partial in ranges:
-            self._write_range(gathered.row, a, b, full, partial, counter)
+            self._write_range(gathered, a, b, full, partial, counter)
 
     def _ranges(
         self, cover: list[tuple[int, int] | None], low: int, high: int
@@ -369,8 +391,9 @@ class ParityArray(Array):
                     edges.add(-(-at // head) * head)
         borders = sorted(edges)
         ranges = []
-        for a, b in zip(borders, borders[1:], strict=False):
-            full, partial = [], []
+        for a, b in pairwise(borders):
+            full: list[int] = []
+            partial: list[int] = []
             for index, known in enumerate(cover):
                 if known is not None and known[0] < b and known[1] > a:
                     (full if known[0] <= a and known[1] >= b else partial).append(index)
@@ -378,7 +401,10 @@ class ParityArray(Array):
                 ranges.append((a, b, full, partial))
         return ranges
 
-    def _write_range(self, row: int, low: int, high: int, full: list[int], partial: list[int], over: Join) -> None:
+    def _write_range(
+        self, gathered: _Row, low: int, high: int, full: list[int], partial: list[int], over: Join
+    ) -> None:
+        row = gathered.row
         members = self._row(row)
         cached: tuple[int, ...] = ()
         if self.cache.knows(row):
@@ -402,13 +428,12 @@ class ParityArray(Array):
                 )
             if plan.mode != "full":
                 self._remember(row, low, high, (*plan.reads, *plan.writes, *(members.data[i] for i in full)))
-            if not plan.writes:
-                over.done(finished)
-                return
             join = Join(len(plan.writes), lambda: over.done(finished))
             self.member_writes += len(plan.writes)
             for slot in plan.writes:
                 submit[slot](Request(WRITE, base, size, join.done, sync=False))
+            if gathered.sync:
+                super(ParityArray, self).unplug()
 
         def read() -> None:
             self._prereading -= 1

@@ -3,7 +3,8 @@
 For a range of a row in which the data blocks T are written (fully, or only in part of a 4 KiB block), md counts
 what read-modify-write would have to read (old contents of T and of the parity) and what reconstruct-write would
 (every data block that is not fully overwritten). A block on a lost member counts as twice the number of members,
-so the other way wins if it can; the lower count is taken, and ``rmw_level`` says who wins a tie. Source: drivers/md/raid5.c, handle_stripe (2.4, 2.6.8) and handle_stripe_dirtying (6.1); checked against recorded I/O.
+so the other way wins if it can; the lower count is taken, and ``rmw_level`` says who wins a tie. Source:
+drivers/md/raid5.c, handle_stripe (2.4, 2.6.8) and handle_stripe_dirtying (6.1); checked against recorded I/O.
 """
 
 from __future__ import annotations

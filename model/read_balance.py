@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from .request import READ, Request
 
-
 SECTOR = 512
 
 

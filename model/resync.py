@@ -93,7 +93,18 @@ class Resync:
         rebuild), or starts afresh.
     """
 
-    __slots__ = ("_engine", "_last_foreground", "_marks", "_outstanding", "_room", "array", "done_bytes", "naps", "position", "settings")
+    __slots__ = (
+        "_engine",
+        "_last_foreground",
+        "_marks",
+        "_outstanding",
+        "_room",
+        "array",
+        "done_bytes",
+        "naps",
+        "position",
+        "settings",
+    )
 
     def __init__(
         self, engine: Engine, array: Resyncable, settings: ResyncSettings, start: int = 0, warm: bool = True

@@ -46,7 +46,18 @@ class StripeCache:
         Chunk of the array (sets how many rows fit).
     """
 
-    __slots__ = ("_active", "_blocked", "_idle_callbacks", "_keep_rows", "_recent", "_waiting", "head_bytes", "heads", "in_use", "waits")
+    __slots__ = (
+        "_active",
+        "_blocked",
+        "_idle_callbacks",
+        "_keep_rows",
+        "_recent",
+        "_waiting",
+        "head_bytes",
+        "heads",
+        "in_use",
+        "waits",
+    )
 
     def __init__(self, heads: int, head_bytes: int, chunk_bytes: int) -> None:
         self.heads = heads
