@@ -7,14 +7,12 @@ device that streams reads at 60 MiB/s then writes at 11 (1 KiB blocks) or 19 MiB
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
 from .host import Host
 from .raw_cache import RawCache
 from .readahead import PAGE
-from .request import READ, Request
-from .signal import Signal
 
 _RUN_BYTES = 64 * 1024
 """Whole blocks are written in runs of this size: one charge of CPU time each."""
@@ -83,8 +81,7 @@ class Dd:
 
     def _write_pieces(self, block: int, per_byte: float) -> Generator[Any, Any, None]:
         cache, memory, end = self.cache, self.cache.memory, self.start + self.size
-        device, cpu_run = cache.device, self.host.cpu.run
-        submit, unplug, cached, mark_dirty = device.submit, device.unplug, cache.cached, cache.mark_dirty
+        cpu_run, read_block, cached, mark_dirty = self.host.cpu.run, cache.read_block, cache.cached, cache.mark_dirty
         stream = self.stream
         bigger = self.block_size > block
         hit_s = block * per_byte
@@ -95,12 +92,7 @@ class Dd:
                 yield cpu_run(hit_s)
             else:
                 yield cpu_run(miss_s)
-                read = Signal()
-                done: Callable[[Request], None] = read.fire
-                submit(Request(READ, position, block, done, stream))
-                if not read.fired:
-                    unplug()
-                    yield read
+                yield read_block(position, stream)
             position += block
             mark_dirty(position - block, position)
             self.position = position if position < end else end

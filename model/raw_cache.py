@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from .engine import Engine
 from .extents import ExtentSet
 from .host import Host
+from .latency_histogram import LatencyHistogram
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
@@ -177,6 +178,7 @@ class RawCache:
         "cached",
         "device",
         "dirty",
+        "latencies",
         "memory",
         "settings",
         "written_back_bytes",
@@ -199,6 +201,7 @@ class RawCache:
         self.cached = ExtentSet()
         self.dirty = ExtentSet()
         self.memory = memory
+        self.latencies = (LatencyHistogram(), LatencyHistogram())
         self.written_back_bytes = 0
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
@@ -263,7 +266,21 @@ class RawCache:
             position = stop
         return -(-submitted // PAGE)
 
+    def read_block(self, position: int, stream: int) -> Signal:
+        """Read the block at `position` without read-ahead; the signal fires when it is in memory."""
+        signal = Signal()
+        size = self.settings.block_bytes
+        self.device.submit(Request(READ, position, size, self._block_read, stream, True, signal))
+        if not signal.fired:
+            self.device.unplug()
+        return signal
+
+    def _block_read(self, request: Request) -> None:
+        self.latencies[READ].add(self._engine._now - request.submitted)
+        request.parent.fire()
+
     def _read_done(self, request: Request) -> None:
+        self.latencies[READ].add(self._engine._now - request.submitted)
         start, end = request.offset, request.offset + request.size
         self._pending.remove(start, end)
         self._keep(start, end)
@@ -359,5 +376,6 @@ class RawCache:
         return cursor, end
 
     def _write_done(self, request: Request) -> None:
+        self.latencies[WRITE].add(self._engine._now - request.submitted)
         self.written_back_bytes += request.size
         self.memory.written(request.size)

@@ -14,9 +14,11 @@ from typing import Any
 
 from ..model.dd import Dd
 from ..model.raw_cache import DirtyLimits
-from ..model.statistics import Usage, bottleneck
+from ..model.statistics import LatencyHistogram, Usage, bottleneck
 from .build import BuiltMachine
 from .scenario import ScenarioSpec
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,9 @@ class Prediction:
         How busy every device, link and CPU was.
     bottleneck
         What limits, in words.
+    latencies
+        Of the page cache's requests to its devices during the measurement, by "read" and "write": number, mean,
+        percentiles and extremes (s).
     member_ios
         Commands that the drives served.
     events
@@ -69,6 +74,7 @@ class Prediction:
     rate: float
     usages: tuple[Usage, ...]
     bottleneck: str
+    latencies: dict[str, dict[str, float]]
     member_ios: int
     events: int
 
@@ -127,6 +133,7 @@ def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
         rate=rate,
         usages=usages,
         bottleneck=bottleneck(usages),
+        latencies=run.latencies(),
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
         events=machine.engine.scheduled_events,
     )
@@ -153,6 +160,25 @@ class Run:
             link.busy_s = 0.0
             link.bytes_moved = 0
         machine.cpu.busy_s = machine.cpu.kernel_s = 0.0
+        for dd in machine.dds:
+            dd.cache.latencies = (LatencyHistogram(), LatencyHistogram())
+
+    def latencies(self) -> dict[str, dict[str, float]]:
+        """Latencies of all caches' requests, by "read" and "write" where there were any."""
+        found = {}
+        for op, name in enumerate(("read", "write")):
+            merged = LatencyHistogram()
+            for dd in self.machine.dds:
+                merged.merge(dd.cache.latencies[op])
+            if merged.count:
+                found[name] = {
+                    "n": float(merged.count),
+                    "mean_s": merged.mean,
+                    "min_s": merged.min,
+                    "max_s": merged.max,
+                    **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
+                }
+        return found
 
     def usages(self) -> tuple[Usage, ...]:
         """How busy everything was during the measurement."""
@@ -255,7 +281,7 @@ class WriteRun(Run):
                 last = now_done
                 if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= 4 * measured:
                     self.rate = moved / (now - began)
-                    self.growth = 0.0 if swings else (now_level - level) / (now - began)
+                    self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)
                     finished.succeed()
                     return
 

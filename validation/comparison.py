@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Compared:
         90 % interval of the prediction, in the report's unit.
     busiest
         The busiest part and how busy it was, in short.
+    latencies
+        Of the page cache's requests (s); see :class:`~raidsim.scenarios.run.Prediction`.
     """
 
     case: CaseSpec
@@ -48,6 +50,7 @@ class Compared:
     bottleneck: str
     busiest: str
     suspected: str | None
+    latencies: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @property
     def measured(self) -> float:
@@ -100,6 +103,7 @@ class StudyComparison:
                     "interval": [compared.low, compared.high],
                     "bottleneck": compared.bottleneck,
                     "seconds": {"measured": compared.case.seconds, "predicted": compared.predicted_seconds},
+                    "latencies": compared.latencies,
                     "suspected": compared.suspected,
                 }
                 for compared in self.cases
@@ -150,6 +154,7 @@ def _compared(study: StudySpec, profile: Profile | None, case: CaseSpec, predict
         bottleneck=prediction.bottleneck,
         busiest=_busiest(prediction),
         suspected=study.suspected(case.id),
+        latencies=prediction.latencies,
     )
 
 

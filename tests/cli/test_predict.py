@@ -32,7 +32,7 @@ def study_file(home: Path) -> Path:
     document["id"] = "reads"
     kept = ("2.6.8/hde/read", "2.6.8/hdg/read", "2.6.8/hde+hdg/read", "2.6.8/raid1/read")
     document["cases"] = [case for case in document["cases"] if case["id"] in kept]
-    fitted = ("media rate hde", "media rate hdg", "PCI rate")
+    fitted = ("media rate hde", "media rate hdg", "PCI rate", "read call")
     document["parameters"] = [each for each in document["parameters"] if each["name"] in fitted]
     document["open_cases"] = document["open_cases"][:2]
     document["suspects"] = []

@@ -1,0 +1,207 @@
+"""The anticipatory scheduler: batches, waiting for the next read, and expiry. The disk serves a request in 1 ms."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from raidsim.model.block_queue import BlockQueue
+from raidsim.model.cpu import Cpu
+from raidsim.model.engine import Engine
+from raidsim.model.host import Host
+from raidsim.model.request import READ, WRITE, Request
+from raidsim.model.schedulers import Anticipatory, AnticipatorySettings
+from raidsim.model.signal import Signal
+from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
+
+SETTINGS = AnticipatorySettings(
+    read_batch_s=0.05, write_batch_s=0.01, anticipation_s=0.006, read_expire_s=10.0, write_expire_s=10.0
+)
+WRITES_AT = 32 * MIB
+APART = 64 * KIB
+
+
+class Bench:
+    """A disk behind an anticipatory queue that never plugs."""
+
+    def __init__(self, settings: AnticipatorySettings = SETTINGS, phase: float = 0.0) -> None:
+        self.engine = Engine()
+        self.disk = Recorder(self.engine)
+        self.scheduler = Anticipatory(4 * KIB, settings, phase)
+        self.queue = BlockQueue(
+            self.engine, Host(Cpu(self.engine)), self.disk, self.scheduler, 1, 1 << 40, 1 << 30, None
+        )
+        self.issuer = Issuer(self.engine, self.queue)
+
+    def write_at(self, at: float, count: int) -> None:
+        """Queue `count` separate writes at time `at`."""
+
+        def go(_: Any) -> None:
+            for number in range(count):
+                self.issuer.write(WRITES_AT + number * APART, 4 * KIB)
+
+        self.engine.call_at(at, go)
+
+    def reader(self, count: int, think_s: float, stream: int = 1, start: int = 0) -> Generator[Any, Any, None]:
+        """A process that reads, waits, thinks, and reads the next block."""
+        for number in range(count):
+            signal = Signal()
+            self.queue.submit(Request(READ, start + number * 4 * KIB, 4 * KIB, signal.fire, stream))
+            yield signal
+            yield self.engine.timeout(think_s)
+
+    def ops(self) -> str:
+        """What the disk was sent: r and w."""
+        return "".join("rw"[op] for op, _, _ in self.disk.log)
+
+
+def test_a_reader_keeps_the_disk_for_its_batch() -> None:
+    """Protects anticipation: the reader thinks 2 ms between reads and no waiting write gets in between."""
+    bench = Bench()
+    bench.engine.spawn(bench.reader(10, 0.002))
+    bench.write_at(0.0005, 5)
+    bench.engine.run()
+    assert bench.ops() == "r" * 10 + "w" * 5
+    assert bench.scheduler.anticipations == 10
+    assert bench.scheduler.anticipations_lost == 1, "only the one after the last read"
+
+
+def test_without_anticipation_writes_come_in_between() -> None:
+    """The counter-test: the same with anticipation 0; while the reader thinks, the writes are served."""
+    bench = Bench(replace(SETTINGS, anticipation_s=0.0))
+    bench.engine.spawn(bench.reader(10, 0.002))
+    bench.write_at(0.0005, 5)
+    bench.engine.run()
+    assert bench.ops() == "r" + "w" * 5 + "r" * 9
+    assert bench.scheduler.anticipations == 0
+
+
+def test_anticipation_has_an_end() -> None:
+    """Protects writes from a reader that does not come back: they start 6 ms after its last read."""
+    bench = Bench()
+    bench.engine.spawn(bench.reader(1, 0.0))
+    bench.write_at(0.0005, 2)
+    bench.engine.run()
+    assert [now for now, op, _ in bench.issuer.done if op == WRITE] == pytest.approx([0.008, 0.009])
+    assert bench.scheduler.anticipations_lost == 1
+
+
+def test_slow_thinkers_are_not_waited_for() -> None:
+    """Protects the disk from idling for nothing: after a few pauses of 60 ms no further one is waited for."""
+    bench = Bench(replace(SETTINGS, read_batch_s=10.0))
+    bench.engine.spawn(bench.reader(12, 0.06))
+    for number in range(12):
+        at = WRITES_AT + number * APART
+        bench.engine.call_at(0.0005 + number * 0.061, lambda _, at=at: bench.issuer.write(at, 4 * KIB))
+    bench.engine.run()
+    assert bench.ops().count("w") == 12
+    assert 1 <= bench.scheduler.anticipations < 6
+
+
+def test_a_read_batch_ends_when_writes_wait() -> None:
+    """Protects writes from an endless reader: after 50 ms of reads (1 ms each, no thinking) they have their turn."""
+    bench = Bench()
+    bench.engine.spawn(bench.reader(100, 0.0))
+    bench.write_at(0.0005, 1)
+    bench.engine.run()
+    assert bench.ops().index("w") == 50
+    alone = Bench()
+    alone.engine.spawn(alone.reader(100, 0.0))
+    alone.engine.run()
+    assert alone.engine.now == pytest.approx(0.1), "and without writes nothing ends it"
+
+
+def test_the_first_batch_of_a_disk_may_be_partly_over() -> None:
+    """Protects disks from running their batches in step: at phase 0.5 half the first one is over."""
+    bench = Bench(phase=0.5)
+    bench.engine.spawn(bench.reader(100, 0.0))
+    bench.write_at(0.0005, 1)
+    bench.engine.run()
+    assert bench.ops().index("w") == 25
+
+
+def test_a_write_batch_is_limited_while_reads_wait() -> None:
+    """Protects readers from a long row of writes: 16 writes at first (of 10 ms' worth), then a read batch."""
+    bench = Bench(replace(SETTINGS, write_batch_s=1.0))
+    bench.write_at(0.0, 40)
+    bench.engine.call_at(0.0005, lambda _: bench.issuer.read(0, 4 * KIB))
+    bench.engine.run()
+    assert bench.ops() == "w" * 16 + "r" + "w" * 24
+
+
+def test_a_write_batch_ends_with_its_time() -> None:
+    """Protects the batch length: 10 ms are ten writes of 1 ms, and fewer than the sixteen it starts with."""
+    bench = Bench()
+    bench.write_at(0.0, 40)
+    bench.engine.call_at(0.0005, lambda _: bench.issuer.read(0, 4 * KIB))
+    bench.engine.run()
+    assert bench.ops().index("r") == 10
+    without_reader = Bench()
+    without_reader.write_at(0.0, 40)
+    without_reader.engine.run()
+    assert without_reader.ops() == "w" * 40
+
+
+def test_write_batches_adapt_to_their_time() -> None:
+    """Protects the adaptation: of 0.1 ms writes 16 take far less than the batch, so the next batch may send 32."""
+    bench = Bench(replace(SETTINGS, read_batch_s=0.0005, write_batch_s=1.0))
+    bench.write_at(0.0, 200)
+    for at in (0.0005, 0.0305):
+        bench.engine.call_at(at, lambda _: bench.issuer.read(0, 4 * KIB))
+    bench.engine.run()
+    first = bench.ops().index("r")
+    assert (first, bench.ops().index("r", first + 1) - first - 1) == (16, 32)
+
+
+def test_reads_are_served_in_one_direction() -> None:
+    """Protects the order inside a batch: upwards from where the disk is, then from the lowest again."""
+    bench = Bench()
+    for block in (5, 3, 9, 1):
+        bench.issuer.read(block * MIB, 4 * KIB)
+    bench.engine.run()
+    assert [offset // MIB for offset in bench.issuer.order] == [5, 9, 1, 3]
+
+
+def test_equal_addresses_keep_their_order() -> None:
+    """Protects reproducibility: requests for the same block are served as they came, whatever the memory layout."""
+    for _ in range(5):
+        bench = Bench()
+        streams: list[int] = []
+        bench.issuer.read(MIB, 4 * KIB)
+        garbage = []
+        for stream in range(20):
+            garbage.append(object())
+            request = Request(WRITE, 0, 4 * KIB, lambda r: streams.append(r.stream), stream)
+            bench.queue.submit(request)
+        bench.engine.run()
+        assert streams == list(range(20))
+
+
+def test_an_expired_request_goes_first() -> None:
+    """Protects the far reader: behind the disk it comes last of 21, with reads expiring after 5 ms after 5 to 11."""
+
+    def place(expire_s: float) -> int:
+        bench = Bench(replace(SETTINGS, read_expire_s=expire_s))
+        bench.issuer.read(10 * MIB, 4 * KIB)
+        bench.issuer.read(0, 4 * KIB, stream=2)
+        for block in range(1, 20):
+            bench.issuer.read(10 * MIB + block * APART, 4 * KIB)
+        bench.engine.run()
+        return bench.issuer.order.index(0)
+
+    assert place(10.0) == 20
+    assert 5 <= place(0.005) <= 11, "looked at every 5 ms; at 5 ms it is not older than that yet"
+
+
+def test_expiry_is_looked_at_once_an_expiry_time() -> None:
+    """Protects from a storm of seeks: with everything expired only one request in 5 ms is served out of order."""
+    bench = Bench(replace(SETTINGS, read_expire_s=0.005))
+    for block in (*range(20, 40), *range(20)):
+        bench.issuer.read(10 * MIB + block * APART, 4 * KIB)
+    bench.engine.run()
+    order = [(offset - 10 * MIB) // APART for offset in bench.issuer.order]
+    jumps = sum(after != before + 1 for before, after in zip(order, order[1:], strict=False))
+    assert 1 <= jumps <= 1 + 2 * (40 // 5)
