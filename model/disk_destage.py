@@ -105,28 +105,33 @@ class WritingHead(Head, ABC):
         sent_from_s, sent_s
             When the first and the last byte arrive in the buffer (s).
         """
-        geometry = self.geometry
         if self.dirty.total:
             self.settle(at)
         start = self.call_away(at)
         end = offset + size
+        cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
         if offset == self._sweep and start == self._sweep_s and sent_from_s <= start:
             # The head goes on from the write before: tracks are crossed under way, within the skew.
-            begin, turns = start, geometry.turns_at_end(offset)
-            transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+            begin = start
+            transfer = (end_turns - self.geometry.turns_at_end(offset)) * self._revolution_s
         else:
-            transfer = geometry.transfer_s(offset, size)
-            begin = self._position(offset, start, self.seeks.write, max(sent_from_s, sent_s - transfer))
+            transfer = (end_turns - turns) * self._revolution_s
+            not_before = sent_s - transfer
+            if not_before < sent_from_s:
+                not_before = sent_from_s
+            begin = self._arrive(cylinder, turns, start, self.seeks.write, not_before)
         self.transfer_s += transfer
         self._free_s = done = begin + transfer
         self._sweep, self._sweep_s = end, done
-        self._arm = geometry.cylinder(end - 1)
+        self._arm = last_cylinder
         return done
 
     def has_room(self, offset: int, size: int, at: float) -> bool:
         """Whether a write fits into the write buffer at time `at` (s)."""
         self.settle(at)
-        self._free(at)
+        freeing = self._freeing
+        if freeing and freeing[0][0] <= at:
+            self._free(at)
         return self._fits(offset, size)
 
     def make_room(self, offset: int, size: int, at: float) -> float:
@@ -136,13 +141,15 @@ class WritingHead(Head, ABC):
         self._free_s = self.call_away(at)
         freeing = self._freeing
         self._batch = self._batch_bytes
-        while not self._fits(offset, size):
+        while True:
             if not freeing:
                 if not self.dirty.total:
                     break  # only writes still on their way fill the buffer
                 self._destage()
             at = freeing[0][0]
             self._free(at)
+            if self._fits(offset, size):
+                break
         while self._batch > 0 and self.dirty.run_from(self._sweep) > self._sweep:
             self._destage()
         return at
@@ -180,8 +187,12 @@ class WritingHead(Head, ABC):
 
     def writes_hold(self, start: int, end: int, at: float) -> bool:
         """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
-        self._free(at)
         run_from, freeing = self.dirty.run_from, self._freeing
+        if freeing and freeing[0][0] <= at:
+            self._free(at)
+        reached = run_from(start)
+        if not freeing or reached >= end:
+            return reached >= end
         while start < end:
             reached = run_from(start)
             for _, low, high in freeing:
@@ -197,7 +208,7 @@ class WritingHead(Head, ABC):
         held = dirty.total + self._leaving + self.in_flight
         if held and held + size > self.write_buffer_bytes:
             return False
-        return len(dirty) < self.write_extents or dirty.touches(offset, offset + size)
+        return len(dirty._starts) < self.write_extents or dirty.touches(offset, offset + size)
 
     def _destage(self) -> None:
         """Write one unit of dirty data from ``_free_s`` on."""
@@ -205,25 +216,28 @@ class WritingHead(Head, ABC):
         start = self._free_s
         offset = self._sweep
         end = dirty.run_from(offset)
-        if end > offset and start == self._sweep_s:
-            begin, turns = start, geometry.turns_at_end(offset)
-        else:
+        on = end > offset and start == self._sweep_s
+        if not on:
             if end <= offset:
                 choice = dirty.ahead(offset, SWEEP_WINDOW)
                 offset = choice[0]
                 if len(choice) > 1:
                     offset = self._soonest(choice, start)
                 end = dirty.run_from(offset)
-            begin, turns = self._position(offset, start, self.seeks.write), geometry.turns(offset)
         if end - offset > DESTAGE_UNIT:
             end = offset + DESTAGE_UNIT
         size = end - offset
-        transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+        cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
+        if on:
+            begin, turns = start, geometry.turns_at_end(offset)
+        else:
+            begin = self._arrive(cylinder, turns, start, self.seeks.write)
+        transfer = (end_turns - turns) * self._revolution_s
         dirty.remove(offset, end)
         self.transfer_s += transfer
         self.destaged_bytes += size
         self._batch -= size
-        self._arm = geometry.cylinder(end - 1)
+        self._arm = last_cylinder
         self._free_s = self._sweep_s = begin + transfer
         self._sweep = end
         self._freeing.append((self._free_s, offset, end))

@@ -14,6 +14,8 @@ from .seek import SeekCurve
 
 EARLY = 1e-7
 """Turns by which a place counts as still ahead although rounding says it has just passed."""
+_SPOTS = 256
+"""So many places of offsets are remembered at most."""
 
 
 class Head:
@@ -42,6 +44,7 @@ class Head:
         "_reading",
         "_revolution_s",
         "_rows",
+        "_spots",
         "geometry",
         "rotation_s",
         "seek_s",
@@ -56,6 +59,7 @@ class Head:
         self._rows = geometry.rows
         self._first_bytes = [row[0] for row in geometry.rows]
         self._heads = geometry.heads
+        self._spots: dict[int, tuple[int, float]] = {}  # of offsets that have been compared, and will be again
         self._revolution_s = geometry.revolution_s
         self._inverse_revolution = 1.0 / geometry.revolution_s
         self._arm = 0  # cylinder
@@ -71,13 +75,18 @@ class Head:
 
     def _position(self, offset: int, start: float, table: array[float], not_before: float = 0.0) -> float:
         """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
-        cylinder = self.geometry.cylinder(offset)
+        cylinder, turns = self.geometry.spot(offset)
+        return self._arrive(cylinder, turns, start, table, not_before)
+
+    def _arrive(
+        self, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0
+    ) -> float:
+        """Move the head to a place, from `start`; when it passes under it (s)."""
         seek = table[cylinder - self._arm]
         arrived = start + seek
         if arrived < not_before:
             arrived = not_before
-        turns = self.geometry.turns(offset) - arrived * self._inverse_revolution - self._phase + EARLY
-        wait = (turns % 1.0) * self._revolution_s
+        wait = ((turns - arrived * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
         self.seek_s += seek
         self.rotation_s += wait
         self._arm = cylinder
@@ -85,19 +94,18 @@ class Head:
 
     def _soonest(self, offsets: list[int], start: float) -> int:
         """The offset that a head sent to write at `start` (s) reaches first."""
-        geometry, table, arm = self.geometry, self.seeks.write, self._arm
-        head_skew, cylinder_step, heads = geometry.head_skew, geometry.cylinder_step, self._heads
-        first_bytes, rows, inverse_revolution = self._first_bytes, self._rows, self._inverse_revolution
+        table, arm, spots, inverse_revolution = self.seeks.write, self._arm, self._spots, self._inverse_revolution
         passed = start * inverse_revolution + self._phase - EARLY
         best, soonest = offsets[0], 1e9
+        if len(spots) > _SPOTS:
+            spots.clear()
         for offset in offsets:
-            first_byte, inverse, first_turn, first_cylinder = rows[bisect_right(first_bytes, offset) - 1]
-            tracks = (offset - first_byte) * inverse
-            whole = int(tracks)
-            cylinder = whole // heads
-            reach = table[first_cylinder + cylinder - arm] * inverse_revolution
+            spot = spots.get(offset)
+            if spot is None:
+                spot = spots[offset] = self.geometry.spot(offset)
+            cylinder, turns = spot
+            reach = table[cylinder - arm] * inverse_revolution
             if reach < soonest:
-                turns = first_turn + tracks + whole * head_skew + cylinder * cylinder_step
                 reach += (turns - passed - reach) % 1.0
                 if reach < soonest:
                     best, soonest = offset, reach

@@ -34,13 +34,16 @@ class ExtentSet:
         first = bisect_left(ends, start)
         last = bisect_right(starts, end)
         new = end - start
-        if first < last:
-            start = min(start, starts[first])
-            new_end = max(end, ends[last - 1])
-            new = (new_end - start) - sum(ends[i] - starts[i] for i in range(first, last))
-            end = new_end
+        if first == last:
+            starts.insert(first, start)
+            ends.insert(first, end)
+            self.total += new
+            return new
+        start = min(start, starts[first])
+        new_end = max(end, ends[last - 1])
+        new = (new_end - start) - sum(ends[i] - starts[i] for i in range(first, last))
         starts[first:last] = [start]
-        ends[first:last] = [end]
+        ends[first:last] = [new_end]
         self.total += new
         return new
 
@@ -53,6 +56,10 @@ class ExtentSet:
         last = bisect_left(starts, end)
         if first >= last:
             return 0
+        if starts[first] == start and ends[first] == end:
+            del starts[first], ends[first]
+            self.total -= end - start
+            return end - start
         gone = 0
         keep_starts: list[int] = []
         keep_ends: list[int] = []

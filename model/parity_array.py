@@ -165,6 +165,7 @@ class ParityArray(Array):
 
         self.cache.wait(row, low, high, late)
         super().unplug()
+        self._hold()
         return False
 
     def unplug(self) -> None:
@@ -303,6 +304,7 @@ class ParityArray(Array):
             low = there
         self.cache.wait(number, low, high, lambda: self._gather_late(number, index, low, high, owner))
         super().unplug()
+        self._hold()
 
     def _gather_late(self, number: int, index: int, low: int, high: int, owner: _Owner) -> None:
         """Gather a piece that had to wait for its heads, and see to it that its row is completed."""
@@ -319,7 +321,7 @@ class ParityArray(Array):
                 self._complete_row(row)
 
     def _hold(self) -> None:
-        """Set the timer that completes incomplete rows, unless it runs already."""
+        """Set the timer that completes incomplete rows and lets go whose heads others wait for, unless it runs."""
         if not self._hold_timer:
             self._hold_timer = True
             self._engine.call_at(self._engine._now + self._settings.hold_s, self._hold_over)
@@ -364,6 +366,9 @@ class ParityArray(Array):
                 self._complete_row(row)
             elif soonest is None or until < soonest:
                 soonest = until
+        if self.cache.full:
+            super().unplug()
+            soonest = min(soonest or now + self._settings.hold_s, now + self._settings.hold_s)
         if soonest is not None:
             self._hold_timer = True
             self._engine.call_at(soonest, self._hold_over)

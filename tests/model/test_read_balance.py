@@ -1,0 +1,131 @@
+"""Which mirror serves a read, by sequences one can follow by hand. Positions and sizes in sectors."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.model.read_balance import READ_BALANCE, Md24, Md26, PrimaryOnly, ReadBalance
+from raidsim.model.request import READ, WRITE, Request
+
+SECTOR = 512
+
+
+def read(balance: ReadBalance, sector: int, sectors: int = 8, candidates: tuple[int, ...] | None = None) -> int:
+    """Choose a mirror for a read and send it there."""
+    request = Request(READ, sector * SECTOR, sectors * SECTOR, lambda _: None)
+    slot = balance.choose(request, candidates if candidates is not None else range(len(balance.head)))
+    balance.started(slot, request)
+    return slot
+
+
+def one_by_one(balance: ReadBalance, *sectors: int, size: int = 8) -> list[int]:
+    """Reads that each wait for the one before."""
+    slots = []
+    for sector in sectors:
+        slot = read(balance, sector, size)
+        balance.ended(slot, (sector + size) * SECTOR)
+        slots.append(slot)
+    return slots
+
+
+@pytest.mark.parametrize("policy", sorted(READ_BALANCE))
+def test_a_sequential_reader_stays(policy: str) -> None:
+    """Protects why RAID 1 reads like one disk: a sequential reader, waiting or not, is served by one mirror."""
+    assert set(one_by_one(READ_BALANCE[policy](3), *range(0, 8000, 8))) == {0}
+    ahead = READ_BALANCE[policy](3)
+    assert {read(ahead, sector) for sector in range(0, 8000, 8)} == {0}, "also with many reads under way"
+
+
+def test_2_4_takes_the_nearest_head() -> None:
+    """Protects head distance in 2.4: after mirror 1 was sent to 1000, reads go to whoever is nearer."""
+    balance = Md24(2)
+    balance.head[:] = [0, 1000 * SECTOR]
+    assert one_by_one(balance, 990, 12, 980, 30) == [1, 0, 1, 0]
+
+
+def test_2_4_leaves_a_mirror_only_for_a_nearer_one() -> None:
+    """Protects ties: with all heads at 0 the last used mirror is kept."""
+    balance = Md24(3)
+    balance.last = 1
+    assert read(balance, 100) == 1
+
+
+def test_2_4_moves_on_after_128_sectors() -> None:
+    """Protects the limit that wakes idle disks: 16 reads of 8 sectors near mirror 0's head stay, the 17th goes to the
+    other mirror, however far its head is.
+    """
+    balance = Md24(2)
+    balance.head[:] = [0, 10**9]
+    jumps = [16 * number + 4 for number in range(20)]
+    assert one_by_one(balance, *jumps)[:17] == [0] * 16 + [1]
+
+
+def test_2_4_counts_sequential_reads_but_does_not_leave_them() -> None:
+    """The counter-test: sequential reads pass the limit and stay; the first read elsewhere moves on at once."""
+    balance = Md24(2)
+    balance.head[:] = [0, 10**9]
+    assert set(one_by_one(balance, *range(0, 400, 8))) == {0}
+    assert read(balance, 404) == 1
+
+
+def test_2_4_goes_downwards() -> None:
+    """Protects the order of three mirrors: moving on goes from 0 to 2 to 1 to 0."""
+    balance = Md24(3)
+    seen = [0]
+    for number in range(60):
+        balance.head[:] = [number * 10**6 * SECTOR] * 3
+        seen += one_by_one(balance, number * 10**6 + 100, size=128)
+    changes = [after for before, after in zip(seen, seen[1:], strict=False) if after != before]
+    assert changes[:4] == [2, 1, 0, 2]
+
+
+def test_2_4_moves_the_head_when_it_submits() -> None:
+    """Protects the difference of generations: a second read next to the first is sequential before that has ended."""
+    balance = Md24(2)
+    assert read(balance, 1000) == read(balance, 1008)
+    assert balance.head[balance.last] == 1016 * SECTOR
+
+
+def test_2_6_takes_the_idle_one_of_the_others() -> None:
+    """Protects random readers of 2.6: one at a time they alternate between two mirrors, whatever the distance."""
+    assert one_by_one(Md26(2), 5000, 70, 9000, 300) == [1, 0, 1, 0]
+    assert one_by_one(Md26(3), 5000, 70, 9000, 300) == [2, 1, 0, 2], "downwards, as 2.4"
+
+
+def test_2_6_takes_the_nearest_when_all_are_busy() -> None:
+    """The counter-test: with reads under way everywhere the distance decides, and the last used wins a tie."""
+    balance = Md26(2)
+    balance.head[:] = [0, 1000 * SECTOR]
+    balance.pending[:] = [1, 1]
+    assert read(balance, 990) == 1
+    assert read(balance, 10) == 0
+    assert read(balance, 500) == 0
+
+
+def test_2_6_counts_writes_as_work() -> None:
+    """Protects mixed loads: a mirror with only a write under way is not idle; and where it ends the head is."""
+    balance = Md26(2)
+    balance.head[:] = [0, 10**6 * SECTOR]
+    write = Request(WRITE, 0, 8 * SECTOR, lambda _: None)
+    for slot in (0, 1):
+        balance.started(slot, write)
+    assert balance.last == 0, "a write does not make a mirror the last read from"
+    assert read(balance, 100) == 0, "the nearest; an idle mirror 1 would have been taken"
+    balance.ended(1, 500 * SECTOR)
+    assert balance.head[1] == 500 * SECTOR
+
+
+@pytest.mark.parametrize("policy", sorted(READ_BALANCE))
+def test_only_readable_mirrors_are_chosen(policy: str) -> None:
+    """Protects degraded arrays: slot 0, though last used and sequential, is not read when it has failed."""
+    balance = READ_BALANCE[policy](3)
+    read(balance, 0)
+    slots = {read(balance, sector, candidates=(1, 2)) for sector in (8, 16, 5000, 20, 9000, 70, 300)}
+    assert slots <= {1, 2}
+    assert {read(balance, sector, candidates=(1,)) for sector in (8, 5000, 20)} == {1}
+
+
+def test_primary_only_is_slot_0() -> None:
+    """Protects the firmware that does not balance: all reads go to the first mirror there is."""
+    assert set(one_by_one(PrimaryOnly(2), 5000, 70, 9000)) == {0}
+    assert read(PrimaryOnly(2), 8, candidates=(1,)) == 1
