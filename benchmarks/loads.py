@@ -12,7 +12,8 @@ from raidsim.model.drives import drive
 from raidsim.model.engine import Engine
 from raidsim.model.layouts.parity import ParityLayout
 from raidsim.model.layouts.striped import StripedLayout
-from raidsim.model.parity_array import ParityArray, ParitySettings
+from raidsim.model.parity_array import ParityArray
+from raidsim.model.parity_settings import ParitySettings
 from raidsim.model.request import READ, WRITE, Device, Request
 from raidsim.model.stripe_array import StripeArray
 

@@ -183,7 +183,18 @@ class HardDisk:
                 f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
                 f"of {self.capacity} bytes"
             )
-        self._admit(request)
+        if self._concurrent or self._channel is not None:
+            self._admit(request)
+            return
+        # The same as _admit(), for a drive that is alone and knows one command at a time.
+        request.submitted = now = self._engine._now
+        self._outstanding = outstanding = self._outstanding + 1
+        if outstanding > 1:
+            self._queue.push(request)
+            return
+        self._busy_from = now
+        self._active = True
+        self._start(request, now)
 
     def flush(self, done: Callable[[Request], None]) -> None:
         """Write all cached data to the platters; `done` is called with a request of its own when it is there."""
@@ -222,19 +233,27 @@ class HardDisk:
 
     def _start(self, request: Request, now: float) -> None:
         """Work out when the command that now has the drive is complete."""
-        size = request.size
-        if request.op == READ:
+        size, op = request.size, request.op
+        if op == READ:
+            media = self.media
             if self._concurrent:
                 # A queuing drive has decoded the command while it served others.
                 decoded = request.submitted
                 hit, miss = decoded + self._hit_s, decoded + self._read_s
-                ready = self.media.read(request.offset, size, hit if hit > now else now, miss if miss > now else now)
+                ready = media.read(request.offset, size, hit if hit > now else now, miss if miss > now else now)
             else:
-                ready = self.media.read(request.offset, size, now + self._hit_s, now + self._read_s)
-            if self.media.hit:
+                ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
+            if media.hit:
                 self.cache_hits += 1
-            at = self._send(now, ready, size)
-        elif request.op == FLUSH:
+            if self._through:
+                at = self._send(now, ready, size)
+            else:
+                # The same as _send(), without links.
+                duration = size * self._slowest_inverse
+                at = (ready - duration if ready - duration > media.first_s else media.first_s) + duration
+                if at < ready:
+                    at = ready
+        elif op == FLUSH:
             self._flush(request)
             return
         elif self._write_cache:
@@ -261,11 +280,12 @@ class HardDisk:
 
     def _send(self, now: float, ready: float, size: int) -> float:
         """Transfer read data to the host; when the last byte is across (s)."""
-        begin = ready - size * self._slowest_inverse
+        duration = size * self._slowest_inverse
+        begin = ready - duration
         first = self.media.first_s
         if begin < first:
             begin = first
-        end = begin + size * self._slowest_inverse
+        end = begin + duration
         if self._through:
             across = self._path.reserve(now, begin, size)
             if across > end:
@@ -316,16 +336,16 @@ class HardDisk:
         """The command that had the drive is complete: start the next, tell the issuer."""
         now = self._engine._now
         self._count(request, now)
-        if self._channel is not None:
-            self._channel.release()
-        queue = self._queue
+        queue, channel = self._queue, self._channel
+        if channel is not None:
+            channel.release()
         if queue:
-            following = queue.pop(now)
-            if self._channel is None:
+            following = queue.next(now)
+            if channel is None:
                 self._start(following, now)
             else:
                 self._pending = following
-                if self._channel.acquire(self._granted):
+                if channel.acquire(self._granted):
                     self._granted()
         else:
             self._active = False
@@ -341,13 +361,14 @@ class HardDisk:
         self.busy_s += now - self._busy_from
         self._busy_from = now
         self.latency_s += now - request.submitted
-        if request.op == READ:
+        op, size = request.op, request.size
+        if op == READ:
             self.reads += 1
-            self.read_bytes += request.size
-        elif request.op == FLUSH:
+            self.read_bytes += size
+        elif op == FLUSH:
             self.flushes += 1
         else:
             if self._write_cache:
-                self.media.accept(request.offset, request.size, now)
+                self.media.accept(request.offset, size, now)
             self.writes += 1
-            self.write_bytes += request.size
+            self.write_bytes += size

@@ -90,20 +90,27 @@ class ParkedSegments:
     def __len__(self) -> int:
         return len(self._by_age)
 
-    def park(self, segment: Segment) -> None:
-        """Keep a segment that the head has left, dropping the least recently used if need be."""
+    def park(self, segment: Segment) -> Segment | None:
+        """Keep a segment that the head has left; returns the least recently used if it is dropped for that."""
         if not self._count:
-            return
-        if len(self._by_age) >= self._count:
-            self._drop(self._by_age.pop(0))
+            return segment
+        lows, by_low = self._lows, self._by_low
+        oldest = None
+        if len(by_low) >= self._count:
+            oldest = self._by_age.pop(0)
+            at = bisect_left(lows, oldest.low)
+            while by_low[at] is not oldest:
+                at += 1
+            del lows[at], by_low[at]
         low = segment.start
         if segment.consumed - low > self._segment_bytes:
             low = segment.consumed - self._segment_bytes
         segment.low = low
-        at = bisect_right(self._lows, low)
-        self._lows.insert(at, low)
-        self._by_low.insert(at, segment)
+        at = bisect_right(lows, low)
+        lows.insert(at, low)
+        by_low.insert(at, segment)
         self._by_age.append(segment)
+        return oldest
 
     def find(self, offset: int) -> Segment | None:
         """The segment that `offset` may lie in or continue."""
@@ -117,9 +124,6 @@ class ParkedSegments:
     def take(self, segment: Segment) -> None:
         """Remove a segment because the head returns to it."""
         self._by_age.remove(segment)
-        self._drop(segment)
-
-    def _drop(self, segment: Segment) -> None:
         at = bisect_left(self._lows, segment.low)
         while self._by_low[at] is not segment:
             at += 1
@@ -132,22 +136,14 @@ class DirtyExtents(ExtentSet):
     __slots__ = ()
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self.starts)
 
     def holds(self, start: int, end: int) -> bool:
         """Whether all of [start, end) is dirty."""
-        at = bisect_right(self._starts, start) - 1
-        return at >= 0 and self._ends[at] >= end
+        at = bisect_right(self.starts, start) - 1
+        return at >= 0 and self.ends[at] >= end
 
     def touches(self, start: int, end: int) -> bool:
         """Whether [start, end) would merge with an extent."""
-        at = bisect_right(self._starts, end) - 1
-        return at >= 0 and self._ends[at] >= start
-
-    def ahead(self, position: int, count: int) -> list[int]:
-        """Starts of up to `count` extents from `position` upwards; from the lowest if none is left there."""
-        starts = self._starts
-        at = bisect_left(starts, position)
-        if at == len(starts):
-            at = 0
-        return starts[at : at + count]
+        at = bisect_right(self.starts, end) - 1
+        return at >= 0 and self.ends[at] >= start

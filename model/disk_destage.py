@@ -14,10 +14,11 @@ write command stack or the buffer is full, and may be reordered):
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections import deque
 
 from .disk_cache import DirtyExtents
-from .disk_head import Head
+from .disk_head import EARLY, Head
 from .geometry import Geometry
 from .seek import SeekCurve
 
@@ -54,6 +55,7 @@ class WritingHead(Head, ABC):
         "_batch_bytes",
         "_freeing",
         "_leaving",
+        "_spans",
         "_sweep",
         "_sweep_s",
         "destaged_bytes",
@@ -81,6 +83,7 @@ class WritingHead(Head, ABC):
         self.in_flight = 0
         self._freeing: deque[tuple[float, int, int]] = deque()  # destage writes under way: when over, from, to
         self._leaving = 0  # bytes in `_freeing`
+        self._spans: dict[int, tuple[int, float, tuple[int, int, float]]] = {}  # by start, see _locate()
         self._sweep = 0  # offset at which the last write to the platters ended
         self._sweep_s = -1.0  # and when
         self.destaged_bytes = 0
@@ -138,8 +141,8 @@ class WritingHead(Head, ABC):
         """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
         if self.has_room(offset, size, at):
             return at
-        self._free_s = self.call_away(at)
         freeing = self._freeing
+        self._free_s = self.call_away(at)
         self._batch = self._batch_bytes
         while True:
             if not freeing:
@@ -150,7 +153,8 @@ class WritingHead(Head, ABC):
             self._free(at)
             if self._fits(offset, size):
                 break
-        while self._batch > 0 and self.dirty.run_from(self._sweep) > self._sweep:
+        run_from = self.dirty.run_from
+        while self._batch > 0 and run_from(self._sweep) > self._sweep:
             self._destage()
         return at
 
@@ -188,8 +192,9 @@ class WritingHead(Head, ABC):
     def writes_hold(self, start: int, end: int, at: float) -> bool:
         """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
         run_from, freeing = self.dirty.run_from, self._freeing
-        if freeing and freeing[0][0] <= at:
-            self._free(at)
+        while freeing and freeing[0][0] <= at:
+            _, low, high = freeing.popleft()
+            self._leaving -= high - low
         reached = run_from(start)
         if not freeing or reached >= end:
             return reached >= end
@@ -206,39 +211,78 @@ class WritingHead(Head, ABC):
     def _fits(self, offset: int, size: int) -> bool:
         dirty = self.dirty
         held = dirty.total + self._leaving + self.in_flight
-        if held and held + size > self.write_buffer_bytes:
+        if held + size > self.write_buffer_bytes and held:
             return False
-        return len(dirty._starts) < self.write_extents or dirty.touches(offset, offset + size)
+        return len(dirty.starts) < self.write_extents or dirty.touches(offset, offset + size)
 
     def _destage(self) -> None:
         """Write one unit of dirty data from ``_free_s`` on."""
-        dirty, geometry = self.dirty, self.geometry
-        start = self._free_s
-        offset = self._sweep
-        end = dirty.run_from(offset)
-        on = end > offset and start == self._sweep_s
-        if not on:
-            if end <= offset:
-                choice = dirty.ahead(offset, SWEEP_WINDOW)
-                offset = choice[0]
-                if len(choice) > 1:
-                    offset = self._soonest(choice, start)
-                end = dirty.run_from(offset)
-        if end - offset > DESTAGE_UNIT:
-            end = offset + DESTAGE_UNIT
-        size = end - offset
-        cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
+        dirty, geometry, start, offset = self.dirty, self.geometry, self._free_s, self._sweep
+        starts, ends = dirty.starts, dirty.ends
+        at = bisect_right(starts, offset) - 1
+        on = at >= 0 and ends[at] > offset
         if on:
+            on = start == self._sweep_s
+        else:
+            at += 1
+            if at == len(starts):
+                at = 0
+            at = self._soonest(at, start)
+            offset = starts[at]
+        place = self._spans.pop(offset, None)
+        end = ends[at]
+        whole = end - offset <= DESTAGE_UNIT
+        if not whole:
+            end = offset + DESTAGE_UNIT
+        if place is not None and place[2][0] == end:
+            cylinder, turns, (_, last_cylinder, end_turns) = place
+        else:
+            cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
+        if on:
+            # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin, turns = start, geometry.turns_at_end(offset)
         else:
             begin = self._arrive(cylinder, turns, start, self.seeks.write)
+        size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
-        dirty.remove(offset, end)
+        if whole and starts[at] == offset:
+            del starts[at], ends[at]
+            dirty.total -= size
+        else:
+            dirty.remove(offset, end)
         self.transfer_s += transfer
         self.destaged_bytes += size
         self._batch -= size
         self._arm = last_cylinder
-        self._free_s = self._sweep_s = begin + transfer
+        self._free_s = self._sweep_s = done = begin + transfer
         self._sweep = end
-        self._freeing.append((self._free_s, offset, end))
+        self._freeing.append((done, offset, end))
         self._leaving += size
+
+    def _soonest(self, at: int, start: float) -> int:
+        """The extent that a head sent to write at `start` (s) reaches first, of those from number `at` on."""
+        spans, arm, table, inverse_revolution = self._spans, self._arm, self.seeks.write, self._inverse_revolution
+        passed = start * inverse_revolution + self._phase - EARLY
+        best, soonest = at, 1e9
+        if len(spans) > 4 * self.write_extents:
+            spans.clear()  # most are of extents that have grown downwards since
+        for offset in self.dirty.starts[at : at + SWEEP_WINDOW]:
+            cylinder, turns, _ = spans[offset] if offset in spans else self._locate(at)
+            reach = table[cylinder - arm] * inverse_revolution
+            if reach < soonest:
+                reach += (turns - passed - reach) % 1.0
+                if reach < soonest:
+                    best, soonest = at, reach
+            elif cylinder >= arm:
+                break  # the others are farther away still
+            at += 1
+        return best
+
+    def _locate(self, number: int) -> tuple[int, float, tuple[int, int, float]]:
+        """Where an extent lies: cylinder and turns of its start; end of its first unit, cylinder and turns there."""
+        offset, end = self.dirty.starts[number], self.dirty.ends[number]
+        if end - offset > DESTAGE_UNIT:
+            end = offset + DESTAGE_UNIT
+        cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
+        place = self._spans[offset] = cylinder, turns, (end, last_cylinder, end_turns)
+        return place

@@ -14,8 +14,6 @@ from .seek import SeekCurve
 
 EARLY = 1e-7
 """Turns by which a place counts as still ahead although rounding says it has just passed."""
-_SPOTS = 256
-"""So many places of offsets are remembered at most."""
 
 
 class Head:
@@ -44,7 +42,6 @@ class Head:
         "_reading",
         "_revolution_s",
         "_rows",
-        "_spots",
         "geometry",
         "rotation_s",
         "seek_s",
@@ -59,7 +56,6 @@ class Head:
         self._rows = geometry.rows
         self._first_bytes = [row[0] for row in geometry.rows]
         self._heads = geometry.heads
-        self._spots: dict[int, tuple[int, float]] = {}  # of offsets that have been compared, and will be again
         self._revolution_s = geometry.revolution_s
         self._inverse_revolution = 1.0 / geometry.revolution_s
         self._arm = 0  # cylinder
@@ -75,7 +71,7 @@ class Head:
 
     def _position(self, offset: int, start: float, table: array[float], not_before: float = 0.0) -> float:
         """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
-        cylinder, turns = self.geometry.spot(offset)
+        cylinder, turns, _, _ = self.geometry.span(offset, offset + 1)
         return self._arrive(cylinder, turns, start, table, not_before)
 
     def _arrive(
@@ -91,25 +87,6 @@ class Head:
         self.rotation_s += wait
         self._arm = cylinder
         return arrived + wait
-
-    def _soonest(self, offsets: list[int], start: float) -> int:
-        """The offset that a head sent to write at `start` (s) reaches first."""
-        table, arm, spots, inverse_revolution = self.seeks.write, self._arm, self._spots, self._inverse_revolution
-        passed = start * inverse_revolution + self._phase - EARLY
-        best, soonest = offsets[0], 1e9
-        if len(spots) > _SPOTS:
-            spots.clear()
-        for offset in offsets:
-            spot = spots.get(offset)
-            if spot is None:
-                spot = spots[offset] = self.geometry.spot(offset)
-            cylinder, turns = spot
-            reach = table[cylinder - arm] * inverse_revolution
-            if reach < soonest:
-                reach += (turns - passed - reach) % 1.0
-                if reach < soonest:
-                    best, soonest = offset, reach
-        return best
 
     def _reach_s(self, offset: int, start: float) -> float:
         """When `offset` would pass under a head sent to read there at `start` (s)."""

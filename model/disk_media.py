@@ -96,21 +96,29 @@ class Media(WritingHead):
             When the drive has decoded the command and looks into its buffer, and when it starts the arm.
         """
         end = offset + size
+        segment, evicted = self._segment, None
         if self.dirty.total or self._freeing:
-            self.settle(hit_s)
+            if segment is None or not self._reading or hit_s >= segment.safe_s:
+                self.settle(hit_s)
             if self.writes_hold(offset, end, hit_s):
                 self.hit = True
                 self.first_s = hit_s
                 return hit_s
-        segment = self._segment
         if segment is not None:
             if segment.start <= offset <= segment.reach and offset >= segment.consumed - self._segment_bytes:
                 return self._follow(segment, offset, end, hit_s, miss_s)
             parked = self._parked.find(offset)  # type: ignore[union-attr]
             if parked is not None:
                 return self._return_to(parked, offset, end, hit_s, miss_s)
-            start = self._leave(segment, miss_s)
-            self._parked.park(segment)  # type: ignore[union-attr]
+            if self._reading and miss_s - self._free_s <= self._revolution_s:
+                # The same as _leave(), inlined.
+                start = self._free_s if self._free_s > miss_s else miss_s
+                segment.stopped_s = start
+                segment.stale = True
+                self._reading = False
+            else:
+                start = self._leave(segment, miss_s)
+            evicted = self._parked.park(segment)  # type: ignore[union-attr]
         else:
             start = self._free_s if self._free_s > miss_s else miss_s
         # The same as _position() and turns_at_end(), inlined: the path of every random read.
@@ -137,7 +145,16 @@ class Media(WritingHead):
         self.first_s = begin
         self._free_s = ready = begin + transfer
         if self._parked is not None:
-            self._segment = Segment(offset, end, end + self._look_ahead, begin, turns, ready + self._safe_ahead_s)
+            segment = evicted if evicted is not None else Segment(0, 0, 0, 0.0, 0.0, 0.0)
+            segment.start = segment.end = offset
+            segment.consumed = end
+            segment.reach = end + self._look_ahead
+            segment.begun_s = begin
+            segment.begun_turns = turns
+            segment.safe_s = ready + self._safe_ahead_s
+            segment.stale = False
+            segment.hits = 0
+            self._segment = segment
             self._reading = True
             self._batch = 0
         return ready
@@ -260,12 +277,11 @@ class Media(WritingHead):
 
     def settle(self, to: float) -> None:
         """Work out what the head does unasked until `to` (s): read ahead, destage, return, or rest."""
-        dirty = self.dirty
+        segment, dirty = self._segment, self.dirty
         while True:
-            segment = self._segment
             if self._reading:
                 assert segment is not None
-                if not self._halted(segment, to):
+                if to < segment.safe_s or not self._halted(segment, to):
                     return
             if self._free_s >= to:
                 return
@@ -329,9 +345,7 @@ class Media(WritingHead):
         return at
 
     def _halted(self, segment: Segment, to: float) -> bool:
-        """Stop the look-ahead if it reaches its limit by `to` (s); whether it did."""
-        if to < segment.safe_s:
-            return False
+        """Stop the look-ahead if it reaches its limit by `to` (s), which is not before ``safe_s``; whether it did."""
         geometry = self.geometry
         limit = min(segment.consumed + self._look_ahead, geometry.capacity)
         full_s = segment.begun_s + (geometry.turns_at_end(limit) - segment.begun_turns) * self._revolution_s

@@ -25,26 +25,20 @@ class DiskQueue(Protocol):
     def push(self, request: Request) -> None:
         """Add a command."""
 
-    def pop(self, now: float) -> Request:
+    def next(self, now: float) -> Request:
         """Remove and return the next one to serve, at `now` (s)."""
 
 
-class Fcfs:
+class Fcfs(deque[Request]):
     """First come, first served."""
 
-    __slots__ = ("_waiting", "pop_first", "push")
+    __slots__ = ()
 
-    def __init__(self) -> None:
-        self._waiting: deque[Request] = deque()
-        self.push = self._waiting.append
-        self.pop_first = self._waiting.popleft
+    push = deque.append
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def pop(self, now: float) -> Request:
+    def next(self, now: float) -> Request:
         """The oldest command."""
-        return self.pop_first()
+        return self.popleft()
 
 
 class ShortestPositioning:
@@ -88,7 +82,7 @@ class ShortestPositioning:
         table = seeks.read if request.op == READ else seeks.write
         self._known.append((geometry.cylinder(offset), angle_s, table, request, now))
 
-    def pop(self, now: float) -> Request:
+    def next(self, now: float) -> Request:
         """The best command; what the host kept back takes its place."""
         known = self._known
         best = self._choose(now) if len(known) > 1 else 0

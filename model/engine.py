@@ -22,7 +22,7 @@ class _Call:
 
     __slots__ = ("_ok", "callbacks")
 
-    def __init__(self, callbacks: tuple[Callable[[Any], None], ...]) -> None:
+    def __init__(self, callbacks: tuple[Callable[[Any], object], ...]) -> None:
         self.callbacks: Any = callbacks
         self._ok = True
 
@@ -51,7 +51,7 @@ class Engine(simpy.Environment):
         request.callbacks = callbacks
         heappush(self._queue, (at, NORMAL, next(self._eid), request))
 
-    def call_at(self, at: float, function: Callable[[Any], None]) -> Any:
+    def call_at(self, at: float, function: Callable[[Any], object]) -> Any:
         """Call ``function(event)`` at absolute time `at` (s); returns the event, which :meth:`cancel` takes."""
         event = _Call((function,))
         heappush(self._queue, (at, NORMAL, next(self._eid), event))  # type: ignore[misc]

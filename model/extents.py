@@ -7,24 +7,32 @@ from collections.abc import Iterator
 
 
 class ExtentSet:
-    """A set of bytes as sorted, disjoint, non-touching half-open extents."""
+    """A set of bytes as sorted, disjoint, non-touching half-open extents.
 
-    __slots__ = ("_ends", "_starts", "total")
+    Attributes
+    ----------
+    starts, ends
+        Of the extents, in order.
+    total
+        Bytes in the set.
+    """
+
+    __slots__ = ("ends", "starts", "total")
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self.starts: list[int] = []
+        self.ends: list[int] = []
         self.total = 0
 
     def __bool__(self) -> bool:
-        return bool(self._starts)
+        return bool(self.starts)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        return iter(zip(self._starts, self._ends, strict=True))
+        return iter(zip(self.starts, self.ends, strict=True))
 
     def add(self, start: int, end: int) -> int:
         """Add [start, end); returns how many bytes were not in the set before."""
-        starts, ends = self._starts, self._ends
+        starts, ends = self.starts, self.ends
         if ends and ends[-1] == start:
             ends[-1] = end
             self.total += end - start
@@ -51,7 +59,7 @@ class ExtentSet:
         """Remove [start, end); returns how many bytes were in the set."""
         if start >= end:
             return 0
-        starts, ends = self._starts, self._ends
+        starts, ends = self.starts, self.ends
         first = bisect_right(ends, start)
         last = bisect_left(starts, end)
         if first >= last:
@@ -79,16 +87,16 @@ class ExtentSet:
 
     def run_from(self, position: int) -> int:
         """End of the extent that holds `position`, or `position` itself if none does."""
-        i = bisect_right(self._starts, position) - 1
-        if i >= 0 and self._ends[i] > position:
-            return self._ends[i]
+        i = bisect_right(self.starts, position) - 1
+        if i >= 0 and self.ends[i] > position:
+            return self.ends[i]
         return position
 
     def next_start(self, position: int) -> int | None:
         """Start of the first extent at or after `position`."""
-        i = bisect_left(self._starts, position)
-        return self._starts[i] if i < len(self._starts) else None
+        i = bisect_left(self.starts, position)
+        return self.starts[i] if i < len(self.starts) else None
 
     def first(self) -> tuple[int, int]:
         """The lowest extent."""
-        return self._starts[0], self._ends[0]
+        return self.starts[0], self.ends[0]

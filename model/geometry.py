@@ -205,29 +205,17 @@ class Geometry:
 
     def span(self, offset: int, end: int) -> tuple[int, float, int, float]:
         """Cylinder and turns of `offset`, and of the end of the bytes up to `end`: all that a transfer needs."""
-        first_bytes = self._first_bytes
-        zone = bisect_right(first_bytes, offset)
+        zone = bisect_right(self._first_bytes, offset)
         first_byte, inverse, first_turn, first_cylinder = self.rows[zone - 1]
-        head_skew, cylinder_step, heads = self.head_skew, self.cylinder_step, self.heads
         tracks = (offset - first_byte) * inverse
-        whole = int(tracks)
-        across = whole // heads
-        turns = first_turn + tracks + whole * head_skew + across * cylinder_step
+        track = int(tracks)
+        across = track // self.heads
+        head_skews, cylinder_steps = track * self.head_skew, across * self.cylinder_step
+        turns = first_turn + tracks + head_skews + cylinder_steps
         cylinder = first_cylinder + across
-        if zone < len(first_bytes) and first_bytes[zone] <= end - 1:
-            return cylinder, turns, self.cylinder(end - 1), self.turns_at_end(end)
-        whole = int((end - 1 - first_byte) * inverse)
-        across = whole // heads
-        tracks = (end - first_byte) * inverse
-        return cylinder, turns, first_cylinder + across, first_turn + tracks + whole * head_skew + across * cylinder_step
-
-    def spot(self, offset: int) -> tuple[int, float]:
-        """Cylinder and turns of `offset`."""
-        first_byte, inverse, first_turn, first_cylinder = self.rows[bisect_right(self._first_bytes, offset) - 1]
-        tracks = (offset - first_byte) * inverse
-        whole = int(tracks)
-        across = whole // self.heads
-        return first_cylinder + across, first_turn + tracks + whole * self.head_skew + across * self.cylinder_step
+        if int((end - 1 - first_byte) * inverse) == track and bisect_right(self._first_bytes, end - 1) == zone:
+            return cylinder, turns, cylinder, first_turn + (end - first_byte) * inverse + head_skews + cylinder_steps
+        return cylinder, turns, self.cylinder(end - 1), self.turns_at_end(end)
 
     def offset(self, turns: float) -> int:
         """Bytes a head that reads from offset 0 has passed after `turns`, in whole sectors: inverse of `turns`."""

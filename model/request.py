@@ -41,10 +41,8 @@ class Request:
     """
 
     __slots__ = (
-        "_ok",
         "callbacks",
         "done",
-        "finish",
         "offset",
         "op",
         "parent",
@@ -53,6 +51,8 @@ class Request:
         "submitted",
         "sync",
     )
+
+    _ok = True  # SimPy asks every event whether it has failed
 
     def __init__(
         self,
@@ -72,9 +72,7 @@ class Request:
         self.sync = sync
         self.parent = parent
         self.submitted = 0.0
-        self.finish = 0.0
         self.callbacks: Sequence[Callable[[Any], None]] | None = None
-        self._ok = True
 
     def __repr__(self) -> str:
         word = "WRITE" if self.op else "READ"

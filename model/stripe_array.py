@@ -45,7 +45,9 @@ class StripeArray(Array):
     ) -> None:
         super().__init__(engine, name, members, layout.capacity, host, failed)
         if self.failed:
-            raise ArrayFailed(f"{name}: RAID 0 and linear arrays survive no failed member, slot {min(self.failed)} has failed")
+            raise ArrayFailed(
+                f"{name}: RAID 0 and linear arrays survive no failed member, slot {min(self.failed)} has failed"
+            )
         self.layout = layout
         self._extents = layout.extents
 

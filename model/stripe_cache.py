@@ -8,7 +8,7 @@ one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device),
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 
 class Arrival:
@@ -31,6 +31,10 @@ class Arrival:
         waiters, self._waiters = self._waiters, None
         for callback in waiters or ():
             callback()
+
+
+_HERE = Arrival()
+_HERE.arrived()
 
 
 class StripeCache:
@@ -167,3 +171,14 @@ class StripeCache:
         if known is not None and known[1] == low:
             low = known[0]
         slots[member] = (low, high, arrival)
+
+    def remember_all(self, row: int, members: Sequence[int], low: int, high: int) -> None:
+        """Note that bytes [low, high) of `members` in `row` are there."""
+        if row in self._recent:
+            for member in members:
+                self.remember(row, member, low, high, _HERE)
+            return
+        recent = self._recent
+        recent[row] = dict.fromkeys(members, (low, high, _HERE))
+        if len(recent) > self._keep_rows:
+            recent.popitem(last=False)

@@ -46,10 +46,18 @@ def bottleneck(usages: Iterable[Usage]) -> str:
     str
         The busiest part, with all parts of its kind that are within three points of it. If even that is
         less than `SATURATED` busy, nothing limits but the latency of the I/Os outstanding, and it says so.
+
+    Notes
+    -----
+    A disk is busy from a command's start to its end, also while the command waits for a bus or for the CPU's
+    interrupt. A link or CPU that is as busy as the busiest disk is therefore what the disks wait for.
     """
     ranked = sorted(usages, key=lambda usage: (-usage.utilisation, usage.name))
     if not ranked or ranked[0].utilisation <= 0:
         return "nothing was busy"
+    least = max(SATURATED, ranked[0].utilisation - _TIE)
+    awaited = [usage for usage in ranked if usage.kind != "disk" and usage.utilisation >= least]
+    ranked = awaited or ranked
     busiest = _named(ranked)
     if ranked[0].utilisation >= SATURATED:
         return busiest

@@ -17,7 +17,8 @@ from ..model.kernels import KernelSpec, kernel
 from ..model.layouts import ParityLayout
 from ..model.links import AtaChannel, Link, Path
 from ..model.mirror_array import MirrorArray
-from ..model.parity_array import ParityArray, ParitySettings
+from ..model.parity_array import ParityArray
+from ..model.parity_settings import ParitySettings
 from ..model.raw_cache import DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
 from ..model.read_balance import READ_BALANCE
 from ..model.readahead import READ_AHEAD, ReadAhead
@@ -29,6 +30,10 @@ from .scenario import ScenarioSpec
 
 LOW_MEMORY_BYTES = 896 << 20
 """What a 32-bit x86 kernel maps directly; buffers of block devices lie there on Linux 2.4."""
+
+
+RESYNC_HEADS = 32
+"""Stripe heads whose members md merges into one request when it rebuilds RAID 4, 5 or 6; at most a chunk."""
 
 
 class BuiltMachine:
@@ -147,7 +152,7 @@ class BuiltMachine:
         unseen = section.unseen_majors_from
         mirror = spec.level == "raid1"
         heads, head = self.kernel.raid5.heads, self.kernel.raid5.head
-        request = self.kernel.raid1.resync_request if mirror else min(spec.chunk, 32 * head)
+        request = self.kernel.raid1.resync_request if mirror else min(spec.chunk, RESYNC_HEADS * head)
         settings = ResyncSettings(
             speed_min=speed_min,
             speed_max=speed_max,

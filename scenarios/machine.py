@@ -124,6 +124,9 @@ class ArraySpec(Spec):
             strangers = [name for name in getattr(self, field) if name not in self.members]
             if strangers:
                 raise refusal(f"{field}: {strangers[0]} is not a member", f"allowed: {', '.join(self.members)}")
+        healthy = [name for name in self.rebuilding if name not in self.failed]
+        if healthy:
+            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"allowed: {', '.join(self.failed) or 'none'}")
         if self.resync is not None and not self.rebuilding:
             raise refusal("resync without a member being rebuilt", "allowed: with `rebuilding`")
         try:

@@ -20,6 +20,15 @@ from .scenario import ScenarioSpec
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
+_NO_GROWTH = 0.02
+"""Two measurements whose growth of dirty memory differs by less than this share of the rate are the same regime."""
+_LOOK_S = 0.002
+"""How often a write is looked at where the I/O scheduler has no cycle."""
+_SAME_LEVEL_BYTES = 1 << 19
+"""Dirty memory that swings is back where it was within this."""
+_LONGEST = 4
+"""A write that does not settle is measured over this many times its bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -119,7 +128,7 @@ def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
     The programs' rate and the growth of dirty memory both mix the times when the programs run and when the disks
     drain, so between two measurements one is linear in the other.
     """
-    if free.growth - throttled.growth < 0.02 * free.rate:
+    if free.growth - throttled.growth < _NO_GROWTH * free.rate:
         return throttled.rate
     share = -throttled.growth / (free.growth - throttled.growth)
     return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
@@ -247,11 +256,13 @@ class WriteRun(Run):
         limits = self.kernel_limits = memory.limits
         lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
         memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit, limits.duty, limits.pass_bytes)
-        share = (limits.limit if throttled else limits.flush_above) // len(machine.dds) >> 20 << 20
+        dirty = (limits.limit if throttled else limits.flush_above) // len(machine.dds)
         for dd in machine.dds:
-            dd.cache.mark_dirty(dd.start, dd.start + share)
-            dd.start += share
-            dd.position = dd.start
+            room = dd.cache.device.capacity - dd.size
+            share = min(dirty, room) >> 20 << 20
+            begin = min(dd.start, room - share)
+            dd.cache.mark_dirty(begin, begin + share)
+            dd.position = dd.start = begin + share
 
     def run(self) -> None:
         """Measure rate and growth over whole cycles."""
@@ -266,7 +277,7 @@ class WriteRun(Run):
             return sum(dd.bytes_done for dd in machine.dds), memory.dirty_bytes + memory.writeback_bytes, engine.now
 
         def watch() -> Generator[Any, Any, None]:
-            step = cycle_s or 0.002
+            step = cycle_s or _LOOK_S
             while state()[0] < measured * self.sample.warm_up:
                 yield engine.timeout(step)
             self._begin()
@@ -277,9 +288,9 @@ class WriteRun(Run):
                 cycles += 1
                 now_done, now_level, now = state()
                 moved = now_done - done
-                settled = not swings or (abs(now_level - level) <= 1 << 19 and now_done > last)
+                settled = not swings or (abs(now_level - level) <= _SAME_LEVEL_BYTES and now_done > last)
                 last = now_done
-                if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= 4 * measured:
+                if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)
                     self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)
                     finished.succeed()

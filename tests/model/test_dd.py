@@ -74,7 +74,7 @@ def test_whole_blocks_are_not_read() -> None:
 
 
 def test_only_blocks_that_no_write_covers_are_read() -> None:
-    """Protects odd sizes: bs=1536 on 1 KiB blocks writes 0-1.5 and 1.5-3 KiB, so of three blocks the middle one is read."""
+    """Protects odd sizes: bs=1536 on 1 KiB blocks writes 0-1.5 and 1.5-3 KiB: of three blocks the second is read."""
     bench = Bench(1 * KIB)
     bench.dd("write", 1536, 30 * KIB)
     assert bench.disk.sent(READ) == [(at * KIB, KIB) for at in range(30) if at % 3 == 1]

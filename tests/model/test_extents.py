@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,7 +31,7 @@ def test_adding_and_removing_is_what_it_is_for_sets(steps: list[tuple[bool, int,
         assert extents.total == len(oracle)
         assert bool(extents) == bool(oracle)
         assert all(low < high for low, high in runs), "no empty extent"
-        assert all(here[1] < after[0] for here, after in zip(runs, runs[1:], strict=False)), "sorted, not touching"
+        assert all(here[1] < after[0] for here, after in pairwise(runs)), "sorted, not touching"
         for byte in range(LAST + 1):
             run = byte
             while run in oracle:

@@ -21,10 +21,17 @@ from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 class Bench:
     """A mirror of recorders."""
 
-    def __init__(self, mirrors: int = 2, failed: tuple[int, ...] = (), resync_depth: int = 32, clone_s: float = 0.0):
+    def __init__(
+        self,
+        mirrors: int = 2,
+        failed: tuple[int, ...] = (),
+        resync_depth: int = 32,
+        clone_s: float = 0.0,
+        servers: int = 1,
+    ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
-        self.disks = recorders(self.engine, mirrors)
+        self.disks = recorders(self.engine, mirrors, servers=servers)
         host = Host(self.cpu, replace(FREE, clone_s=clone_s))
         self.array = MirrorArray(self.engine, "md0", self.disks, Md26(mirrors), host, failed, resync_depth)
         self.issuer = Issuer(self.engine, self.array)
@@ -137,6 +144,18 @@ def test_resync_and_normal_requests_alternate() -> None:
     bench.engine.run()
     assert [now for now, _, _ in bench.issuer.done] == pytest.approx([0.001, 0.004])
     assert bench.resynced == pytest.approx([0.003, 0.006])
+
+
+def test_a_resync_waits_even_for_a_disk_that_could_do_both() -> None:
+    """Protects that it is the barrier that waits: members that serve two requests at once do not change the order."""
+    for normal, over in ((1, 0.003), (0, 0.002)):
+        bench = Bench(2, failed=(1,), servers=2)
+        bench.array.rebuild_onto(1)
+        for _ in range(normal):
+            bench.issuer.read(0, 4 * KIB)
+        bench.resync(0)
+        bench.engine.run()
+        assert bench.resynced == pytest.approx([over])
 
 
 def test_without_normal_requests_resync_runs_ahead() -> None:

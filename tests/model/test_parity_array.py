@@ -1,254 +1,16 @@
-"""RAID 4, 5 and 6 in time. Chunks of 64 KiB, rows left-symmetric; members take 1 ms a request, one at a time.
-
-On four disks row 0 is data 0, 1, 2 and P on 3; row 1 has P on 2 and begins on 3.
-"""
+"""RAID 4, 5 and 6 in time: reads, degraded and rebuilding arrays, stripe heads, CPU, and everything at once."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from raidsim.model.block_queue import BlockQueue, PlugSettings
-from raidsim.model.cpu import Cpu
-from raidsim.model.engine import Engine
 from raidsim.model.errors import ArrayFailed
-from raidsim.model.host import FREE, Host
-from raidsim.model.layouts import ParityLayout, layout_for
-from raidsim.model.parity_array import ParityArray, ParitySettings
 from raidsim.model.request import READ, WRITE
-from raidsim.model.schedulers import Noop
-from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
-
-CHUNK = 64 * KIB
-PAGE = 4 * KIB
-
-
-class Bench:
-    """A parity array of recorders."""
-
-    def __init__(
-        self,
-        members: int = 4,
-        level: str = "raid5",
-        failed: tuple[int, ...] = (),
-        rebuilding: tuple[int, ...] = (),
-        capacity: int = 64 * MIB,
-        queued: bool = False,
-        prices: dict[str, float] | None = None,
-        **settings: Any,
-    ) -> None:
-        self.engine = Engine()
-        self.cpu = Cpu(self.engine)
-        host = None if prices is None else Host(self.cpu, replace(FREE, **prices))
-        self.disks: list[Recorder] = recorders(self.engine, members, capacity)
-        devices: list[Any] = list(self.disks)
-        if queued:  # queues that let go only when somebody waits
-            plug = PlugSettings(0, 0.0)
-            devices = [
-                BlockQueue(self.engine, Host(self.cpu), disk, Noop(128 * KIB), 1, MIB, 1 << 30, plug)
-                for disk in self.disks
-            ]
-        layout = layout_for(level, members, CHUNK, [capacity] * members)
-        assert isinstance(layout, ParityLayout)
-        self.array = ParityArray(self.engine, "md0", devices, layout, ParitySettings(**settings), host, failed)
-        for slot in rebuilding:
-            self.array.rebuild_onto(slot)
-        self.issuer = Issuer(self.engine, self.array)
-
-    def reads(self) -> list[list[tuple[int, int]]]:
-        """Bytes read of every member."""
-        return [disk.covered(READ) for disk in self.disks]
-
-    def writes(self) -> list[list[tuple[int, int]]]:
-        """Bytes written of every member."""
-        return [disk.covered(WRITE) for disk in self.disks]
-
-    def forget(self) -> None:
-        """Forget what was written down."""
-        for disk in self.disks:
-            disk.log.clear()
-
-    def times(self) -> list[float]:
-        """When requests were complete."""
-        return [now for now, _, _ in self.issuer.done]
-
-
-# clean writes
-
-
-def test_a_full_stripe_reads_nothing() -> None:
-    """Protects full-stripe writes: 192 KiB on four disks are four chunk writes side by side, 1 ms, and no read."""
-    bench = Bench()
-    bench.issuer.write(0, 3 * CHUNK, sync=True)
-    bench.engine.run()
-    assert bench.reads() == [[]] * 4
-    assert bench.writes() == [[(0, CHUNK)]] * 4
-    assert bench.times() == pytest.approx([0.001])
-    assert bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 0}
-
-
-@pytest.mark.parametrize(
-    ("members", "level", "read", "written"),
-    [
-        (4, "raid5", {1, 2}, {0, 3}),
-        (5, "raid5", {0, 4}, {0, 4}),
-        (8, "raid5", {0, 7}, {0, 7}),
-        (5, "raid4", {0, 4}, {0, 4}),
-        (7, "raid6", {0, 5, 6}, {0, 5, 6}),
-        (4, "raid6", {1}, {0, 2, 3}),
-    ],
-)
-def test_a_small_write_reads_first(members: int, level: str, read: set[int], written: set[int]) -> None:
-    """Protects the small write: reads side by side, then writes side by side, 2 ms. Data comes first in every row 0
-    here, then P, then Q, but for RAID 6, where left-symmetric begins after Q.
-    """
-    bench = Bench(members, level)
-    first = bench.array.layout.row(0).data[0]
-    turn = {slot: (slot + first) % members for slot in range(members)}
-    bench.issuer.write(0, PAGE, sync=True)
-    bench.engine.run()
-    assert {slot for slot, runs in enumerate(bench.reads()) if runs} == {turn[slot] for slot in read}
-    assert {slot for slot, runs in enumerate(bench.writes()) if runs} == {turn[slot] for slot in written}
-    assert bench.times() == pytest.approx([0.002])
-    assert bench.array.parity_reads == len(read)
-
-
-def test_each_range_of_a_row_has_its_own_plan() -> None:
-    """Protects unaligned writes: 64 KiB from the middle of chunk 0 on three disks. The upper half rewrites data 0 and
-    reads data 1, the lower half rewrites data 1 and reads data 0.
-    """
-    bench = Bench(3)
-    bench.issuer.write(CHUNK // 2, CHUNK, sync=True)
-    bench.engine.run()
-    half = CHUNK // 2
-    assert bench.reads() == [[(0, half)], [(half, half)], []]
-    assert bench.writes() == [[(half, half)], [(0, half)], [(0, CHUNK)]]
-
-
-def test_less_than_a_block_is_a_block() -> None:
-    """Protects sub-block writes: 1 KiB at 3 KiB is done as the 4 KiB around it, whose own contents are read."""
-    bench = Bench(3)
-    bench.issuer.write(3 * KIB, KIB, sync=True)
-    bench.engine.run()
-    assert bench.reads() == [[(0, PAGE)], [(0, PAGE)], []]
-    assert bench.writes() == [[(0, PAGE)], [], [(0, PAGE)]]
-
-
-def test_rmw_level_0_reconstructs() -> None:
-    """Protects md's setting: on five disks the other three blocks are read instead of old data and P."""
-    bench = Bench(5, rmw_level=0)
-    bench.issuer.write(0, PAGE, sync=True)
-    bench.engine.run()
-    assert {slot for slot, runs in enumerate(bench.reads()) if runs} == {1, 2, 3}
-
-
-def test_a_row_written_again_is_not_read_again() -> None:
-    """Protects the stripe cache: the second write of a block, and one beside it, find the row in memory."""
-    bench = Bench(5)
-    bench.issuer.write(0, PAGE, sync=True)
-    bench.engine.run()
-    bench.forget()
-    bench.issuer.write(0, PAGE, sync=True)
-    bench.engine.run()
-    assert bench.reads() == [[]] * 5
-    bench.issuer.write(PAGE, PAGE, sync=True)
-    bench.engine.run()
-    assert bench.reads() != [[]] * 5, "the counter-test: the block after it was never read"
-
-
-def test_rows_are_forgotten() -> None:
-    """Protects the size of the cache: 16 heads of 4 KiB keep one row of 64 KiB; after writing another it is read anew."""
-    bench = Bench(5, heads=16)
-    for row in (0, 1, 0):
-        bench.forget()
-        bench.issuer.write(row * 4 * CHUNK, PAGE, sync=True)
-        bench.engine.run()
-    assert sum(len(runs) for runs in bench.reads()) == 2
-
-
-# gathering
-
-
-def test_a_row_completed_by_later_requests_is_not_read_up() -> None:
-    """Protects sequential write-back: pieces of 4 KiB that nobody waits for fill the row within its 3 ms."""
-    bench = Bench()
-    for at in range(0, 3 * CHUNK, PAGE):
-        bench.issuer.write(at, PAGE)
-    bench.engine.run()
-    assert bench.reads() == [[]] * 4
-    assert [len(disk.log) for disk in bench.disks] == [1] * 4, "and each member gets one write"
-    assert bench.times() == pytest.approx([0.001] * 48)
-
-
-def test_writes_that_are_waited_for_are_not_held() -> None:
-    """The counter-test: the same pieces as sync writes are read up one by one."""
-    bench = Bench()
-    for at in range(0, 3 * CHUNK, PAGE):
-        bench.issuer.write(at, PAGE, sync=True)
-    bench.engine.run()
-    assert bench.array.row_writes["rcw"] > 16
-
-
-@pytest.mark.parametrize("hold_s", [0.003, 0.01])
-def test_an_incomplete_row_is_held_back_and_then_read_up(hold_s: float) -> None:
-    """Protects the hold: a lone write nobody waits for starts after its time, reads 1 ms, writes 1 ms."""
-    bench = Bench(hold_s=hold_s)
-    bench.issuer.write(0, PAGE)
-    bench.engine.run()
-    assert bench.times() == pytest.approx([hold_s + 0.002])
-
-
-def test_every_row_is_held_for_its_own_time() -> None:
-    """Protects rows from each other's timers: a row that begins 2 ms later is read up 2 ms later."""
-    bench = Bench()
-    bench.issuer.write(0, PAGE)
-    bench.engine.call_at(0.002, lambda _: bench.issuer.write(3 * CHUNK, PAGE))
-    bench.engine.run()
-    assert bench.times() == pytest.approx([0.005, 0.007])
-
-
-def test_who_waits_has_incomplete_rows_read_up() -> None:
-    """Protects md's unplugging: somebody waits, so the row is read up at once, not after 3 ms."""
-    bench = Bench()
-    bench.issuer.write(0, PAGE)
-    bench.array.unplug()
-    bench.engine.run()
-    assert bench.times() == pytest.approx([0.002])
-
-
-def test_not_while_rows_are_being_read_up_already() -> None:
-    """Protects rows that come during a reading-up: the unplugging in between leaves them to their neighbours."""
-    bench = Bench()
-    bench.issuer.write(0, PAGE)
-    bench.array.unplug()
-    bench.issuer.write(3 * CHUNK, PAGE)
-    bench.array.unplug()
-    bench.engine.run()
-    assert bench.times() == pytest.approx([0.002, 0.005])
-
-
-def test_a_block_written_twice_is_written_in_order() -> None:
-    """Protects overwriting: the second write of a gathered block does not vanish in the first."""
-    bench = Bench()
-    bench.issuer.write(0, PAGE)
-    bench.issuer.write(0, PAGE)
-    bench.engine.run()
-    assert len(bench.disks[0].sent(WRITE)) == 2
-    assert len(bench.issuer.done) == 2
-
-
-def test_a_write_over_two_rows_ends_with_the_second() -> None:
-    """Protects latency: the first row is full, 1 ms; of the second one block is read up and written, 2 ms more."""
-    bench = Bench()
-    bench.issuer.write(0, 3 * CHUNK + PAGE, sync=True)
-    bench.engine.run()
-    assert bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 1}
-    assert len(bench.times()) == 1
-    assert bench.times()[0] >= 0.003
-
+from raidsim.tests.model.parity_bench import CHUNK, PAGE, Bench
+from raidsim.tests.model.recording import KIB, MIB
 
 # reads
 
@@ -418,14 +180,38 @@ def test_writers_are_told_when_there_are_heads_again() -> None:
     """Protects throttling: no room while work waits for heads; whoever asked is called when it no longer does."""
     bench = Bench(heads=1)
     bench.issuer.read(0, PAGE)
-    assert bench.array.has_room
+    room = [bench.array.has_room]
     bench.issuer.read(3 * CHUNK, PAGE)
-    assert not bench.array.has_room
+    room.append(bench.array.has_room)
     told: list[float] = []
     bench.array.when_room(lambda: told.append(bench.engine.now))
     bench.engine.run()
     assert told == pytest.approx([0.001])
-    assert bench.array.has_room
+    assert [*room, bench.array.has_room] == [True, False, True]
+
+
+@pytest.mark.parametrize(("sync", "over"), [(True, 0.003), (False, 0.006)])
+def test_a_write_that_waited_for_heads_is_completed(sync: bool, over: float) -> None:
+    """Protects late pieces: the only head is free at 1 ms; a write somebody waits for is read up and written at once,
+    another is held for 3 ms before.
+    """
+    bench = Bench(heads=1)
+    bench.issuer.read(0, PAGE)
+    bench.issuer.write(3 * CHUNK, PAGE, sync=sync)
+    bench.engine.run()
+    assert bench.times() == pytest.approx([0.001, over])
+
+
+def test_one_who_waits_unplugs_once() -> None:
+    """Protects O_DIRECT and fsync: first the reads, then the writes of a sync write go out though the program unplugged
+    once and sleeps; a write nobody waits for is read up, and its writes stay in the queue.
+    """
+    for sync, done in ((True, 1), (False, 0)):
+        bench = Bench(queued=True)
+        bench.issuer.write(0, PAGE, sync=sync)
+        bench.array.unplug()
+        bench.engine.run()
+        assert len(bench.issuer.done) == done
 
 
 def test_who_waits_for_heads_lets_the_members_go() -> None:
@@ -516,12 +302,13 @@ def test_a_random_mix_is_served(
 
     for _ in range(120):
         bench.engine.call_at(rng.random() * 0.05, send)
+
+    def resync(row: int) -> None:
+        bench.array.resync(row * CHUNK, CHUNK, lambda: resynced.append(row))
+
     if rebuilding:
         for row in range(8):
-            bench.engine.call_at(
-                rng.random() * 0.05,
-                lambda _, row=row: bench.array.resync(row * CHUNK, CHUNK, lambda: resynced.append(row)),
-            )
+            bench.engine.call_at(rng.random() * 0.05, lambda _, row=row: resync(row))  # type: ignore[misc]
     most = 0
     for _ in range(1000):
         bench.engine.run(until=bench.engine.now + 0.001)

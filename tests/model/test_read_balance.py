@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from raidsim.model.read_balance import READ_BALANCE, Md24, Md26, PrimaryOnly, ReadBalance
@@ -75,7 +77,7 @@ def test_2_4_goes_downwards() -> None:
     for number in range(60):
         balance.head[:] = [number * 10**6 * SECTOR] * 3
         seen += one_by_one(balance, number * 10**6 + 100, size=128)
-    changes = [after for before, after in zip(seen, seen[1:], strict=False) if after != before]
+    changes = [after for before, after in pairwise(seen) if after != before]
     assert changes[:4] == [2, 1, 0, 2]
 
 

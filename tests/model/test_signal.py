@@ -56,9 +56,9 @@ def test_a_fired_signal_does_not_stop_anybody() -> None:
     """Protects against a lost wake-up: who comes after the firing goes on at once."""
     engine = Engine()
     signal = Signal()
-    assert not signal.fired
+    fired = [signal.fired]
     signal.fire()
-    assert signal.fired
+    assert [*fired, signal.fired] == [False, True]
     woken = waiting(engine, signal)
     engine.run()
     assert woken == [0.0]

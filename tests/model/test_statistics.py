@@ -197,3 +197,12 @@ def test_the_bottleneck_is_named() -> None:
     assert idle.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
     assert idle.endswith("disk sda (50 % busy)")
     assert bottleneck([]) == bottleneck([Usage("sda", "disk", 0.0)]) == "nothing was busy"
+
+
+def test_a_saturated_link_comes_before_the_disks_that_wait_for_it() -> None:
+    """Protects the cause from its victims: disks on a full bus are busy waiting for it, and must not be blamed."""
+    disks = [Usage("sda", "disk", 1.0), Usage("sdb", "disk", 0.99)]
+    assert bottleneck([*disks, Usage("pci", "link", 0.98)]) == "link pci (98 % busy)"
+    assert bottleneck([*disks, Usage("pci", "link", 0.96)]) == "2 of kind disk (sda, sdb: 99 % to 100 % busy)"
+    idle = bottleneck([Usage("sda", "disk", 0.5), Usage("pci", "link", 0.49)])
+    assert idle.endswith("busiest is disk sda (50 % busy)"), "where nothing is full nobody waits"

@@ -57,7 +57,7 @@ def test_a_request_ends_with_its_last_piece() -> None:
 
 
 def test_pieces_are_at_their_place() -> None:
-    """Protects addresses: 8 KiB across the border of chunks 1 and 2 on two disks end d1's first chunk and begin d0's second."""
+    """Protects addresses: 8 KiB across chunks 1 and 2 of two disks end d1's first chunk and begin d0's second."""
     engine, disks, _, issuer = build("raid0", 2)
     issuer.read(2 * CHUNK - 4 * KIB, 8 * KIB)
     engine.run()

@@ -34,7 +34,7 @@ SHORT = Sample(read_bytes=32 * MIB, write_bytes=12 * MIB, cycles=3)
 """Enough for a rate within a few percent."""
 BULK = Sample(write_bytes=48 * MIB, cycles=2)
 """For writes at disk speed: several times a drive's buffer."""
-LONG = Sample(read_bytes=192 * MIB, write_bytes=24 * MIB, cycles=6)
+LONG = Sample(read_bytes=192 * MIB, write_bytes=12 * MIB, cycles=5)
 """For rebuilds, whose thread sleeps a quarter of a second at a time."""
 
 Change = tuple[str, Any]

@@ -38,7 +38,7 @@ def test_writes_stop_at_the_cpus_ceiling(kernel: str, low: float, high: float) -
 def test_with_a_free_cpu_disks_write_side_by_side(kernel: str) -> None:
     """Counter-test: nothing to pay on the CPU, and a bus that is wide enough, and three disks write as three."""
     one, three = (rate(Case(kernel, "write", targets, free_cpu=True, wide_pci=True)) for targets in (ONE, THREE))
-    assert 2.4 * one < three < 4.2 * one
+    assert 2.4 * one < three < 5 * one
     assert three > 1.8 * rate(Case(kernel, "write", THREE))
 
 
@@ -81,9 +81,10 @@ def test_a_free_cpu_alone_does_not_lift_the_pcis_ceiling(kernel: str) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_three_readers_name_the_pci(kernel: str) -> None:
-    """Protects the answer to "what limits": the bus."""
-    assert prediction(Case(kernel, "read", THREE)).bottleneck.startswith("link pci")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_three_readers_name_the_pci(kernel: str, seed: int) -> None:
+    """Protects the answer to "what limits": the bus, although the disks that wait for it are just as busy."""
+    assert prediction(Case(kernel, "read", THREE, seed=seed)).bottleneck.startswith("link pci")
 
 
 def test_three_writers_name_the_cpu() -> None:

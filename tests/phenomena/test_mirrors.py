@@ -34,24 +34,27 @@ def test_a_third_mirror_does_not_slow_reads(kernel: str) -> None:
     assert three == pytest.approx(two, rel=0.01)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_with_a_wide_bus_and_a_free_cpu_the_third_mirror_is_free(kernel: str) -> None:
-    """Counter-test: when the mirrors share nothing, three are written as fast as two."""
+def test_with_a_wide_bus_and_a_free_cpu_the_third_mirror_is_free() -> None:
+    """Counter-test: when the mirrors share nothing, three are written as fast as two.
+
+    On 2.4, which writes evenly. On 2.6 a writer with nothing else to wait for goes by the batches of the
+    schedulers, and what it gets depends on how those of its mirrors happen to lie.
+    """
     two, three = (
-        rate(Case(kernel, "write", array=array, free_cpu=True, wide_pci=True)) for array in ("raid1", "raid1-three")
+        rate(Case(LINUX_24, "write", array=array, free_cpu=True, wide_pci=True)) for array in ("raid1", "raid1-three")
     )
-    assert three > 0.97 * two
+    assert three == pytest.approx(two, rel=0.01)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_wide_bus_alone_takes_most_of_the_price_away(kernel: str) -> None:
-    """Counter-test, one mechanism at a time: it is the bus; what copying requests costs the CPU is little."""
+def test_it_is_the_bus_that_makes_a_third_mirror_dear(kernel: str) -> None:
+    """Counter-test, one mechanism at a time: behind a wide bus the loss is gone; with free clones it stays."""
     two, three = (rate(Case(kernel, "write", array=array, wide_pci=True)) for array in ("raid1", "raid1-three"))
     assert three > 0.96 * two
-    no_clones = [
+    two, three = (
         rate(Case(kernel, "write", array=array, prices=(("clone", 0.0),))) for array in ("raid1", "raid1-three")
-    ]
-    assert no_clones[1] < 0.97 * no_clones[0]
+    )
+    assert three < 0.97 * two
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -1,0 +1,168 @@
+"""From scenario to parts: which scheduler, cache, array and rebuild a kernel and a description give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.model.array import Array
+from raidsim.model.errors import InputError
+from raidsim.model.mirror_array import MirrorArray
+from raidsim.model.parity_array import ParityArray
+from raidsim.model.read_balance import Md24, Md26
+from raidsim.model.schedulers import Anticipatory, LinusElevator
+from raidsim.model.stripe_array import StripeArray
+from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
+from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario
+
+LINUX_24, LINUX_26 = "linux-2.4.26", "linux-2.6.8"
+
+
+def built(**changes: Any) -> BuiltMachine:
+    """The parts of a scenario."""
+    return BuiltMachine(scenario(**changes))
+
+
+def array_of(level: str, members: int = 4, **more: Any) -> dict[str, Any]:
+    """An array of the first drives."""
+    return {"level": level, "members": list(DRIVES[:members]), **more}
+
+
+def test_the_kernel_chooses_scheduler_and_block() -> None:
+    """Protects the generations: 2.4 has its elevator and 1 KiB blocks, 2.6 the anticipatory scheduler and 4 KiB."""
+    old, new = built(kernel=LINUX_24), built(kernel=LINUX_26)
+    assert type(old.queues["sda"].scheduler) is LinusElevator
+    assert type(new.queues["sda"].scheduler) is Anticipatory
+    assert (old.dds[0].cache.settings.block_bytes, new.dds[0].cache.settings.block_bytes) == (1024, 4096)
+    assert old.scheduler_cycle_s == 0.0
+    assert new.scheduler_cycle_s == pytest.approx(0.625)
+
+
+@pytest.mark.parametrize(
+    ("level", "kind", "share"),
+    [
+        ("linear", StripeArray, 4),
+        ("raid0", StripeArray, 4),
+        ("raid1", MirrorArray, 1),
+        ("raid4", ParityArray, 3),
+        ("raid5", ParityArray, 3),
+        ("raid6", ParityArray, 2),
+    ],
+)
+def test_levels_become_arrays(level: str, kind: type[Array], share: int) -> None:
+    """Protects the assembly: the class of each level, and the capacity of so many drives (in whole chunks)."""
+    machine = built(array=array_of(level), targets=("md0",))
+    array = machine.arrays["md0"]
+    assert type(array) is kind
+    assert array.capacity == pytest.approx(share * machine.queues["sda"].capacity, rel=1e-6)
+    assert array.members == [machine.queues[name] for name in DRIVES]
+
+
+def test_mirrors_balance_as_their_kernel_does() -> None:
+    """Protects the policy of each generation."""
+    for name, policy in ((LINUX_24, Md24), (LINUX_26, Md26)):
+        machine = built(array=array_of("raid1", 2), targets=("md0",), kernel=name)
+        assert type(machine.arrays["md0"]._balance) is policy
+
+
+def test_only_what_is_used_is_built() -> None:
+    """Protects runs from idle drives: one target, one drive."""
+    assert list(built(targets=("sdb",)).disks) == ["sdb"]
+    assert list(built(array=array_of("raid5", 3), targets=("md0",)).disks) == ["sda", "sdb", "sdc"]
+
+
+def test_parity_arrays_read_ahead_further() -> None:
+    """Protects read-ahead over stripes of four disks and 64 KiB chunks. 2.4: 3 x max(4 chunks, 248 KiB) = 768 KiB;
+    2.6: two whole stripes, 384 KiB; a plain drive has 124 and 128 KiB.
+    """
+    for name, plain, parity in ((LINUX_24, 124, 768), (LINUX_26, 128, 384)):
+        for changes, window in (({}, plain), ({"array": array_of("raid5"), "targets": ("md0",)}, parity)):
+            machine = built(kernel=name, **changes)
+            state = machine._read_ahead(machine.targets[0])(1 << 40)
+            assert state.max_bytes == window * 1024
+
+
+def test_2_4_counts_low_memory_only() -> None:
+    """Protects dirty limits: shares of 896 MiB on 2.4 (30 % and 60 %), of all 4 GiB on 2.6 (10 % and 40 %)."""
+    memory = {"memory": "4GiB"}
+    old = built(kernel=LINUX_24, machine_changes=memory).memory.limits
+    new = built(kernel=LINUX_26, machine_changes=memory).memory.limits
+    assert (old.flush_above, old.limit) == (int(0.3 * LOW_MEMORY_BYTES), int(0.6 * LOW_MEMORY_BYTES))
+    assert (new.flush_above, new.limit) == (int(0.1 * 4096 * MIB), int(0.4 * 4096 * MIB))
+    small = built(kernel=LINUX_24, machine_changes={"memory": "512MiB"}).memory.limits
+    assert small.limit == int(0.6 * 512 * MIB)
+
+
+def rebuild(level: str, kernel: str, major: int = 8, **more: Any) -> Any:
+    """The settings of a rebuild of sdb."""
+    array = array_of(level, 3, failed=["sdb"], rebuilding=["sdb"], **more)
+    machine = built(array=array, targets=("md0",), kernel=kernel, machine_changes={"major": major})
+    return machine.resyncs["md0"].settings
+
+
+def test_rebuilds_have_their_kernels_limits() -> None:
+    """Protects resync: defaults of the kernel, unless set by hand; nobody rebuilds a healthy array."""
+    settings = rebuild("raid5", LINUX_26)
+    assert (settings.speed_min, settings.speed_max) == (1000 * 1024, 200000 * 1024)
+    by_hand = rebuild("raid5", LINUX_26, resync={"speed_min": "5MB/s", "speed_max": "10MB/s"})
+    assert (by_hand.speed_min, by_hand.speed_max) == (5e6, 10e6)
+    assert built(array=array_of("raid5", 3), targets=("md0",)).resyncs == {}
+
+
+def test_rebuilds_use_the_stripe_heads() -> None:
+    """Protects the size of a rebuild: 256 heads of 1 KiB are 8 requests of 32 KiB, of 4 KiB they are 16 chunks."""
+    old, new = rebuild("raid5", LINUX_24), rebuild("raid5", LINUX_26)
+    assert (old.request_bytes, old.depth) == (32 * 1024, 8)
+    assert (new.request_bytes, new.depth) == (64 * 1024, 16)
+    assert rebuild("raid5", LINUX_26, chunk="16KiB").request_bytes == 16 * 1024
+    assert rebuild("raid1", LINUX_24).request_bytes == 4096
+
+
+def test_2_4_does_not_see_load_on_late_majors() -> None:
+    """Protects the oddity of hde (major 33): no statistics on 2.4, so no politeness; hda (3) and 2.6 have them."""
+    assert not rebuild("raid5", LINUX_24, major=33).sees_load
+    assert rebuild("raid5", LINUX_24, major=3).sees_load
+    assert rebuild("raid5", LINUX_26, major=33).sees_load
+
+
+def test_a_longer_path_costs_more_of_everything() -> None:
+    """Protects the comparison of kernels on one CPU: a path of 1.5 makes 5 us into 7.5."""
+    spec = scenario().model_copy(update={"path_length": 1.5})
+    assert BuiltMachine(spec).host.prices.write_call_s == pytest.approx(7.5e-6)
+
+
+def test_batches_of_disks_are_out_of_step_and_reproducible() -> None:
+    """Protects random phases: different between drives, the same for the same seed, others for another seed."""
+
+    def phases(seed: int) -> list[float]:
+        machine = built(targets=DRIVES, seed=seed)
+        return [machine.queues[name].scheduler._batch_ends for name in DRIVES]  # type: ignore[attr-defined]
+
+    assert phases(1) == phases(1)
+    assert phases(1) != phases(2)
+    assert len(set(phases(1))) == len(DRIVES)
+
+
+def test_unequal_members_are_refused_where_they_do_not_fit() -> None:
+    """Protects parity and mirrors: drives of different size are refused by name and size; linear takes them."""
+    overrides = {"sdb": {"overrides": {"capacity": "100GB"}}}
+
+    def spec(level: str) -> Any:
+        whole = scenario(array=array_of(level, 3), targets=("md0",))
+        drives = dict(whole.machine.drives)
+        drives["sdb"] = drives["sdb"].model_copy(update=overrides["sdb"])
+        return whole.model_copy(update={"machine": whole.machine.model_copy(update={"drives": drives})})
+
+    with pytest.raises(InputError, match=r"unequal size.*sdb 100"):
+        BuiltMachine(spec("raid5"))
+    assert BuiltMachine(spec("linear")).arrays["md0"].capacity > 2 * 250e9
+
+
+def test_the_workload_is_within_the_device() -> None:
+    """Protects from reading past the end: refused with the sizes."""
+    with pytest.raises(InputError, match="within the device"):
+        built(size="300GB")
+    with pytest.raises(InputError, match="within the device"):
+        built(size="5GiB", start="249GB")
+    built(array=array_of("raid0"), targets=("md0",), size="900GB")

@@ -1,0 +1,94 @@
+"""Machines and arrays as data: what they mean, and what is refused with which words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.model.drives import drive
+from raidsim.model.errors import InputError
+from raidsim.model.spec_errors import validate
+from raidsim.scenarios.machine import ArraySpec, MachineSpec
+from raidsim.tests.scenarios.small_machine import machine, machine_document
+
+
+def test_prices_are_seconds() -> None:
+    """Protects the price list: times as they are, rates as their inverse, 2 GB/s are 0.5 ns a byte."""
+    prices = machine().cpu.prices.prices()
+    assert prices.write_call_s == pytest.approx(5e-6)
+    assert prices.command_s == pytest.approx(20e-6)
+    assert prices.copy_s_per_byte == pytest.approx(0.5e-9)
+    assert prices.xor_s_per_byte == pytest.approx(1e-9)
+
+
+def test_a_drive_may_differ_from_its_catalogue() -> None:
+    """Protects overrides: one field of one drive, and only that."""
+    document = machine_document()
+    document["drives"]["sdb"]["overrides"] = {"outer_media_rate": "70MB/s"}
+    built = validate(MachineSpec, document)
+    assert built.drives["sdb"].spec().outer_media_rate == pytest.approx(70e6)
+    assert built.drives["sda"].spec() == drive("WD2500JB")
+    assert built.drives["sdb"].spec().capacity == drive("WD2500JB").capacity
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "words"),
+    [
+        (("channels", "sda", "links"), ["agp"], ["channels.sda.links", "'agp'", "pci"]),
+        (("drives", "sda", "channel"), "ide9", ["drives.sda.channel", "'ide9'", "sdb"]),
+        (("drives", "sda", "model"), "WD9", ["drives.sda.model", "WD9", "WD2500JB"]),
+        (("drives", "sda", "overrides"), {"colour": "red"}, ["drives.sda.overrides", "colour"]),
+        (("memory",), "lots", ["memory", "lots"]),
+        (("cpu", "cores"), 0, ["cpu.cores", "0"]),
+    ],
+)
+def test_what_a_machine_cannot_be(where: tuple[str, ...], value: Any, words: list[str]) -> None:
+    """Protects the message: it names the field, what was found, and what there is."""
+    document = machine_document()
+    here = document
+    for key in where[:-1]:
+        here = here[key]
+    here[where[-1]] = value
+    with pytest.raises(InputError) as caught:
+        validate(MachineSpec, document)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        ({"members": ["a", "a", "b"]}, ["a, a, b", "each drive once"]),
+        ({"failed": ["x"]}, ["failed: x is not a member", "a, b, c, d"]),
+        ({"rebuilding": ["x"]}, ["rebuilding: x is not a member"]),
+        ({"rebuilding": ["a"]}, ["rebuilding: a has not failed", "none"]),
+        ({"failed": ["b"], "rebuilding": ["a"]}, ["rebuilding: a has not failed", "allowed: b"]),
+        ({"resync": {"speed_max": "1MB/s"}}, ["resync without a member being rebuilt"]),
+        ({"level": "raid6", "members": ["a", "b", "c"]}, ["3"]),
+        ({"algorithm": "sideways"}, ["sideways", "left-symmetric"]),
+        ({"level": "raid9"}, ["raid9", "raid5"]),
+    ],
+)
+def test_what_an_array_cannot_be(array: dict[str, Any], words: list[str]) -> None:
+    """Protects from arrays that do not exist, each with its own words."""
+    document = {"level": "raid5", "members": ["a", "b", "c", "d"], **array}
+    with pytest.raises(InputError) as caught:
+        validate(ArraySpec, document)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_an_array_that_is_rebuilding() -> None:
+    """The counter-test: a failed member that is rebuilt, with limits set by hand, is fine."""
+    array = validate(
+        ArraySpec,
+        {
+            "level": "raid5",
+            "members": ["a", "b", "c", "d"],
+            "failed": ["b"],
+            "rebuilding": ["b"],
+            "resync": {"speed_max": "10MB/s", "position": "1GiB"},
+        },
+    )
+    assert array.resync is not None
+    assert array.resync.speed_max == pytest.approx(10e6)
+    assert array.layout([1 << 30] * 4).capacity == 3 << 30

@@ -1,0 +1,51 @@
+"""Scenarios as data: references are checked, and what is written can be read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.model.errors import InputError
+from raidsim.model.kernels import kernel_names
+from raidsim.model.spec_errors import validate
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.tests.scenarios.small_machine import scenario, scenario_document
+
+RAID5 = {"level": "raid5", "members": ["sda", "sdb", "sdc"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kernel": "linux-9"}, ["kernel", "'linux-9'", *kernel_names()]),
+        ({"targets": ("md0",)}, ["workload.targets", "'md0'", "sda"]),
+        ({"block_size": 1000}, ["workload.block_size", "1000", "512"]),
+        ({"direction": "sideways"}, ["workload.direction", "sideways"]),
+        ({"targets": ()}, ["workload.targets"]),
+        ({"size": "0B"}, ["workload.size"]),
+        ({"array": {**RAID5, "members": ["sda", "sdb", "sdx"]}}, ["md0", "'sdx'", "sdd"]),
+        ({"array": {**RAID5, "failed": ["sda", "sdb"]}}, ["arrays.md0.failed", "2 of 3"]),
+        ({"array": {"level": "raid0", "members": ["sda", "sdb"], "failed": ["sda"]}}, ["1 of 2"]),
+    ],
+)
+def test_what_a_scenario_cannot_be(changes: dict[str, Any], words: list[str]) -> None:
+    """Protects the message: field, what was found, what there is."""
+    with pytest.raises(InputError) as caught:
+        scenario(**changes)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_an_array_is_no_drive() -> None:
+    """Protects names: an array called like a drive could not be told from it."""
+    document = scenario_document()
+    document["arrays"] = {"sda": RAID5}
+    with pytest.raises(InputError, match="a drive has the same name"):
+        validate(ScenarioSpec, document)
+
+
+def test_a_scenario_survives_its_own_file() -> None:
+    """Protects storing and sending to other processes: written out and read in again it is equal."""
+    spec = scenario(array={**RAID5, "failed": ["sdb"], "rebuilding": ["sdb"]}, targets=("md0",), block_size="4KiB")
+    assert ScenarioSpec.model_validate_json(spec.model_dump_json()) == spec
+    assert spec.workload.block_size == 4096
