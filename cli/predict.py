@@ -127,7 +127,7 @@ def _cases(heading: str, unit: str, cases: list[Any]) -> Table:
     table.add_column("case", no_wrap=True)
     for column in ("measured", "predicted", "error", "90 % interval"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("busiest part", no_wrap=True)
+    table.add_column("busiest", no_wrap=True)
     for compared in cases:
         error = Text(f"{100 * compared.log_ratio:+.1f} %", style="red" if compared.error_pct > _NOTEWORTHY_PCT else "")
         interval = Text(f"{compared.low:.1f} - {compared.high:.1f}", style="" if compared.covered else "yellow")

@@ -139,9 +139,13 @@ class WritingHead(Head, ABC):
 
     def make_room(self, offset: int, size: int, at: float) -> float:
         """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
-        if self.has_room(offset, size, at):
-            return at
+        self.settle(at)
         freeing = self._freeing
+        while freeing and freeing[0][0] <= at:
+            _, start, end = freeing.popleft()
+            self._leaving -= end - start
+        if self._fits(offset, size):
+            return at
         self._free_s = self.call_away(at)
         self._batch = self._batch_bytes
         while True:
@@ -261,21 +265,25 @@ class WritingHead(Head, ABC):
 
     def _soonest(self, at: int, start: float) -> int:
         """The extent that a head sent to write at `start` (s) reaches first, of those from number `at` on."""
-        spans, arm, table, inverse_revolution = self._spans, self._arm, self.seeks.write, self._inverse_revolution
+        starts, spans, arm, table = self.dirty.starts, self._spans, self._arm, self.seeks.write
+        inverse_revolution = self._inverse_revolution
         passed = start * inverse_revolution + self._phase - EARLY
-        best, soonest = at, 1e9
         if len(spans) > 4 * self.write_extents:
             spans.clear()  # most are of extents that have grown downwards since
-        for offset in self.dirty.starts[at : at + SWEEP_WINDOW]:
-            cylinder, turns, _ = spans[offset] if offset in spans else self._locate(at)
+        last = min(at + SWEEP_WINDOW, len(starts)) - 1
+        cylinder = (spans.get(starts[last]) or self._locate(last))[0]
+        ahead = cylinder >= arm
+        best, soonest = at, 1e9
+        for number in range(at, last + 1) if ahead else range(last, at - 1, -1):
+            offset = starts[number]
+            cylinder, turns, _ = spans[offset] if offset in spans else self._locate(number)
             reach = table[cylinder - arm] * inverse_revolution
             if reach < soonest:
                 reach += (turns - passed - reach) % 1.0
                 if reach < soonest:
-                    best, soonest = at, reach
-            elif cylinder >= arm:
+                    best, soonest = number, reach
+            elif (cylinder >= arm) == ahead:
                 break  # the others are farther away still
-            at += 1
         return best
 
     def _locate(self, number: int) -> tuple[int, float, tuple[int, int, float]]:

@@ -285,15 +285,17 @@ class Media(WritingHead):
                     return
             if self._free_s >= to:
                 return
-            if segment is None:
+            if segment is None or not segment.hits:
+                # To a single random read the head does not return once it has been called away.
                 if not dirty.total:
                     return
+                if segment is not None and self._batch <= 0:
+                    self._batch = self._batch_bytes
                 self._destage()
                 continue
             end = self._end_of(segment)
             limit = min(segment.consumed + self._look_ahead, self.geometry.capacity)
-            # To a single random read the head does not return once it has been called away.
-            done = end >= limit or not segment.hits
+            done = end >= limit
             if dirty.total and (done or (self._batch > 0 and end - segment.consumed > self._low_water)):
                 if self._batch <= 0:
                     self._batch = self._batch_bytes

@@ -79,6 +79,32 @@ class Link:
         return begin, begin + duration
 
 
+class Bus(Link):
+    """A link whose users take turns burst by burst, as bus masters on PCI do (latency timer).
+
+    The work is booked as on any link, so in the long run no more than the rate is moved. But a short transfer does not
+    wait for the whole of a long one under way: it alternates with it, and is over when both have moved as much as it
+    needs. The long one's end has been announced already and is not put off; what that grants too early is at most
+    the short transfer.
+    """
+
+    __slots__ = ()
+
+    def reserve(self, now: float, earliest: float, size: int) -> tuple[float, float]:
+        """See :meth:`Link.reserve`; the start is `earliest`, for the first burst goes out at once."""
+        begin, end = super().reserve(now, earliest, size)
+        if begin <= earliest:
+            return begin, end
+        duration = shared = end - begin
+        for start, over in zip(self._starts, self._ends, strict=True):
+            if start >= begin:
+                break
+            if over > earliest:
+                left = over - start if start > earliest else over - earliest
+                shared += left if left < duration else duration
+        return earliest, min(end, earliest + shared)
+
+
 class Path:
     """The links a device's data crosses, from the device outwards (cable, channel, bus).
 

@@ -15,7 +15,7 @@ from ..model.errors import InputError
 from ..model.host import Host
 from ..model.kernels import KernelSpec, kernel
 from ..model.layouts import ParityLayout
-from ..model.links import AtaChannel, Link, Path
+from ..model.links import AtaChannel, Bus, Link, Path
 from ..model.mirror_array import MirrorArray
 from ..model.parity_array import ParityArray
 from ..model.parity_settings import ParitySettings
@@ -47,7 +47,7 @@ class BuiltMachine:
         self.cpu = Cpu(self.engine, machine.cpu.cores)
         self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
         self.links: dict[str, Link] = {
-            name: Link(name, link.rate, link.per_transfer) for name, link in machine.links.items()
+            name: Bus(name, link.rate, link.per_transfer) for name, link in machine.links.items()
         }
         self.channels: dict[str, tuple[Link, AtaChannel | None]] = {}
         for name, channel in machine.channels.items():

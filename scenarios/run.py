@@ -28,6 +28,8 @@ _SAME_LEVEL_BYTES = 1 << 19
 """Dirty memory that swings is back where it was within this."""
 _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
+_REBUILD_READS = 4
+"""Beside a rebuild a read is measured over this many times its bytes: the thread naps for a quarter of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
     Returns
     -------
     Prediction
-        Rates and seconds of the whole workload; usages of its longest steady part.
+        Rates and seconds of the whole workload; usages of its steadiest measured part.
     """
     sample = sample or Sample()
     total = scenario.workload.size * len(scenario.workload.targets)
@@ -119,7 +121,7 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
     throttled.run()
     steady = _rate_without_growth(free, throttled)
     seconds = fills_after + (total - fills_after * free.rate) / steady
-    return _prediction(throttled if 2 * fills_after < seconds else free, seconds, total / seconds)
+    return _prediction(min(free, throttled, key=lambda run: abs(run.growth)), seconds, total / seconds)
 
 
 def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
@@ -211,8 +213,9 @@ class ReadRun(Run):
     def run(self) -> float:
         """Seconds per byte of one process."""
         engine = self.machine.engine
-        measured = min(self.sample.read_bytes, self.workload.size)
-        warm_up = min(int(self.sample.read_bytes * self.sample.warm_up), self.workload.size - measured)
+        wanted = self.sample.read_bytes * (_REBUILD_READS if self.machine.resyncs else 1)
+        measured = min(wanted, self.workload.size)
+        warm_up = min(int(wanted * self.sample.warm_up), self.workload.size - measured)
         spans: list[float] = []
 
         def program(dd: Dd) -> Generator[Any, Any, None]:

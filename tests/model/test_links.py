@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidsim.model.links import AtaChannel, Link, Path
+from raidsim.model.links import AtaChannel, Bus, Link, Path
 
 PCI = 133.3e6
 
@@ -84,3 +84,34 @@ def test_an_ata_channel_serves_one_at_a_time_in_turn() -> None:
     assert started == ["slave", "master again", "last"]
     channel.release()
     assert channel.acquire(lambda: None)
+
+
+def test_a_short_transfer_alternates_with_a_long_one_on_a_bus() -> None:
+    """A 1 s transfer that comes 2 s into a 10 s one is over after 2 s, not after the 8 s that are left; on a plain link it
+    waits for all of them."""
+    bus, link = Bus("pci", 100.0), Link("cable", 100.0)
+    for each in (bus, link):
+        assert each.reserve(0.0, 0.0, 1000) == (0.0, 10.0)
+    assert bus.reserve(2.0, 2.0, 100) == (2.0, 4.0)
+    assert link.reserve(2.0, 2.0, 100) == (10.0, 11.0)
+
+
+def test_a_bus_books_all_its_work() -> None:
+    """Taking turns makes no bandwidth: a third long transfer ends when all three are paid for, and an idle bus is a link."""
+    bus = Bus("pci", 100.0)
+    assert bus.reserve(0.0, 1.0, 300) == (1.0, 4.0)
+    assert bus.reserve(0.0, 1.0, 300) == (1.0, 7.0)
+    assert bus.reserve(0.0, 1.0, 300) == (1.0, 10.0)
+    assert bus.busy_s == pytest.approx(9.0)
+
+
+@given(st.lists(st.tuples(st.floats(0, 0.01), st.integers(1, 1 << 20)), min_size=1, max_size=40))
+def test_a_bus_is_never_later_than_a_link(asked: list[tuple[float, int]]) -> None:
+    """Sharing bursts never makes a transfer end after its place in the queue, nor before its own duration."""
+    bus, link, now = Bus("pci", 1e8), Link("pci", 1e8), 0.0
+    for step, size in asked:
+        now += step
+        begin, end = bus.reserve(now, now, size)
+        assert begin == now
+        assert now + size / 1e8 <= end + 1e-12
+        assert end <= link.reserve(now, now, size)[1] + 1e-12
