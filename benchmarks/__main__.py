@@ -38,9 +38,11 @@ def as_table(bare: float, speeds: list[Speed], memory: Memory) -> str:
     lines += [
         f"{'aim':<38} {'':>12} {RATIO_AIM:>6.3f} {EVENTS_AIM:>14.3f}",
         "",
-        f"memory over {memory.member_ios:,} member I/Os of {memory.name}: {memory.growth_mib:+.2f} MiB "
-        f"(aim: at most {GROWTH_AIM_MIB:g}; met: {_yes(memory.aim_met)})",
     ]
+    lines.append(
+        f"memory over {memory.member_ios:,} member I/Os of {memory.name}: {memory.growth_mib:+.2f} MiB "
+        f"(aim: at most {GROWTH_AIM_MIB:g}; met: {_yes(memory.aim_met)})"
+    )
     return "\n".join(lines)
 
 

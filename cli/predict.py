@@ -30,9 +30,7 @@ def predict_command(
     studies: Annotated[list[str] | None, typer.Argument(help="Studies by name or file; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw predicted against measured.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw predicted against measured.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
 ) -> None:
     """Calibrate on the studies (or use the stored profile), predict every other cell, and compare."""

@@ -7,7 +7,6 @@ speed from an angle of their own at time 0, so the wait is exact and two request
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 
 from .geometry import Geometry
 from .seek import SeekCurve
@@ -74,9 +73,7 @@ class Head:
         cylinder, turns, _, _ = self.geometry.span(offset, offset + 1)
         return self._arrive(cylinder, turns, start, table, not_before)
 
-    def _arrive(
-        self, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0
-    ) -> float:
+    def _arrive(self, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0) -> float:
         """Move the head to a place, from `start`; when it passes under it (s)."""
         seek = table[cylinder - self._arm]
         arrived = start + seek

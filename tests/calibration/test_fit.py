@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,18 +14,13 @@ from raidsim.calibration.study import CaseBuilder, StudySpec
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.run import Sample
-
-_spec = importlib.util.spec_from_file_location("small_study", Path(__file__).with_name("small_study.py"))
-assert _spec is not None and _spec.loader is not None
-small: Any = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(small)
+from raidsim.tests.calibration import small_study as small
 
 
 @pytest.fixture(scope="module")
 def study() -> StudySpec:
     """The small study."""
-    made: StudySpec = small.small_study()
-    return made
+    return small.small_study()
 
 
 @pytest.fixture(scope="module")

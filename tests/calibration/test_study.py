@@ -22,7 +22,7 @@ def gentoo() -> StudySpec:
 
 def test_every_cell_of_the_raw_device_tables_is_a_case(gentoo: StudySpec) -> None:
     """10 + 14 + 11 rows of two cells, and one row (hda) that was only read."""
-    by_kernel = {name: 0 for name in ("linux-2.4.26", "linux-2.6.8", "linux-2.6.7")}
+    by_kernel = dict.fromkeys(("linux-2.4.26", "linux-2.6.8", "linux-2.6.7"), 0)
     for case in gentoo.cases:
         by_kernel[case.kernel] += 1
     assert by_kernel == {"linux-2.4.26": 20, "linux-2.6.8": 28, "linux-2.6.7": 23}
@@ -125,7 +125,7 @@ def test_a_study_is_found_by_name_or_path(tmp_path: Path) -> None:
     copy.write_text(SOURCE.read_text(encoding="utf-8"), encoding="utf-8")
     assert load_study(str(copy)) == load_study("gentoo-2004")
     assert "gentoo-2004" in study_names()
-    with pytest.raises(InputError, match="neither a study nor a file.*gentoo-2004"):
+    with pytest.raises(InputError, match=r"neither a study nor a file.*gentoo-2004"):
         load_study("gento")
     with pytest.raises(InputError, match="no such file"):
         load_study(str(tmp_path / "missing.yaml"))

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 import typer
+from typer.testing import CliRunner, Result
+
 from raidsim.cli.layout import layout_command
 from raidsim.model.errors import InputError
 from raidsim.validation.layout_truth import load_arrays
-from typer.testing import CliRunner, Result
 
 TRUTH = {array["name"]: array for _, array in load_arrays()}
 

@@ -96,7 +96,14 @@ def test_the_table_says_what_a_reader_needs(home: Path, study_file: Path, docume
     """Cases, errors, intervals, the summaries, and what is missing; nothing wider than the page."""
     run = raidsim("predict", str(study_file), home=home)
     assert run.returncode == 0
-    for words in ("2.6.8/raid1/read", "60.40", "90 % interval", "1 cells: median error", "2 more cells", "file systems"):
+    for words in (
+        "2.6.8/raid1/read",
+        "60.40",
+        "90 % interval",
+        "1 cells: median error",
+        "2 more cells",
+        "file systems",
+    ):
         assert words in run.stdout
     assert max(map(len, run.stdout.splitlines())) <= 100
     assert document["studies"]
@@ -157,14 +164,16 @@ def test_a_bad_study_file_gives_status_2(tmp_path: Path) -> None:
     path.write_text(SOURCE.read_text(encoding="utf-8").replace("memory: 1GiB", "memory: lots", 1), encoding="utf-8")
     run = raidsim("predict", str(path), home=tmp_path / "home")
     assert run.returncode == 2
-    assert "bad.yaml:" in run.stderr and "machine.memory" in run.stderr
+    assert "bad.yaml:" in run.stderr
+    assert "machine.memory" in run.stderr
     assert not (tmp_path / "home").exists()
 
 
 @pytest.mark.slow
 def test_the_gentoo_study_meets_its_aims(tmp_path: Path) -> None:
     """The main job from nothing: predict cells within 8 % in the median and 20 % at the 90th percentile, calibrate
-    cells within 3 % in the median, 71 cells in all and 65 listed as missing."""
+    cells within 3 % in the median, 71 cells in all and 65 listed as missing.
+    """
     run = raidsim("predict", "gentoo-2004", "--json", home=tmp_path, timeout=800)
     assert run.returncode == 0, run.stderr
     document = json.loads(run.stdout)

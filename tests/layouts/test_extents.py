@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from raidsim.model.errors import ModelError
 from raidsim.model.layouts import ByteStripedLayout, Layout, LinearLayout, NestedLayout, StripedLayout, layout_for
 

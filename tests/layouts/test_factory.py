@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from raidsim.model.errors import InputError
 from raidsim.model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, NestedLayout, layout_for, level_name
 

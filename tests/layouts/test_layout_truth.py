@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from raidsim.model.errors import InputError
 from raidsim.model.layouts import ParityLayout
 from raidsim.validation.layout_truth import DEFAULT_DIRECTORY, Array, check_array, check_layouts, load_arrays

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
 from raidsim.model.errors import ArrayFailed
 from raidsim.model.parity import (
     Block,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from raidsim.model.errors import ArrayFailed, ModelError
 from raidsim.model.layouts import ByteArray, Layout, byte_array, layout_for
 from raidsim.model.layouts.parity import RAID5_ALGORITHMS, RAID6_ALGORITHMS
@@ -49,9 +50,22 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
 
 # Levels whose lost members follow from the definition, written down here and not asked of the layout.
 GUARANTEED = {
-    **{"linear": 0, "raid0": 0, "raid1": 1, "raid1 of 4": 3, "raid3": 1, "raid4": 1, "raid6 of 4": 2},
-    **{"raid5 left-symmetric": 1, "raid6 ddf-N-restart": 2, "raid10 n2 on 5": 1, "raid10 f3 on 5": 2},
-    **{"raid10 striped-mirrors": 1, "raid01": 1, "raid01 of 3 stripes": 2, "raid50": 1, "raid60": 2},
+    "linear": 0,
+    "raid0": 0,
+    "raid1": 1,
+    "raid1 of 4": 3,
+    "raid3": 1,
+    "raid4": 1,
+    "raid6 of 4": 2,
+    "raid5 left-symmetric": 1,
+    "raid6 ddf-N-restart": 2,
+    "raid10 n2 on 5": 1,
+    "raid10 f3 on 5": 2,
+    "raid10 striped-mirrors": 1,
+    "raid01": 1,
+    "raid01 of 3 stripes": 2,
+    "raid50": 1,
+    "raid60": 2,
 }
 
 

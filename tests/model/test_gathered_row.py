@@ -65,7 +65,7 @@ def test_a_gap_is_no_range() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 31), st.integers(1, 32)), min_size=3, max_size=3))
 def test_ranges_cover_what_is_written(pieces: list[tuple[int, int]]) -> None:
-    """Protects every byte: ranges are disjoint, aligned to heads (of 8 bytes), and say what is written of each block."""
+    """Protects every byte: ranges are disjoint, aligned to heads of 8 bytes, and say what is written of each block."""
     cover = [(low, min(32, low + size)) for low, size in pieces]
     gathered = row(*((index, low, high) for index, (low, high) in enumerate(cover)))
     last = 0

@@ -87,8 +87,7 @@ def test_an_ata_channel_serves_one_at_a_time_in_turn() -> None:
 
 
 def test_a_short_transfer_alternates_with_a_long_one_on_a_bus() -> None:
-    """A 1 s transfer that comes 2 s into a 10 s one is over after 2 s, not after the 8 s that are left; on a plain link it
-    waits for all of them."""
+    """A 1 s transfer that comes 2 s into a 10 s one takes 2 s; on a plain link it waits for the 8 s that are left."""
     bus, link = Bus("pci", 100.0), Link("cable", 100.0)
     for each in (bus, link):
         assert each.reserve(0.0, 0.0, 1000) == (0.0, 10.0)
@@ -97,7 +96,7 @@ def test_a_short_transfer_alternates_with_a_long_one_on_a_bus() -> None:
 
 
 def test_a_bus_books_all_its_work() -> None:
-    """Taking turns makes no bandwidth: a third long transfer ends when all three are paid for, and an idle bus is a link."""
+    """Taking turns makes no bandwidth: the third of three long transfers ends when all three are paid for."""
     bus = Bus("pci", 100.0)
     assert bus.reserve(0.0, 1.0, 300) == (1.0, 4.0)
     assert bus.reserve(0.0, 1.0, 300) == (1.0, 7.0)
