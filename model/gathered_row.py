@@ -52,7 +52,8 @@ class GatheredRow:
         self.covered += high - low
         self.acquired += 1
         self.owners.append(owner)
-        self.sync |= owner.request.sync
+        if owner.request.sync:
+            self.sync = True
 
     def touches(self, index: int, low: int, high: int) -> bool:
         """Whether a piece goes on where its block ends or begins, or is the block's first."""

@@ -20,6 +20,9 @@ from .parity_settings import ParitySettings
 from .request import PREREAD_STREAM, READ, WRITE, Request
 from .stripe_cache import StripeCache
 
+_PLANS = 4096
+"""So many different plans are remembered at most."""
+
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
 
@@ -99,13 +102,19 @@ class RowWriter:
     """
 
     __slots__ = (
+        "_all_data",
+        "_data_members",
         "_engine",
         "_hold_timer",
         "_host",
         "_layout",
+        "_plans",
         "_settings",
         "_small_plans",
+        "_stripe_bytes",
+        "_unlimited",
         "_unplug_members",
+        "_whole_heads",
         "absent",
         "array",
         "cache",
@@ -129,6 +138,12 @@ class RowWriter:
         self._settings = settings
         self.cache = cache
         self.chunk_bytes = layout.chunk_bytes
+        self._data_members = layout.data_members
+        self._stripe_bytes = layout.stripe_bytes
+        self._all_data = list(range(layout.data_members))
+        self._whole_heads = layout.chunk_bytes % settings.head_bytes == 0
+        self._unlimited = not settings.heads
+        self._plans: dict[Any, WritePlan] = {}
         self.submit = [member.submit for member in array.members]
         self.unpluggable: list[Callable[[], None]] = [m.unplug for m in array.members if hasattr(m, "unplug")]
         self._unplug_members = functools.partial(Array.unplug, array)
@@ -166,11 +181,14 @@ class RowWriter:
         """Gather a write; pieces are (row, data index, low, high)."""
         owner = Owner(request, len(pieces))
         for number, index, low, high in pieces:
-            self._take_heads(number, index, low, high, owner)
+            if self._unlimited:
+                self._gather(number, index, low, high, owner)
+            else:
+                self._take_heads(number, index, low, high, owner)
         if request.sync:
             for row in [r for r in self.gathering.values() if owner in r.owners]:
                 self.complete_row(row)
-        elif self.gathering:
+        elif self.gathering and not self._hold_timer:
             self.hold()
 
     def _take_heads(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
@@ -211,13 +229,13 @@ class RowWriter:
     def _gather(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
         row = self.gathering.get(number)
-        if row is not None and not row.touches(index, low, high):
+        if row is not None and row.cover[index] is not None and not row.touches(index, low, high):
             self.complete_row(row)
             row = None
         if row is None:
-            row = self.gathering[number] = GatheredRow(number, self._layout.data_members, self._engine._now)
+            row = self.gathering[number] = GatheredRow(number, self._data_members, self._engine._now)
         row.add(index, low, high, owner)
-        if row.covered == self._layout.stripe_bytes or (self.cache.knows(number) and self._rest_is_cached(row)):
+        if row.covered == self._stripe_bytes or (self.cache.knows(number) and self._rest_is_cached(row)):
             self.complete_row(row)
 
     def _rest_is_cached(self, row: GatheredRow) -> bool:
@@ -250,7 +268,10 @@ class RowWriter:
     def complete_row(self, gathered: GatheredRow) -> None:
         """Stop gathering and write the row: reads, parity, writes, and the owners' completion."""
         del self.gathering[gathered.row]
-        ranges = gathered.ranges(self._settings.head_bytes)
+        if gathered.covered == self._stripe_bytes and self._whole_heads:
+            ranges = [(0, self.chunk_bytes, self._all_data, [])]
+        else:
+            ranges = gathered.ranges(self._settings.head_bytes)
         counter = Join(len(ranges), lambda: self._row_written(gathered))
         for a, b, full, partial in ranges:
             self._write_range(gathered, a, b, full, partial, counter)
@@ -264,7 +285,13 @@ class RowWriter:
         if self.cache.knows(row):
             slots = range(len(self.submit))
             cached = tuple(slot for slot in slots if self.cache.holds(row, slot, low, high) is not None)
-        plan = plan_write(members, full, partial, self.unreadable, self.absent, cached, self._settings.rmw_level)
+        key = row % self._layout.period, tuple(full), tuple(partial), cached, self.unreadable, self.absent
+        plan = self._plans.get(key)
+        if plan is None:
+            if len(self._plans) >= _PLANS:
+                self._plans.clear()
+            plan = plan_write(members, full, partial, self.unreadable, self.absent, cached, self._settings.rmw_level)
+            self._plans[key] = plan
         self.row_writes[plan.mode] += 1
         base, size = row * self.chunk_bytes + low, high - low
         heads = -(-size // self._settings.head_bytes)

@@ -19,7 +19,7 @@ class ExtentLayout(Protocol):
     def capacity(self) -> int:
         """Usable bytes."""
 
-    def extents(self, offset: int, size: int) -> Iterable[tuple[int, int, int, int]]:
+    def extents(self, offset: int, size: int) -> Sequence[tuple[int, int, int, int]]:
         """(member, member offset, size, logical offset) for every contiguous piece."""
 
 
@@ -51,21 +51,25 @@ class StripeArray(Array):
         self.layout = layout
         self._extents = layout.extents
 
-    def _read(self, request: Request) -> None:
-        pieces = list(self._extents(request.offset, request.size))
-        op = request.op
+    def submit(self, request: Request) -> None:
+        """See :meth:`Array.submit`; reads and writes are served alike."""
+        request.submitted = self._engine._now
+        pieces = self._extents(request.offset, request.size)
+        op, count = request.op, len(pieces)
         if op:
-            self.member_writes += len(pieces)
+            self.writes += 1
+            self.member_writes += count
         else:
-            self.member_reads += len(pieces)
+            self.reads += 1
+            self.member_reads += count
         if self.host is not None:
-            self._charge(self.host.prices.bio_s * len(pieces))
-        if len(pieces) == 1:
+            self._charge(self.host.prices.bio_s * count)
+        if count == 1:
             member, offset, size, _ = pieces[0]
             self._submit[member](Request(op, offset, size, forward, request.stream, request.sync, request))
             return
-        join = Join(len(pieces), lambda: request.done(request))
+        join = Join(count, lambda: request.done(request))
         for member, offset, size, _ in pieces:
             self._submit[member](Request(op, offset, size, join.done, request.stream, request.sync))
 
-    _write = _read
+    _read = _write = submit

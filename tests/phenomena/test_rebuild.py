@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.tests.phenomena.machine_variants import KIB, LINUX_24, LINUX_26, LONG, Case, rate, usage
+from raidsim.tests.phenomena.machine_variants import KIB, LINUX_24, LINUX_26, LONG, Case, built, rate
 
 RAID5_24, RAID5_26 = "raid5-reconstructing-2.4", "raid5-reconstructing-2.6"
 RAID1 = "raid1-reconstructing-min10000"
@@ -23,9 +23,14 @@ def limited(kernel: str, direction: str, array: str, limit: str, kib_s: int, maj
 
 
 def rebuilt_kib_s(case: Case) -> float:
-    """KiB/s written to the drive that is rebuilt, while a program reads."""
-    seconds = LONG.read_bytes / (rate(case, LONG) * KIB * KIB)
-    return usage(case, "hdi", LONG).bytes / seconds / KIB
+    """KiB/s rebuilt while a program reads 256 MiB."""
+    machine = built(case)
+    (resync,) = machine.resyncs.values()
+    (dd,) = machine.dds
+    dd.size = 256 << 20
+    machine.engine.spawn(resync.run())
+    machine.engine.run(machine.engine.spawn(dd.read()))
+    return resync.done_bytes / machine.engine.now / KIB
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
