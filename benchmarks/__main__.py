@@ -59,8 +59,8 @@ def as_json(bare: float, speeds: list[Speed], memory: Memory) -> str:
     )
 
 
-def _yes(met: bool) -> str:
-    return "yes" if met else "no"
+def _yes(met: bool | None) -> str:
+    return "-" if met is None else "yes" if met else "no"
 
 
 if __name__ == "__main__":

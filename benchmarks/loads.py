@@ -158,4 +158,6 @@ LOADS: dict[str, Callable[[], Load]] = {
     "RAID 5 of 8, sequential 64 KiB reads": lambda: sequential_raid5_load(READ),
     "RAID 5 of 8, sequential 64 KiB writes": lambda: sequential_raid5_load(WRITE),
 }
+WITHOUT_AIM = {"disk with NCQ, random 4 KiB reads"}
+"""A queuing drive compares all commands it knows for each one it serves."""
 MEMORY_LOAD = "RAID 5 of 8, random 4 KiB 70/30"

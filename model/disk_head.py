@@ -33,7 +33,7 @@ class Head:
 
     __slots__ = (
         "_arm",
-        "_first_bytes",
+        "_edges",
         "_free_s",
         "_heads",
         "_inverse_revolution",
@@ -53,7 +53,7 @@ class Head:
         self.seeks = seeks
         self._phase = phase
         self._rows = geometry.rows
-        self._first_bytes = [row[0] for row in geometry.rows]
+        self._edges = geometry.edges
         self._heads = geometry.heads
         self._revolution_s = geometry.revolution_s
         self._inverse_revolution = 1.0 / geometry.revolution_s

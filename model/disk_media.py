@@ -122,7 +122,7 @@ class Media(WritingHead):
         else:
             start = self._free_s if self._free_s > miss_s else miss_s
         # The same as _position() and turns_at_end(), inlined: the path of every random read.
-        first_byte, inverse, first_turn, first_cylinder = self._rows[bisect_right(self._first_bytes, offset) - 1]
+        first_byte, inverse, first_turn, first_cylinder = self._rows[bisect_right(self._edges, offset) - 1]
         tracks = (offset - first_byte) * inverse
         whole = int(tracks)
         cylinder = whole // self._heads

@@ -17,6 +17,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,7 @@ class Geometry:
         "cylinder_skew",
         "cylinder_step",
         "cylinders",
+        "edges",
         "head_skew",
         "heads",
         "revolution_s",
@@ -136,6 +138,8 @@ class Geometry:
                 f"{formatted}"
             )
         self.capacity = capacity
+        # The first whole byte of each zone: comparing whole numbers is faster.
+        self.edges = [ceil(first) for first in self._first_bytes]
         # What `turns` and `cylinder` need, one tuple per zone, so that the hot path looks up once.
         self.rows = tuple(
             zip(
@@ -205,7 +209,7 @@ class Geometry:
 
     def span(self, offset: int, end: int) -> tuple[int, float, int, float]:
         """Cylinder and turns of `offset`, and of the end of the bytes up to `end`: all that a transfer needs."""
-        zone = bisect_right(self._first_bytes, offset)
+        zone = bisect_right(self.edges, offset)
         first_byte, inverse, first_turn, first_cylinder = self.rows[zone - 1]
         tracks = (offset - first_byte) * inverse
         track = int(tracks)
@@ -213,7 +217,7 @@ class Geometry:
         head_skews, cylinder_steps = track * self.head_skew, across * self.cylinder_step
         turns = first_turn + tracks + head_skews + cylinder_steps
         cylinder = first_cylinder + across
-        if int((end - 1 - first_byte) * inverse) == track and bisect_right(self._first_bytes, end - 1) == zone:
+        if int((end - 1 - first_byte) * inverse) == track and bisect_right(self.edges, end - 1) == zone:
             return cylinder, turns, cylinder, first_turn + (end - first_byte) * inverse + head_skews + cylinder_steps
         return cylinder, turns, self.cylinder(end - 1), self.turns_at_end(end)
 

@@ -268,6 +268,7 @@ class RowWriter:
     def complete_row(self, gathered: GatheredRow) -> None:
         """Stop gathering and write the row: reads, parity, writes, and the owners' completion."""
         del self.gathering[gathered.row]
+        ranges: list[tuple[int, int, list[int], list[int]]]
         if gathered.covered == self._stripe_bytes and self._whole_heads:
             ranges = [(0, self.chunk_bytes, self._all_data, [])]
         else:
