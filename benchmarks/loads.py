@@ -21,8 +21,8 @@ DRIVE = "WD2500JB"
 QUEUING_DRIVE = "WD5000AAKS"
 CHUNK = 64 << 10
 OUTSTANDING = 16
-BLOCK = 1 << 15
-"""Requests drawn at once."""
+BLOCK = 1 << 12
+"""Requests drawn at once: few, so that they do not show in the memory measured."""
 
 
 class Load:
@@ -118,20 +118,21 @@ def disk_load(name: str) -> Load:
     return Load(engine, disk, [disk], random_draws(engine, disk.capacity, 4096, 0.0), 4096)
 
 
-def _disks(engine: Engine, count: int) -> list[HardDisk]:
-    return [HardDisk(engine, drive(DRIVE), f"sd{'abcdefgh'[i]}") for i in range(count)]
+def _disks(engine: Engine, count: int, write_cache: bool = True) -> list[HardDisk]:
+    spec = drive(DRIVE) if write_cache else drive(DRIVE).with_values(write_cache=False)
+    return [HardDisk(engine, spec, f"sd{'abcdefgh'[i]}") for i in range(count)]
 
 
-def _raid5(engine: Engine) -> tuple[ParityArray, list[HardDisk]]:
-    disks = _disks(engine, 8)
+def _raid5(engine: Engine, write_cache: bool = True) -> tuple[ParityArray, list[HardDisk]]:
+    disks = _disks(engine, 8, write_cache)
     layout = ParityLayout("raid5", [disk.capacity for disk in disks], CHUNK, "left-symmetric")
     return ParityArray(engine, "md0", disks, layout, ParitySettings(heads=0)), disks
 
 
-def random_raid5_load() -> Load:
+def random_raid5_load(write_cache: bool = True) -> Load:
     """RAID 5 of 8, random, 70 % reads."""
     engine = Engine()
-    array, disks = _raid5(engine)
+    array, disks = _raid5(engine, write_cache)
     return Load(engine, array, disks, random_draws(engine, array.capacity, 4096, 0.3), 4096)
 
 
@@ -154,6 +155,7 @@ LOADS: dict[str, Callable[[], Load]] = {
     "disk, random 4 KiB reads": lambda: disk_load(DRIVE),
     "disk with NCQ, random 4 KiB reads": lambda: disk_load(QUEUING_DRIVE),
     "RAID 5 of 8, random 4 KiB 70/30": random_raid5_load,
+    "the same, drives' write caches off": lambda: random_raid5_load(write_cache=False),
     "RAID 0 of 4, random 4 KiB 70/30": random_raid0_load,
     "RAID 5 of 8, sequential 64 KiB reads": lambda: sequential_raid5_load(READ),
     "RAID 5 of 8, sequential 64 KiB writes": lambda: sequential_raid5_load(WRITE),

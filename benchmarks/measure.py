@@ -110,7 +110,7 @@ def measure_speed(rounds: int, requests: int, timeouts: int) -> tuple[float, lis
 def measure_memory(member_ios: int, steps: int = 10) -> Memory:
     """Resident memory after each of `steps` equal parts of the run: how far it rises above that after a warm-up."""
     load = LOADS[MEMORY_LOAD]()
-    load.run(max(1, member_ios // (10 * steps)))
+    load.run(max(1, member_ios // steps))
     before = resident_mib()
     highest = before
     ios_before = load.member_ios

@@ -58,6 +58,7 @@ class WritingHead(Head, ABC):
         "_spans",
         "_sweep",
         "_sweep_s",
+        "_sweep_turns",
         "destaged_bytes",
         "dirty",
         "in_flight",
@@ -86,6 +87,7 @@ class WritingHead(Head, ABC):
         self._spans: dict[int, tuple[int, float, tuple[int, int, float]]] = {}  # by start, see _locate()
         self._sweep = 0  # offset at which the last write to the platters ended
         self._sweep_s = -1.0  # and when
+        self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
         self.destaged_bytes = 0
 
     @abstractmethod
@@ -116,7 +118,7 @@ class WritingHead(Head, ABC):
         if offset == self._sweep and start == self._sweep_s and sent_from_s <= start:
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin = start
-            transfer = (end_turns - self.geometry.turns_at_end(offset)) * self._revolution_s
+            transfer = (end_turns - self._sweep_turns) * self._revolution_s
         else:
             transfer = (end_turns - turns) * self._revolution_s
             not_before = sent_s - transfer
@@ -125,7 +127,7 @@ class WritingHead(Head, ABC):
             begin = self._arrive(cylinder, turns, start, self.seeks.write, not_before)
         self.transfer_s += transfer
         self._free_s = done = begin + transfer
-        self._sweep, self._sweep_s = end, done
+        self._sweep, self._sweep_s, self._sweep_turns = end, done, end_turns
         self._arm = last_cylinder
         return done
 
@@ -244,7 +246,7 @@ class WritingHead(Head, ABC):
             cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
         if on:
             # The head goes on from the write before: tracks are crossed under way, within the skew.
-            begin, turns = start, geometry.turns_at_end(offset)
+            begin, turns = start, self._sweep_turns
         else:
             begin = self._arrive(cylinder, turns, start, self.seeks.write)
         size = end - offset
@@ -259,7 +261,7 @@ class WritingHead(Head, ABC):
         self._batch -= size
         self._arm = last_cylinder
         self._free_s = self._sweep_s = done = begin + transfer
-        self._sweep = end
+        self._sweep, self._sweep_turns = end, end_turns
         self._freeing.append((done, offset, end))
         self._leaving += size
 

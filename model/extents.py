@@ -64,8 +64,11 @@ class ExtentSet:
         last = bisect_left(starts, end)
         if first >= last:
             return 0
-        if starts[first] == start and ends[first] == end:
-            del starts[first], ends[first]
+        if starts[first] == start and ends[first] >= end:
+            if ends[first] == end:
+                del starts[first], ends[first]
+            else:
+                starts[first] = end
             self.total -= end - start
             return end - start
         gone = 0

@@ -144,6 +144,10 @@ class ParityArray(Array):
                     return
                 if request.sync and self._writer.write_small(request, row, place, low):
                     return
+                request.submitted = self._engine._now
+                self.writes += 1
+                self._writer.write(request, [(row, chunk % self._data_members, low, low + size)])
+                return
         super().submit(request)
 
     # reads
