@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from ..model.errors import InputError
-from ..model.kernels import kernel_names
+from ..model.kernels import KernelName, kernel_names
 from ..model.spec import Fraction, PositiveSize, Spec, refusal
 from ..model.spec_errors import load_spec
 from ..scenarios.machine import ArraySpec, MachineSpec
@@ -55,19 +55,12 @@ class CaseSpec(Spec):
 
     id: str = Field(min_length=1)
     use: Use
-    kernel: str
+    kernel: KernelName
     direction: Literal["read", "write"]
     targets: tuple[str, ...] = Field(min_length=1)
     array: str | None = None
     seconds: float = Field(gt=0)
     rate: float = Field(gt=0)
-
-    @field_validator("kernel")
-    @classmethod
-    def _known_kernel(cls, value: str) -> str:
-        if value not in kernel_names():
-            raise refusal(f"unknown kernel {value!r}", f"allowed: {', '.join(kernel_names())}")
-        return value
 
 
 class OpenCaseSpec(Spec):

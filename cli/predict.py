@@ -136,7 +136,7 @@ def _cases(heading: str, unit: str, cases: list[Any]) -> Table:
 
 def _summary_line(figures: dict[str, Any]) -> str:
     return (
-        f"{figures['n']} cells: median error {figures['median_error_pct']:.1f} %, "
+        f"{figures['n']} cell{'' if figures['n'] == 1 else 's'}: median error {figures['median_error_pct']:.1f} %, "
         f"90th percentile {figures['p90_error_pct']:.1f} %, worst {figures['worst_error_pct']:.1f} %; "
         f"{figures['coverage_pct']:.0f} % inside their 90 % interval."
     )

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from ..model.errors import InputError
-from ..model.kernels import kernel_names
+from ..model.kernels import KernelName
 from ..model.spec import PositiveSize, Size, Spec, refusal
 from .machine import ArraySpec, MachineSpec
 
@@ -47,18 +47,11 @@ class ScenarioSpec(Spec):
 
     name: str
     machine: MachineSpec
-    kernel: str
+    kernel: KernelName
     path_length: float = Field(default=1.0, gt=0)
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
     workload: DdSpec
     seed: int = Field(default=0, ge=0)
-
-    @field_validator("kernel")
-    @classmethod
-    def _known_kernel(cls, value: str) -> str:
-        if value not in kernel_names():
-            raise refusal(f"unknown kernel {value!r}", f"allowed: {', '.join(kernel_names())}")
-        return value
 
     @model_validator(mode="after")
     def _connected(self) -> Self:

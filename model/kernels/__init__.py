@@ -5,6 +5,6 @@ A kernel is a YAML file beside this module; every section of it names the kernel
 
 from __future__ import annotations
 
-from .spec import KernelSpec, kernel, kernel_names
+from .spec import KernelName, KernelSpec, kernel, kernel_names
 
-__all__ = ["KernelSpec", "kernel", "kernel_names"]
+__all__ = ["KernelName", "KernelSpec", "kernel", "kernel_names"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
 
 from ..errors import InputError
-from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec
+from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
 from ..spec_errors import load_spec
 
 _FOLDER = Path(__file__).parent
@@ -119,3 +121,13 @@ def kernel(name: str, place: str = "kernel") -> KernelSpec:
     if name not in kernel_names():
         raise InputError(place, f"unknown kernel {name!r}", f"allowed: {', '.join(kernel_names())}")
     return load_spec(KernelSpec, path)
+
+
+def _known(name: str) -> str:
+    if name not in kernel_names():
+        raise refusal(f"unknown kernel {name!r}", f"allowed: {', '.join(kernel_names())}")
+    return name
+
+
+KernelName = Annotated[str, AfterValidator(_known)]
+"""Name of a kernel in the catalogue."""

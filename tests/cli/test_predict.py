@@ -100,7 +100,7 @@ def test_the_table_says_what_a_reader_needs(home: Path, study_file: Path, docume
         "2.6.8/raid1/read",
         "60.40",
         "90 % interval",
-        "1 cells: median error",
+        "1 cell: median error",
         "2 more cells",
         "file systems",
     ):
