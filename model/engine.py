@@ -39,11 +39,11 @@ class Engine(simpy.Environment):
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.streams = RandomStreams(seed)
-        self.names: dict[str, int] = {}
 
     @property
     def scheduled_events(self) -> int:
         """How many events have been scheduled so far."""
+        # SimPy numbers its events with an itertools.count, which shows where it stands only in its repr, "count(7)".
         return int(repr(self._eid)[6:-1])
 
     def complete(self, request: Any, callbacks: tuple[Callable[[Any], None], ...], at: float) -> None:

@@ -7,22 +7,11 @@ from typing import Any
 from raidsim.calibration.study import CaseBuilder, StudySpec
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.run import Sample, simulate
+from raidsim.tests.scenarios.small_machine import PRICES
 
 TRUE_FACTORS = {"media rate": 1.12, "bus": 0.94}
 
-_PRICES = {
-    "write_call": "6us",
-    "read_call": "0.5us",
-    "page": "1us",
-    "bio": "1us",
-    "command": "20us",
-    "switch": "3us",
-    "clone": "1us",
-    "stripe": "1us",
-    "copy_rate": "2GB/s",
-    "xor_rate": "2GB/s",
-    "source": "made up",
-}
+_PRICES = {**PRICES, "read_call": "0.5us", "copy_rate": "2GB/s"}
 
 
 def small_document(rates: dict[str, float]) -> dict[str, Any]:
