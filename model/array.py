@@ -55,6 +55,7 @@ class Array(ABC):
         "_engine",
         "_members",
         "_on_full",
+        "_pluggable",
         "_submit",
         "_unpluggable",
         "capacity",
@@ -81,6 +82,7 @@ class Array(ABC):
         self.name = name
         self._members = list(members)
         self._submit = [member.submit for member in members]
+        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
         self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
         self._on_full: list[Any] = [m for m in members if hasattr(m, "has_room")]
         self.capacity = capacity
@@ -119,6 +121,11 @@ class Array(ABC):
                 member.when_room(callback)
                 return
         callback()
+
+    def plug(self) -> None:
+        """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
+        for plug in self._pluggable:
+            plug()
 
     def unplug(self) -> None:
         """Let held-back requests of all members go."""

@@ -13,6 +13,12 @@ from typing import Any, Protocol
 READ = 0
 WRITE = 1
 
+ASYNC = 0
+WAITED = 1
+DIRECT = 2
+WRITE_THROUGH = 3
+"""Values of :attr:`Request.sync`."""
+
 FLUSHER_STREAM = -1
 RESYNC_STREAM = -2
 PREREAD_STREAM = -3
@@ -35,7 +41,10 @@ class Request:
     stream
         Who issues it: an integer that I/O schedulers use to tell processes apart (anticipation).
     sync
-        Whether somebody waits for it (a read, or an O_DIRECT or fsync write).
+        Who waits for it: ``ASYNC`` nobody (write-back); ``WAITED`` somebody (a read, an fsync; True is the same);
+        ``DIRECT`` somebody, and the block layer knows that no more follows (Linux's REQ_SYNC | REQ_IDLE: an
+        O_DIRECT write, which write-back throttling lets pass); ``WRITE_THROUGH`` a write that is done only when it
+        and all that the device has acknowledged before are on the medium (flush + FUA: superblock, bitmap, journal).
     parent
         Free for the issuer: the logical request or row this one belongs to.
     """
@@ -61,7 +70,7 @@ class Request:
         size: int,
         done: Callable[[Request], None],
         stream: int = 0,
-        sync: bool = True,
+        sync: int = WAITED,
         parent: Any = None,
     ) -> None:
         self.op = op

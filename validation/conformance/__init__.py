@@ -1,0 +1,1 @@
+"""Conformance: the model beside recorded behaviour of real programs, case by case."""
