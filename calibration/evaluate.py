@@ -16,7 +16,8 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import Self
 
-from ..scenarios.run import Prediction, Sample, simulate
+from ..scenarios.prediction import Prediction
+from ..scenarios.run import Sample, simulate
 from ..scenarios.scenario import ScenarioSpec
 
 Progress = Callable[[int, int], None]

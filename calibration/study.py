@@ -16,8 +16,10 @@ from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel_names
 from ..model.spec import Fraction, PositiveSize, Spec, refusal
 from ..model.spec_errors import load_spec
-from ..scenarios.machine import ArraySpec, MachineSpec
-from ..scenarios.scenario import DdSpec, ScenarioSpec, check_references
+from ..scenarios.arrays import ArraySpec
+from ..scenarios.machine import MachineSpec
+from ..scenarios.scenario import Devices, ScenarioSpec
+from ..scenarios.workloads import DdSpec
 
 _FOLDER = Path(__file__).parent / "studies"
 ARRAY_NAME = "md0"
@@ -121,7 +123,7 @@ class StudySpec(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        check_references(self.machine, self.arrays, ())
+        Devices(self.machine, self.arrays).check()
         _unique("cases", [case.id for case in self.cases])
         _unique("open_cases", [*(case.id for case in self.cases), *(case.id for case in self.open_cases)])
         _unique("parameters", [fitted.name for fitted in self.parameters])

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ..model.drives import DriveSpec, drive, drive_names, drive_sources
 from ..model.quantities import format_rate, format_size
+from .catalogue import entry_document, entry_table, wide_console
 
 
 def drives_command(
@@ -23,11 +23,7 @@ def drives_command(
     if as_json:
         typer.echo(json.dumps(drive_document(name) if name is not None else catalogue_document()))
         return
-    # Piped output keeps its columns apart instead of being folded to 80 characters.
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=200)
-    console.print(_one(name) if name is not None else _all())
+    wide_console().print(entry_table(drive_sources(name)) if name is not None else _all())
 
 
 def catalogue_document() -> dict[str, Any]:
@@ -36,22 +32,10 @@ def catalogue_document() -> dict[str, Any]:
 
 
 def drive_document(name: str) -> dict[str, Any]:
-    """Return one drive: ``name`` and ``fields``, each with ``value`` (SI units), ``source`` and ``assumed``.
-
-    A field that the file leaves to its default has neither source nor assumption. Raises `InputError` if the
-    catalogue does not hold the drive.
-    """
+    """Return one drive, see :func:`.catalogue.entry_document`; `InputError` if the catalogue does not hold it."""
     values = drive(name).model_dump(mode="json")
-    sources = drive_sources(name)
-    fields = {}
-    for key, value in values.items():
-        origin = sources.get(key)
-        fields[key] = {
-            "value": value,
-            "source": origin.source if origin else None,
-            "assumed": origin.assumed if origin else None,
-        }
-    return {"name": next(known for known in drive_names() if known.casefold() == name.casefold()), "fields": fields}
+    known = next(known for known in drive_names() if known.casefold() == name.casefold())
+    return entry_document(known, values, drive_sources(name))
 
 
 def _all() -> Table:
@@ -73,18 +57,6 @@ def _all() -> Table:
             str(spec.queue_depth),
             Text(spec.interface),
         )
-    return table
-
-
-def _one(name: str) -> Table:
-    drive(name)
-    table = Table(box=SIMPLE_HEAD)
-    table.add_column("field")
-    table.add_column("value", justify="right")
-    table.add_column("from")
-    for key, origin in drive_sources(name).items():
-        words = Text(origin.source) if origin.source else Text(f"assumed: {origin.assumed}", style="yellow")
-        table.add_row(Text(key), Text(str(origin.value)), words)
     return table
 
 

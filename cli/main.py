@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 # name: (module and function below raidsim.cli, what --help says)
 COMMANDS = {
-    "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, compare and report."),
+    "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
+    "conformance": ("conformance:conformance_command", "Compare the model with recorded behaviour of real programs."),
     "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
+    "run": ("run:run_command", "Simulate a scenario file."),
     "drives": ("drives:drives_command", "List the drives in the catalogue."),
+    "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
     "studies": ("studies:studies_command", "List the published benchmark reports in the catalogue."),
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from .engine import Engine
 from .errors import ArrayFailed
@@ -30,6 +30,23 @@ class Join:
         self.left -= 1
         if not self.left:
             self.then()
+
+
+class Metadata(Protocol):
+    """What an array writes beside the data: see :mod:`.write_intent`."""
+
+    def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
+        """Call ``write(request)`` once the metadata on the members allow it."""
+
+
+class Submitter(Protocol):
+    """A thread that submits an array's resync I/O: see :mod:`.kernel_thread`."""
+
+    def submit(self, slot: int, request: Request) -> None:
+        """Submit `request` to a member now, or when the thread is awake."""
+
+    def end_range(self) -> None:
+        """A range has been submitted."""
 
 
 class Array(ABC):
@@ -63,9 +80,11 @@ class Array(ABC):
         "host",
         "member_reads",
         "member_writes",
+        "metadata",
         "name",
         "reads",
         "rebuilding",
+        "resync_thread",
         "writes",
     )
 
@@ -89,6 +108,8 @@ class Array(ABC):
         self.host = host
         self.failed = frozenset(failed)
         self.rebuilding: frozenset[int] = frozenset()
+        self.metadata: Metadata | None = None
+        self.resync_thread: Submitter | None = None
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
             if not 0 <= slot < len(self._members):
@@ -140,7 +161,10 @@ class Array(ABC):
             self._read(request)
         else:
             self.writes += 1
-            self._write(request)
+            if self.metadata is None:
+                self._write(request)
+            else:
+                self.metadata.before_write(request, self._write)
 
     @abstractmethod
     def _read(self, request: Request) -> None:
@@ -149,6 +173,35 @@ class Array(ABC):
     @abstractmethod
     def _write(self, request: Request) -> None:
         """Serve a write."""
+
+    def keep_metadata(self, metadata: Metadata) -> None:
+        """From now on `metadata` (superblock, bitmap) goes before each write."""
+        self.metadata = metadata
+
+    def resync_range(self, offset: int, size: int) -> tuple[int, int]:
+        """From where to where a logical range lies in the address space that resync counts in (bytes)."""
+        return offset, offset + size
+
+    def fail(self, slot: int) -> None:
+        """The device in `slot` is lost; `ArrayFailed` if the array does not survive that.
+
+        What is under way at the device is not the array's business: see :class:`~.spares.HotSpares`.
+        """
+        if not 0 <= slot < len(self._members) or slot in self.failed - self.rebuilding:
+            raise ArrayFailed(f"{self.name}: slot {slot} of {len(self._members)} members cannot fail (again)")
+        failed = self.failed | {slot}
+        if not self._survives(failed):
+            raise ArrayFailed(f"{self.name}: with members {sorted(failed)} lost, data is lost")
+        self.failed = failed
+        self.rebuilding = self.rebuilding - {slot}
+        self._members_changed()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        """Whether all data are still there without the members `failed`."""
+        return False
+
+    def _members_changed(self) -> None:
+        """A hook: :attr:`failed` or :attr:`rebuilding` has changed during a run."""
 
     def rebuild_onto(self, slot: int) -> None:
         """A fresh device stands in `slot`: it takes writes, but is not read until it is rebuilt."""
@@ -160,6 +213,20 @@ class Array(ABC):
         """The device in `slot` holds everything again."""
         self.failed = self.failed - {slot}
         self.rebuilding = self.rebuilding - {slot}
+
+    def submit_resync(self, slot: int, request: Request) -> None:
+        """Send what the resync thread submits to a member; a thread that plugs lets it go when it goes to sleep."""
+        if self.resync_thread is None:
+            self._submit[slot](request)
+        else:
+            self.resync_thread.submit(slot, request)
+
+    def resync_submitted(self) -> None:
+        """A range has been submitted."""
+        if self.resync_thread is None:
+            self.unplug()
+        else:
+            self.resync_thread.end_range()
 
     def _charge(self, seconds: float) -> None:
         """Charge the host for work of the array's kernel thread."""

@@ -16,7 +16,7 @@ from .drives import DriveSpec, mechanics
 from .engine import Engine
 from .errors import ModelError
 from .links import AtaChannel, Link, Path
-from .request import READ, WRITE, Request
+from .request import READ, WRITE, WRITE_THROUGH, Request
 
 FLUSH = 2
 """``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
@@ -211,7 +211,7 @@ class HardDisk:
         if self._concurrent:
             if self._serve_from_buffer(request, now):
                 return
-            if request.op == WRITE and not self._write_cache:
+            if request.op == WRITE and (not self._write_cache or request.sync == WRITE_THROUGH):
                 # A queuing drive takes the data while the head is busy with other commands.
                 self._sent[request] = now + self._write_s, self._fetch(request, now)
         if self._active:
@@ -257,16 +257,32 @@ class HardDisk:
             self._flush(request)
             return
         elif self._write_cache:
+            if request.sync == WRITE_THROUGH:
+                self._write_through(request)
+                return
             at = self._receive(request, now)
         else:
-            decoded = now + self._write_s
-            if self._concurrent:
-                sent_from, sent = self._sent.pop(request)
-                decoded = now if now > sent_from else sent_from
-            else:
-                sent_from, sent = decoded, self._fetch(request, now)
-            at = self.media.write(request.offset, size, decoded, sent_from, sent)
+            at = self._write(request, now, now)
         self._engine.complete(request, self._finished, at)
+
+    def _write(self, request: Request, now: float, free_s: float) -> float:
+        """Write to the platters, from `free_s` on; when the last byte is on them (s)."""
+        decoded = now + self._write_s
+        if self._concurrent:
+            sent_from, sent = self._sent.pop(request)
+            decoded = now if now > sent_from else sent_from
+        else:
+            sent_from, sent = decoded, self._fetch(request, now)
+        return self.media.write(request.offset, request.size, max(decoded, free_s), sent_from, sent)
+
+    def _write_through(self, request: Request) -> None:
+        """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
+        now = self._engine._now
+        if self.media.in_flight and now < self._landed_s:
+            self._engine.call_at(self._landed_s, lambda _: self._write_through(request))
+            return
+        flushed = self.media.flush(now + self._write_s)
+        self._engine.complete(request, self._finished, self._write(request, now, flushed))
 
     def _fetch(self, request: Request, now: float) -> float:
         """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
@@ -323,7 +339,7 @@ class HardDisk:
             ready = media.read(request.offset, request.size, hit, hit)
             self.cache_hits += 1
             at = self._send(now, ready, request.size)
-        elif request.op != FLUSH and self._write_cache:
+        elif request.op != FLUSH and self._write_cache and request.sync != WRITE_THROUGH:
             if not media.has_room(request.offset, request.size, now + self._write_s):
                 return False
             at = self._receive(request, now)
@@ -377,7 +393,7 @@ class HardDisk:
         elif op == FLUSH:
             self.flushes += 1
         else:
-            if self._write_cache:
+            if self._write_cache and request.sync != WRITE_THROUGH:
                 self.media.accept(request.offset, size, now)
             self.writes += 1
             self.write_bytes += size

@@ -95,6 +95,13 @@ class ExtentSet:
             return self.ends[i]
         return position
 
+    def run_to(self, position: int) -> int:
+        """Start of the extent that holds the byte before `position`, or `position` itself if none does."""
+        i = bisect_left(self.starts, position) - 1
+        if i >= 0 and self.ends[i] >= position:
+            return self.starts[i]
+        return position
+
     def next_start(self, position: int) -> int | None:
         """Start of the first extent at or after `position`."""
         i = bisect_left(self.starts, position)

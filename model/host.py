@@ -7,6 +7,8 @@ when the I/O completes, so that whoever waits for the data also waits for the wo
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .cpu import Cpu
@@ -59,6 +61,24 @@ class Prices:
 FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
+class SleepingThread:
+    """A thread that sleeps in the middle of submitting I/O.
+
+    Attributes
+    ----------
+    sleeps
+        For how many I/Os.
+    backlog
+        What it submits when it is awake again, in order.
+    """
+
+    __slots__ = ("backlog", "sleeps")
+
+    def __init__(self) -> None:
+        self.sleeps = 0
+        self.backlog: deque[Callable[[], None]] = deque()
+
+
 class Host:
     """A CPU with its price list.
 
@@ -68,15 +88,23 @@ class Host:
         The cores.
     prices
         What work costs on them.
+
+    Attributes
+    ----------
+    commands
+        Commands completed.
+    sleepers
+        Its threads that sleep in the block layer, by the stream they issue: see :mod:`raidsim.model.blk_mq`.
     """
 
-    __slots__ = ("_command_s", "commands", "cpu", "prices")
+    __slots__ = ("_command_s", "commands", "cpu", "prices", "sleepers")
 
     def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
         self.cpu = cpu
         self.prices = prices
         self._command_s = prices.command_s
         self.commands = 0
+        self.sleepers: dict[int, SleepingThread] = {}
 
     def complete_command(self) -> None:
         """Charge the CPU for a drive's command and its interrupt."""

@@ -1,22 +1,29 @@
 """RAID 4, 5 and 6 in time, as Linux md runs them.
 
-Reads go through the stripe cache (always, before Linux 2.6.21); a read of a lost member reads all others of its
-row and computes. Writes are gathered by row (:mod:`raidsim.model.parity_write`).
+Reads of a whole array go to the members since Linux 2.6.21, all others through the stripe cache
+(:mod:`raidsim.model.parity_read`). Writes are gathered by row and held for their neighbours by the kernels of 2004
+(:mod:`raidsim.model.parity_write`); today md's thread takes them as it finds them
+(:mod:`raidsim.model.stripe_handler`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from .array import Array, Join, forward
+from .array import Array, Join, Metadata, forward
 from .engine import Engine
-from .errors import ArrayFailed
+from .errors import ArrayFailed, ModelError
 from .host import Host
+from .journal import Journal
 from .layouts.parity import ParityLayout
+from .parity_read import RowReader
+from .parity_resync import RowResync
 from .parity_settings import ParitySettings
+from .parity_thread import ParityThread
 from .parity_write import RowWriter
-from .request import READ, RESYNC_STREAM, WRITE, Device, Request
-from .stripe_cache import Arrival, StripeCache
+from .request import READ, Device, Request
+from .stripe_cache import StripeCache
+from .stripe_handler import StripeHandler
 
 
 class ParityArray(Array):
@@ -28,20 +35,29 @@ class ParityArray(Array):
         The address arithmetic.
     settings
         How the driver works.
+    journal
+        Takes every write before the members do (``mdadm --write-journal``); None for an array without one.
+
+    Attributes
+    ----------
+    cache
+        The stripe cache.
     """
 
     __slots__ = (
         "_chunk_bytes",
         "_data_members",
         "_locate",
+        "_reader",
         "_row",
         "_settings",
-        "_simple",
+        "_simple_reads",
         "_slots",
-        "_unreadable",
+        "_small_writer",
         "_writer",
         "cache",
         "layout",
+        "resyncer",
     )
 
     def __init__(
@@ -53,6 +69,7 @@ class ParityArray(Array):
         settings: ParitySettings,
         host: Host | None = None,
         failed: Iterable[int] = (),
+        journal: Journal | None = None,
     ) -> None:
         super().__init__(engine, name, members, layout.capacity, host, failed)
         if not layout.tolerates(self.failed):
@@ -67,10 +84,35 @@ class ParityArray(Array):
         self._data_members = layout.data_members
         # By the number of the chunk in a period: where it is.
         self._slots = [slot for row in layout.row_table for slot in row.data]
-        self._simple = not settings.heads and host is None and not self.failed
-        self.cache = StripeCache(settings.heads, settings.head_bytes, layout.chunk_bytes)
-        self._writer = RowWriter(engine, self, layout, settings, self.cache)
-        self._unreadable = self.failed
+        in_passes = settings.hold_s is None
+        if journal is not None and not in_passes:
+            raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold_s None)")
+        self.cache = StripeCache(
+            settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
+        )
+        self._writer: RowWriter | StripeHandler
+        thread: ParityThread | None = None
+        if in_passes:
+            thread = ParityThread(engine, host, members, self.cache)
+            self._writer = StripeHandler(self, layout, settings, self.cache, thread, journal)
+        else:
+            self._writer = RowWriter(engine, self, layout, settings, self.cache)
+        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
+        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire)
+        self._choose_paths()
+
+    def _choose_paths(self) -> None:
+        """Take the short ways where nothing is lost, limited, priced or written beside the data."""
+        settings, writer = self._settings, self._writer
+        free = self.host is None and not self.failed
+        self._simple_reads = free and (settings.direct_reads or not settings.heads)
+        small = free and not settings.heads and self.metadata is None
+        self._small_writer = writer if small and isinstance(writer, RowWriter) else None
+
+    def keep_metadata(self, metadata: Metadata) -> None:
+        """See :meth:`Array.keep_metadata`."""
+        super().keep_metadata(metadata)
+        self._choose_paths()
 
     def rebuild_onto(self, slot: int) -> None:
         """See :meth:`Array.rebuild_onto`."""
@@ -80,9 +122,24 @@ class ParityArray(Array):
     def rebuilt(self, slot: int) -> None:
         """See :meth:`Array.rebuilt`."""
         super().rebuilt(slot)
-        self._unreadable = self._writer.unreadable = self.failed
+        self._members_changed()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        return self.layout.tolerates(failed)
+
+    def _members_changed(self) -> None:
+        self._reader.unreadable = self._writer.unreadable = self.failed
         self._writer.absent = self.failed - self.rebuilding
-        self._simple = not self._settings.heads and self.host is None and not self.failed
+        self._choose_paths()
+
+    def resync_range(self, offset: int, size: int) -> tuple[int, int]:
+        """See :meth:`Array.resync_range`: rows are counted, in bytes per member."""
+        chunk = self._chunk_bytes
+        first, _, low = self._locate(offset)
+        last, _, high = self._locate(offset + size - 1)
+        if first == last and high >= low and size <= chunk:
+            return first * chunk + low, first * chunk + high + 1
+        return first * chunk, (last + 1) * chunk
 
     @property
     def parity_reads(self) -> int:
@@ -122,6 +179,11 @@ class ParityArray(Array):
         self._writer.hold()
         return False
 
+    def plug(self) -> None:
+        """See :meth:`Array.plug`."""
+        self._writer.plug()
+        super().plug()
+
     def unplug(self) -> None:
         """Somebody waits for data: incomplete rows are read up, unless that is under way already, and members go."""
         self._writer.unplug()
@@ -129,7 +191,7 @@ class ParityArray(Array):
 
     def submit(self, request: Request) -> None:
         """See :meth:`Array.submit`; shorter inside one chunk, if nothing is lost, limited or priced."""
-        if self._simple:
+        if self._simple_reads:
             chunk_bytes, size = self._chunk_bytes, request.size
             chunk, low = divmod(request.offset, chunk_bytes)
             if low + size <= chunk_bytes:
@@ -142,15 +204,14 @@ class ParityArray(Array):
                     read = Request(READ, row * chunk_bytes + low, size, forward, request.stream, True, request)
                     self._submit[self._slots[place]](read)
                     return
-                if request.sync and self._writer.write_small(request, row, place, low):
+                if self._small_writer is not None:
+                    if request.sync and self._small_writer.write_small(request, row, place, low):
+                        return
+                    request.submitted = self._engine._now
+                    self.writes += 1
+                    self._writer.write(request, [(row, chunk % self._data_members, low, low + size)])
                     return
-                request.submitted = self._engine._now
-                self.writes += 1
-                self._writer.write(request, [(row, chunk % self._data_members, low, low + size)])
-                return
         super().submit(request)
-
-    # reads
 
     def _pieces(self, offset: int, size: int) -> list[tuple[int, int, int, int]]:
         """(row, data index, low, high) for every chunk that [offset, offset + size) touches."""
@@ -173,90 +234,14 @@ class ParityArray(Array):
 
     def _read(self, request: Request) -> None:
         pieces = self._pieces(request.offset, request.size)
-        if self._simple:
+        if self._simple_reads:
             self.member_reads += len(pieces)
             over = Join(len(pieces), lambda: request.done(request)).done
             for row, index, low, high in pieces:
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.stream)
                 self._submit[self._row(row).data[index]](read)
             return
-        join: Callable[[], None]
-        if len(pieces) == 1:
-            join = lambda: request.done(request)  # noqa: E731
-        else:
-            counter = Join(len(pieces), lambda: request.done(request))
-            join = lambda: counter.done(request)  # noqa: E731
-        for row, index, low, high in pieces:
-            self._read_piece(row, self._row(row).data[index], low, high, request, join)
-
-    def _read_piece(self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]) -> None:
-        if not self.failed:
-
-            def arrived(_: Request) -> None:
-                self._charge_read(high - low, self._settings.copies_reads)
-                self.cache.release(row)
-                done()
-
-            def start() -> None:
-                self.member_reads += 1
-                offset = row * self.layout.chunk_bytes + low
-                self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
-
-            self._acquire(row, low, high, start)
-            return
-
-        def finished() -> None:
-            self._charge_read(high - low, True)
-            self.cache.release(row)
-            done()
-
-        def computed() -> None:
-            size = high - low
-            heads = -(-size // self._settings.head_bytes)
-            self._charge(heads * self.prices.stripe_s + self._data_members * size * self.prices.xor_s_per_byte)
-            finished()
-
-        def start_degraded() -> None:
-            if slot not in self._unreadable:
-                self._fetch(row, slot, low, high, request.stream, finished)
-                return
-            sources = self._sources(row, slot)
-            counter = Join(len(sources), computed)
-            for source in sources:
-                self._fetch(row, source, low, high, request.stream, lambda: counter.done(request))
-
-        self._acquire(row, low, high, start_degraded)
-
-    def _sources(self, row: int, lost: int) -> list[int]:
-        """The members from which the block of `lost` is computed."""
-        members = self._row(row)
-        slots = [*members.data, members.p] if members.q is None else [*members.data, members.p, members.q]
-        return [slot for slot in slots if slot != lost and slot not in self._unreadable]
-
-    def _fetch(self, row: int, slot: int, low: int, high: int, stream: int, then: Callable[[], None]) -> None:
-        """Bring a block of a member into the stripe cache, unless it is there."""
-        arrival = self.cache.holds(row, slot, low, high)
-        if arrival is None:
-            arrival = Arrival()
-            self.cache.remember(row, slot, low, high, arrival)
-            self.member_reads += 1
-            offset = row * self.layout.chunk_bytes + low
-            self._charge(self.prices.bio_s * -(-(high - low) // self._settings.head_bytes))
-            self._submit[slot](Request(READ, offset, high - low, arrival.arrived, stream))
-        arrival.then(then)
-
-    def _charge_read(self, size: int, copied: bool) -> None:
-        if self.host is not None:
-            prices = self.host.prices
-            heads = -(-size // self._settings.head_bytes)
-            seconds = heads * (2 * prices.stripe_s + prices.bio_s)
-            if copied:
-                seconds += size * prices.copy_s_per_byte
-            self.host.cpu.interrupt(seconds)
-
-    # writes
-
-    # writes
+        self._reader.read(request, pieces)
 
     def _write(self, request: Request) -> None:
         self._writer.write(request, self._pieces(request.offset, request.size))
@@ -265,34 +250,11 @@ class ParityArray(Array):
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Rebuild [offset, offset + size) of the members being rebuilt from the others (within one chunk)."""
-        chunk = self.layout.chunk_bytes
-        row, low = divmod(offset, chunk)
-        targets = sorted(self.rebuilding)
-        sources = self._sources(row, targets[0])
-        prices = self.prices
-        heads = -(-size // self._settings.head_bytes)
+        self.resyncer.rebuild(offset, size, done)
 
-        def read() -> None:
-            join = Join(len(sources), compute)
-            for slot in sources:
-                self._submit[slot](Request(READ, offset, size, join.done, RESYNC_STREAM, False))
-            self.unplug()
-
-        def compute() -> None:
-            self._charge(
-                heads * (3 * prices.stripe_s + (len(sources) + 1) * prices.bio_s)
-                + len(sources) * size * prices.xor_s_per_byte
-            )
-            join = Join(len(targets), over)
-            for slot in targets:
-                self._submit[slot](Request(WRITE, offset, size, join.done, RESYNC_STREAM, False))
-            self.unplug()
-
-        def over() -> None:
-            self.cache.release(row)
-            done()
-
-        self._acquire(row, low, low + size, read)
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read [offset, offset + size) of all members and compare parity (within one chunk)."""
+        self.resyncer.check(offset, size, done)
 
     @property
     def resync_bytes(self) -> int:

@@ -11,23 +11,34 @@ from .parity_plan import RmwLevel
 class ParitySettings:
     """How the driver of a parity array works.
 
+    The defaults are Linux 2.6.8's. Linux 6.1 is ``ParitySettings(most_heads=..., hold_s=None, direct_reads=True)``.
+
     Attributes
     ----------
     heads
-        Stripe heads; 0 for as many as needed.
+        Stripe heads (``stripe_cache_size``); 0 for as many as needed.
     head_bytes
         Height of a stripe head.
     hold_s
-        How long an incomplete row waits for its neighbours before it is read up.
+        How long an incomplete row waits for its neighbours before it is read up (Linux 2.4 and early 2.6: until the
+        queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
+        incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
     copies_reads
-        Whether a read of a healthy row is copied out of the stripe cache (Linux 2.6 before 2.6.21 does, 2.4 reads
-        into the caller's page).
+        Whether a read through the stripe cache is copied out of it (Linux 2.6 does, 2.4 reads into the caller's page).
     rmw_level
         md's setting of that name (1 on kernels that have none).
+    direct_reads
+        Whether reads of a whole array go to the members, one request per chunk, past the stripe cache (since 2.6.21:
+        raid5.c, chunk_aligned_read).
+    most_heads
+        How far the stripe cache grows, one head in every pass of md's thread that somebody waits in; what memory
+        allows (since 4.1: raid5.c, grow_one_stripe). No more than `heads` for a cache that stays as it is.
     """
 
     heads: int = 256
     head_bytes: int = 4096
-    hold_s: float = 0.003
+    hold_s: float | None = 0.003
     copies_reads: bool = True
     rmw_level: int = RmwLevel.IF_CHEAPER
+    direct_reads: bool = False
+    most_heads: int = 0

@@ -105,6 +105,7 @@ class RowWriter:
         "_all_data",
         "_data_members",
         "_engine",
+        "_hold_s",
         "_hold_timer",
         "_host",
         "_layout",
@@ -136,6 +137,7 @@ class RowWriter:
         self._host = array.host
         self._layout = layout
         self._settings = settings
+        self._hold_s = settings.hold_s or 0.0
         self.cache = cache
         self.chunk_bytes = layout.chunk_bytes
         self._data_members = layout.data_members
@@ -154,6 +156,9 @@ class RowWriter:
         self.prereading = 0
         self.parity_reads = 0
         self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
+
+    def plug(self) -> None:
+        """A task begins to submit several I/Os: rows gather anyway."""
 
     def unplug(self) -> None:
         """Somebody waits for data: incomplete rows are read up, unless that is under way already."""
@@ -224,7 +229,7 @@ class RowWriter:
         """Set the timer that completes incomplete rows and lets go whose heads others wait for, unless it runs."""
         if not self._hold_timer:
             self._hold_timer = True
-            self._engine.call_at(self._engine._now + self._settings.hold_s, self._hold_over)
+            self._engine.call_at(self._engine._now + self._hold_s, self._hold_over)
 
     def _gather(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
@@ -253,14 +258,14 @@ class RowWriter:
         now = self._engine._now
         soonest = None
         for row in list(self.gathering.values()):
-            until = row.held_since + self._settings.hold_s
+            until = row.held_since + self._hold_s
             if until <= now:
                 self.complete_row(row)
             elif soonest is None or until < soonest:
                 soonest = until
         if self.cache.full:
             self._unplug_members()
-            soonest = min(soonest or now + self._settings.hold_s, now + self._settings.hold_s)
+            soonest = min(soonest or now + self._hold_s, now + self._hold_s)
         if soonest is not None:
             self._hold_timer = True
             self._engine.call_at(soonest, self._hold_over)

@@ -1,6 +1,6 @@
 """The page cache of a raw block device: cached blocks, read-ahead, dirty limits and write-back.
 
-Linux caches a block device in blocks: 1 KiB on 2.4, 4 KiB on 2.6. A write smaller than a block first reads
+Linux caches a block device in blocks: 1 KiB on 2.4, 4 KiB since 2.6. A write smaller than a block first reads
 it, synchronously and without read-ahead; dirty blocks are written back in runs by a kernel thread once they
 exceed a share of memory, and writers wait beyond a second, larger share (fs/buffer.c, mm/page-writeback.c).
 """
@@ -16,7 +16,7 @@ from .engine import Engine
 from .extents import ExtentSet
 from .host import Host
 from .latency_histogram import LatencyHistogram
-from .readahead import PAGE, ReadAhead
+from .readahead import PAGE, PageMarks, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
 
@@ -58,7 +58,7 @@ class DirtyLimits:
     limit
         While dirty and under write-back together exceed this, who dirties memory has to write some back first.
     duty
-        How much that is.
+        How much that is; 0 for a kernel whose writers only wait until no more than the limit is dirty.
     pass_bytes
         The thresholds are looked at after as much has been dirtied, and after as much has been written back.
     """
@@ -95,10 +95,14 @@ class DirtyMemory:
         self._since_look += size
         if self._since_look >= self.limits.pass_bytes:
             self._since_look = 0
-            if self._flushers and self.dirty_bytes > self.limits.flush_above:
-                flushers, self._flushers = self._flushers, []
-                for signal in flushers:
-                    signal.fire()
+            self.start_write_back()
+
+    def start_write_back(self) -> None:
+        """Wake the flushers, if there is something for them to do."""
+        if self._flushers and self.dirty_bytes > self.limits.flush_above:
+            flushers, self._flushers = self._flushers, []
+            for signal in flushers:
+                signal.fire()
 
     def written(self, size: int) -> None:
         """`size` bytes have reached their device."""
@@ -137,17 +141,21 @@ class RawCacheSettings:
     memory_bytes
         Memory it may fill.
     run_bytes
-        Contiguous bytes read at a time.
+        Contiguous bytes read at a time, cut where the address is a multiple of it; 0: all that is to be read.
     flush_run_bytes
         Contiguous bytes written back at a time, between which programs get the CPU. On a plain device the queue merges
         them anyway; a parity array sees the difference, because a program that waits for data in between makes it
         read up the rows that are incomplete at that moment.
+    task_plug
+        The task that submits holds its requests back until it has submitted all of a window or of a write-back pass
+        (blk_start_plug, since 2.6.39); before, the device's queue did, until somebody waited.
     """
 
     block_bytes: int
     memory_bytes: int
     run_bytes: int = 128 * 1024
     flush_run_bytes: int = 128 * 1024
+    task_plug: bool = False
 
 
 class RawCache:
@@ -173,12 +181,14 @@ class RawCache:
         "_host",
         "_make_read_ahead",
         "_pending",
+        "_plug",
         "_recent",
         "_waiting",
         "cached",
         "device",
         "dirty",
         "latencies",
+        "marks",
         "memory",
         "settings",
         "written_back_bytes",
@@ -203,28 +213,66 @@ class RawCache:
         self.memory = memory
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self.written_back_bytes = 0
+        self.marks = PageMarks()
+        self._plug: Callable[[], None] | None = None
+        if settings.task_plug and hasattr(device, "plug"):
+            self._plug = device.plug
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
         self._waiting: list[tuple[int, Signal]] = []
         self._flush_cursor = 0
         engine.spawn(self._flusher())
 
+    def open(self) -> ReadAhead:
+        """Open the device: the read-ahead state of one more reader."""
+        state = self._make_read_ahead(self.device.capacity)
+        state.attach(self)
+        return state
+
+    def held_until(self, position: int) -> int:
+        """See :meth:`~raidsim.model.readahead.HeldPages.held_until`."""
+        cached, pending = self.cached.run_from, self._pending.run_from
+        while (further := max(cached(position), pending(position))) > position:
+            position = further
+        return position
+
+    def held_since(self, position: int) -> int:
+        """See :meth:`~raidsim.model.readahead.HeldPages.held_since`."""
+        cached, pending = self.cached.run_to, self._pending.run_to
+        while (further := min(cached(position), pending(position))) < position:
+            position = further
+        return position
+
     def stream_read(
-        self, start: int, end: int, stream: int, seconds_per_byte: float, progress: Callable[[int], None]
+        self,
+        start: int,
+        end: int,
+        stream: int,
+        seconds_per_byte: float,
+        progress: Callable[[int], None],
+        call_bytes: int = PAGE,
+        file: ReadAhead | None = None,
     ) -> Generator[Any, Any, None]:
         """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads.
 
-        A run of cached bytes is one charge of CPU time. `progress` is called with every new position.
+        A run of cached bytes is one charge of CPU time. `progress` is called with every new position. The program
+        reads `call_bytes` with every system call, from `file` (:meth:`open`) or a file that it opens for this.
         """
         host = self._host
         prices = host.prices
         page_price = prices.page_s + max(1, PAGE // self.settings.block_bytes) * prices.bio_s
-        read_ahead = self._make_read_ahead(self.device.capacity)
+        read_ahead = file or self.open()
         position = start
         owed = 0.0
         while position < end:
-            window = read_ahead.touch(position)
-            if window is not None:
+            call_end = position - (position - start) % call_bytes + call_bytes
+            window = read_ahead.touch(position, call_end if call_end < end else end)
+            if window is not None and self._plug is not None:
+                # All pages of the window are allocated first, and then read with as few bios as possible.
+                yield host.cpu.run(owed + (window[1] - window[0]) / PAGE * prices.page_s)
+                self._read_pages(window[0], window[1], stream)
+                owed = prices.bio_s
+            elif window is not None:
                 owed += self._read_pages(window[0], window[1], stream) * page_price
             ready = self.cached.run_from(position)
             if ready == position:
@@ -243,14 +291,16 @@ class RawCache:
             stop = min(ready, end, max(position + 1, read_ahead.next_trigger(position)))
             yield host.cpu.run(owed + (stop - position) * seconds_per_byte)
             owed = 0.0
-            position = stop
+            position = read_ahead.read_to = stop
             progress(position)
 
     def _read_pages(self, start: int, end: int, stream: int) -> int:
         """Submit what of [start, end) is neither cached nor on its way; returns the number of pages."""
         submitted = 0
         position = start
-        run = self.settings.run_bytes
+        run = self.settings.run_bytes or 1 << 62
+        if self._plug is not None:
+            self._plug()
         while position < end:
             here = max(self.cached.run_from(position), self._pending.run_from(position))
             if here > position:
@@ -264,6 +314,8 @@ class RawCache:
             self.device.submit(Request(READ, position, stop - position, self._read_done, stream))
             submitted += stop - position
             position = stop
+        if self._plug is not None:
+            self.device.unplug()
         return -(-submitted // PAGE)
 
     def read_block(self, position: int, stream: int) -> Signal:
@@ -303,6 +355,7 @@ class RawCache:
         while self.cached.total > self.settings.memory_bytes and len(recent) > 1:
             old_start, old_end = recent.popleft()
             self.cached.remove(old_start, old_end)
+            self.marks.forget(old_start, old_end)
 
     def mark_dirty(self, start: int, end: int) -> None:
         """The program has overwritten [start, end) in memory."""
@@ -313,9 +366,14 @@ class RawCache:
         """Make a writer do its duty while too much memory is dirty: write back some of its own device's first.
 
         The writer does not wait for the writes, but for their place in the device's queue, so that what stops it is a
-        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4).
+        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4). Without a duty it leaves the writing to the
+        flusher and pauses until enough has been written (balance_dirty_pages since 3.2).
         """
         memory = self.memory
+        if not memory.limits.duty:
+            while memory.over_limit:
+                memory.start_write_back()
+                yield memory.below_limit()
         submitted = 0
         while memory.over_limit and submitted < memory.limits.duty:
             if not self.dirty:
@@ -337,7 +395,7 @@ class RawCache:
                 written = 0
                 while dirty and written < memory.limits.pass_bytes:
                     if device.has_room:
-                        size = self._write_run()
+                        size = self._write_run() if self._plug is None else self._write_plugged()
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))
                     else:
@@ -352,6 +410,16 @@ class RawCache:
         room = Signal()
         self.device.when_room(room.fire)
         return room
+
+    def _write_plugged(self) -> int:
+        """Submit a pass of dirty runs under one plug, as far as the device's queue has room; returns their bytes."""
+        assert self._plug is not None
+        self._plug()
+        written = self._write_run()
+        while self.dirty and written < self.memory.limits.pass_bytes and self.device.has_room:
+            written += self._write_run()
+        self.device.unplug()
+        return written
 
     def _write_run(self) -> int:
         """Submit one dirty run; returns its bytes."""

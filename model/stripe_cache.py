@@ -2,7 +2,8 @@
 
 Every read and write of these levels occupies one head per block row from start to end. When none is free, new
 work waits until a quarter of the heads is free again (raid5.c, get_active_stripe, ``inactive_blocked``). A head is
-one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device), 4 KiB since 2.6.
+one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device), 4 KiB since 2.6. Since 4.1 the number
+grows by one whenever md's thread ran and somebody was waiting for a head (grow_one_stripe).
 """
 
 from __future__ import annotations
@@ -18,6 +19,27 @@ class Arrival:
 
     def __init__(self) -> None:
         self._waiters: list[Callable[[], None]] | None = []
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Arrival]) -> Arrival:
+        """The arrival of everything that `parts` bring."""
+        whole = cls()
+        left = len(parts)
+
+        def one() -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                whole.arrived()
+
+        for part in parts:
+            part.then(one)
+        return whole
+
+    @property
+    def here(self) -> bool:
+        """Whether the contents are there."""
+        return self._waiters is None
 
     def then(self, callback: Callable[[], None]) -> None:
         """Call back when the contents are there (at once if they already are)."""
@@ -36,6 +58,9 @@ class Arrival:
 _HERE = Arrival()
 _HERE.arrived()
 
+_KEPT_WITHOUT_LIMIT = 256
+"""Heads that a cache without a limit remembers: md's default size."""
+
 
 class StripeCache:
     """Heads in use, and recent contents.
@@ -47,33 +72,55 @@ class StripeCache:
     head_bytes
         Height of a head.
     chunk_bytes
-        Chunk of the array (sets how many rows fit).
+        Chunk of the array, if a row of which anything is remembered counts as a whole one; 0 to count its heads.
+    most_heads
+        How far the cache may grow.
+
+    Attributes
+    ----------
+    waits
+        How often work had to wait for heads.
+    most_in_use
+        Most heads that were in use at once (counted while their number is limited).
     """
 
     __slots__ = (
         "_active",
         "_blocked",
+        "_chunk_bytes",
         "_idle_callbacks",
-        "_keep_rows",
+        "_kept",
+        "_most_kept",
         "_recent",
+        "_short",
+        "_spans",
         "_waiting",
         "head_bytes",
         "heads",
         "in_use",
+        "most_heads",
+        "most_in_use",
         "waits",
     )
 
-    def __init__(self, heads: int, head_bytes: int, chunk_bytes: int) -> None:
+    def __init__(self, heads: int, head_bytes: int, chunk_bytes: int = 0, most_heads: int = 0) -> None:
         self.heads = heads
+        self.most_heads = most_heads
+        self._short = False
+        self.most_in_use = 0
         self.head_bytes = head_bytes
         self.in_use = 0
         self.waits = 0
+        # By row: how often it was acquired, which heads as bits, and how many these count as.
         self._active: dict[int, list[int]] = {}
         self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
         self._blocked = False
         self._idle_callbacks: list[Callable[[], None]] = []
         self._recent: OrderedDict[int, dict[int, tuple[int, int, Arrival]]] = OrderedDict()
-        self._keep_rows = max(1, (heads or 256) * head_bytes // chunk_bytes)
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._kept = 0
+        self._most_kept = heads or _KEPT_WITHOUT_LIMIT
+        self._chunk_bytes = chunk_bytes
 
     @property
     def full(self) -> bool:
@@ -101,28 +148,33 @@ class StripeCache:
 
     def wait(self, row: int, low: int, high: int, start: Callable[[], None]) -> None:
         """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
-        self._blocked = True
+        self._blocked = self._short = True
         self.waits += 1
         self._waiting.append((row, low, high, start))
 
     def _take(self, row: int, low: int, high: int) -> bool:
         if not self.heads:
             return True
+        head = self.head_bytes
+        wanted = (1 << -(-high // head)) - (1 << low // head)
         entry = self._active.get(row)
         if entry is None:
-            heads = min(self.heads, -(-high // self.head_bytes) - low // self.head_bytes)
+            heads = wanted.bit_count()
+            if self._chunk_bytes or not self.in_use:
+                heads = min(self.heads, heads)
             if self.in_use + heads > self.heads:
                 return False
-            self._active[row] = [1, low, high, heads]
+            self._active[row] = [1, wanted, heads]
             self.in_use += heads
-            return True
-        low, high = min(low, entry[1]), max(high, entry[2])
-        heads = min(self.heads, -(-high // self.head_bytes) - low // self.head_bytes)
-        if self.in_use + heads - entry[3] > self.heads:
-            return False
-        self.in_use += heads - entry[3]
-        entry[0] += 1
-        entry[1:] = [low, high, heads]
+        else:
+            wanted |= entry[1]
+            heads = min(self.heads, wanted.bit_count()) if self._chunk_bytes else wanted.bit_count()
+            if self.in_use + heads - entry[2] > self.heads:
+                return False
+            self.in_use += heads - entry[2]
+            entry[0] += 1
+            entry[1:] = [wanted, heads]
+        self.most_in_use = max(self.most_in_use, self.in_use)
         return True
 
     def release(self, row: int) -> None:
@@ -134,19 +186,31 @@ class StripeCache:
         if entry[0]:
             return
         del self._active[row]
-        self.in_use -= entry[3]
-        if self._blocked and 4 * self.in_use <= 3 * self.heads:
-            self._blocked = False
-            while self._waiting:
-                row, low, high, start = self._waiting[0]
-                if not self._take(row, low, high):
-                    self._blocked = True
-                    return
-                self._waiting.popleft()
-                start()
-            callbacks, self._idle_callbacks = self._idle_callbacks, []
-            for callback in callbacks:
-                callback()
+        self.in_use -= entry[2]
+        self._let_in()
+
+    def grow(self) -> None:
+        """md's thread has made a pass: one head more, if the cache may grow and somebody waits or had to wait."""
+        if self._short and self.heads < self.most_heads:
+            self.heads += 1
+            self._most_kept += 1
+            self._let_in()
+        self._short = bool(self._waiting)
+
+    def _let_in(self) -> None:
+        if not self._blocked or 4 * self.in_use > 3 * self.heads:
+            return
+        self._blocked = False
+        while self._waiting:
+            row, low, high, start = self._waiting[0]
+            if not self._take(row, low, high):
+                self._blocked = True
+                return
+            self._waiting.popleft()
+            start()
+        callbacks, self._idle_callbacks = self._idle_callbacks, []
+        for callback in callbacks:
+            callback()
 
     def holds(self, row: int, member: int, low: int, high: int) -> Arrival | None:
         """Return the arrival of bytes [low, high) of `member` in `row` if they are cached or on their way."""
@@ -157,20 +221,25 @@ class StripeCache:
                 return known[2]
         return None
 
+    def overlap(self, row: int, member: int, low: int, high: int) -> tuple[int, int, Arrival] | None:
+        """The span of `member` in `row` that is cached or on its way, if bytes [low, high) touch it."""
+        known = self._recent.get(row, {}).get(member)
+        return known if known is not None and known[0] < high and low < known[1] else None
+
     def remember(self, row: int, member: int, low: int, high: int, arrival: Arrival) -> None:
         """Note that bytes [low, high) of `member` in `row` arrive; forget the least recently used rows."""
-        recent = self._recent
-        slots = recent.get(row)
+        self._keep(row, low, high)
+        slots = self._recent.get(row)
         if slots is None:
-            slots = recent[row] = {}
-            if len(recent) > self._keep_rows:
-                recent.popitem(last=False)
+            slots = self._recent[row] = {}
         else:
-            recent.move_to_end(row)
+            self._recent.move_to_end(row)
         known = slots.get(member)
         if known is not None and known[1] == low:
             low = known[0]
         slots[member] = (low, high, arrival)
+        if self._kept > self._most_kept:
+            self._forget()
 
     def remember_all(self, row: int, members: Sequence[int], low: int, high: int) -> None:
         """Note that bytes [low, high) of `members` in `row` are there."""
@@ -178,7 +247,28 @@ class StripeCache:
             for member in members:
                 self.remember(row, member, low, high, _HERE)
             return
-        recent = self._recent
-        recent[row] = dict.fromkeys(members, (low, high, _HERE))
-        if len(recent) > self._keep_rows:
-            recent.popitem(last=False)
+        self._keep(row, low, high)
+        self._recent[row] = dict.fromkeys(members, (low, high, _HERE))
+        if self._kept > self._most_kept:
+            self._forget()
+
+    def _keep(self, row: int, low: int, high: int) -> None:
+        """Count the heads that keep something of `row`."""
+        span = self._spans.get(row)
+        head = self.head_bytes
+        if self._chunk_bytes:
+            low, high = 0, self._chunk_bytes
+        if span is None:
+            self._kept += -(-high // head) - low // head
+        else:
+            low, high = min(low, span[0]), max(high, span[1])
+            self._kept += (-(-high // head) - low // head) - (-(-span[1] // head) - span[0] // head)
+        self._spans[row] = (low, high)
+
+    def _forget(self) -> None:
+        """Give the heads of the least recently used rows to others."""
+        head = self.head_bytes
+        while self._kept > self._most_kept and len(self._recent) > 1:
+            row, _ = self._recent.popitem(last=False)
+            low, high = self._spans.pop(row)
+            self._kept -= -(-high // head) - low // head

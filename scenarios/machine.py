@@ -1,17 +1,16 @@
-"""A machine as data: CPU and memory, links, drives, arrays; and its assembly into simulated parts."""
+"""A machine as data: CPU and memory, links, drives and controllers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from ..model.controllers import ControllerSpec, controller
 from ..model.drives import DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
-from ..model.layouts import Layout, layout_for
-from ..model.spec import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
+from ..model.spec import Duration, Frequency, PositiveSize, Rate, Spec, refusal
 
 
 class PriceList(Spec):
@@ -97,47 +96,27 @@ class DriveInstance(Spec):
         return spec.with_values(**self.overrides) if self.overrides else spec
 
 
-class ResyncSpec(Spec):
-    """A rebuild under way: the limits set by hand, and where it stands."""
+class ControllerInstance(Spec):
+    """One hardware RAID controller of the machine.
 
-    speed_min: Rate | None = None
-    speed_max: Rate | None = None
-    position: Size = 0
+    Attributes
+    ----------
+    model
+        Name in the controller catalogue.
+    links
+        Links between it and the host's memory, beyond its own host interface.
+    overrides
+        Fields of the catalogue's controller that are different in this one: another cache, a failed battery.
+    """
 
+    model: str
+    links: tuple[str, ...] = ()
+    overrides: dict[str, Any] = Field(default_factory=dict)
 
-class ArraySpec(Spec):
-    """An array of drives."""
-
-    level: Literal["linear", "raid0", "raid1", "raid4", "raid5", "raid6"]
-    members: tuple[str, ...]
-    chunk: PositiveSize = 65536
-    algorithm: str | None = None
-    failed: tuple[str, ...] = ()
-    rebuilding: tuple[str, ...] = ()
-    resync: ResyncSpec | None = None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if len(set(self.members)) != len(self.members):
-            raise refusal(f"members {', '.join(self.members)}", "allowed: each drive once")
-        for field in ("failed", "rebuilding"):
-            strangers = [name for name in getattr(self, field) if name not in self.members]
-            if strangers:
-                raise refusal(f"{field}: {strangers[0]} is not a member", f"allowed: {', '.join(self.members)}")
-        healthy = [name for name in self.rebuilding if name not in self.failed]
-        if healthy:
-            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"allowed: {', '.join(self.failed) or 'none'}")
-        if self.resync is not None and not self.rebuilding:
-            raise refusal("resync without a member being rebuilt", "allowed: with `rebuilding`")
-        try:
-            self.layout([16 * self.chunk] * len(self.members))
-        except InputError as error:
-            raise refusal(f"{error.place}: {error.found}", error.allowed) from None
-        return self
-
-    def layout(self, member_bytes: Sequence[int]) -> Layout:
-        """The address arithmetic on members of these sizes."""
-        return layout_for(self.level, len(self.members), self.chunk, member_bytes, self.algorithm)
+    def spec(self) -> ControllerSpec:
+        """The catalogue's controller with the overrides."""
+        spec = controller(self.model)
+        return spec.with_values(**self.overrides) if self.overrides else spec
 
 
 class MachineSpec(Spec):
@@ -149,27 +128,35 @@ class MachineSpec(Spec):
     links: dict[str, LinkSpec]
     channels: dict[str, ChannelSpec]
     drives: dict[str, DriveInstance]
+    controllers: dict[str, ControllerInstance] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _connected(self) -> Self:
         for name, channel in self.channels.items():
-            for link in channel.links:
-                if link not in self.links:
-                    raise refusal(
-                        f"unknown link {link!r}", f"allowed: {', '.join(self.links)}", ("channels", name, "links")
-                    )
+            self._check_links(channel.links, ("channels", name, "links"))
+        for name, controlling in self.controllers.items():
+            self._check_links(controlling.links, ("controllers", name, "links"))
+            _check_entry(controlling, "controller", ("controllers", name))
         for name, instance in self.drives.items():
-            try:
-                instance.spec()
-            except InputError as error:
-                raise refusal(
-                    f"{instance.model!r} is {error.found}", error.allowed, ("drives", name, "model")
-                ) from None
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                found = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-                raise refusal(found, "allowed: fields of a drive", ("drives", name, "overrides")) from None
+            _check_entry(instance, "drive", ("drives", name))
             if instance.channel not in self.channels:
                 allowed = f"allowed: {', '.join(self.channels)}"
                 raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
         return self
+
+    def _check_links(self, links: tuple[str, ...], at: tuple[str, ...]) -> None:
+        for link in links:
+            if link not in self.links:
+                raise refusal(f"unknown link {link!r}", f"allowed: {', '.join(self.links) or 'none'}", at)
+
+
+def _check_entry(instance: DriveInstance | ControllerInstance, kind: str, at: tuple[str, str]) -> None:
+    """Refuse what the catalogue does not have, and overrides that its entries do not take."""
+    try:
+        instance.spec()
+    except InputError as error:
+        raise refusal(f"{instance.model!r} is {error.found}", error.allowed, (*at, "model")) from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        found = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise refusal(found, f"allowed: fields of a {kind}", (*at, "overrides")) from None

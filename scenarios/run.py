@@ -14,9 +14,12 @@ from typing import Any
 
 from ..model.dd import Dd
 from ..model.raw_cache import DirtyLimits
+from ..model.resync import Resync
 from ..model.statistics import LatencyHistogram, Usage, bottleneck
 from .build import BuiltMachine
+from .prediction import Prediction, RebuildProgress
 from .scenario import ScenarioSpec
+from .workloads import DdSpec, LoadSpec
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
@@ -58,38 +61,6 @@ class Sample:
     dirty_swing_bytes: int = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What a run gives.
-
-    Attributes
-    ----------
-    seconds
-        Duration of the whole workload (s).
-    rate
-        Bytes per second of all programs together.
-    usages
-        How busy every device, link and CPU was.
-    bottleneck
-        What limits, in words.
-    latencies
-        Of the page cache's requests to its devices during the measurement, by "read" and "write": number, mean,
-        percentiles and extremes (s).
-    member_ios
-        Commands that the drives served.
-    events
-        Scheduled events of the simulation.
-    """
-
-    seconds: float
-    rate: float
-    usages: tuple[Usage, ...]
-    bottleneck: str
-    latencies: dict[str, dict[str, float]]
-    member_ios: int
-    events: int
-
-
 def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction:
     """Simulate a scenario.
 
@@ -106,6 +77,9 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
         Rates and seconds of the whole workload; usages of its steadiest measured part.
     """
     sample = sample or Sample()
+    if isinstance(scenario.workload, LoadSpec):
+        load = LoadRun(BuiltMachine(scenario), sample)
+        return _prediction(load, scenario.workload.duration, load.run())
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario), sample)
@@ -139,13 +113,16 @@ def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
 def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
     usages = run.usages()
     machine = run.machine
+    latencies = run.latencies()
     return Prediction(
         seconds=seconds,
         rate=rate,
+        iops={op: figures["n"] / run.span for op, figures in latencies.items()},
         usages=usages,
         bottleneck=bottleneck(usages),
-        latencies=run.latencies(),
+        latencies=latencies,
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
+        rebuilds=run.rebuilds(),
         events=machine.engine.scheduled_events,
     )
 
@@ -156,8 +133,8 @@ class Run:
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
         self.machine = machine
         self.sample = sample
-        self.workload = machine.scenario.workload
         self.began = 0.0
+        self._resynced: dict[Resync, int] = {}
         for resync in machine.resyncs.values():
             machine.engine.spawn(resync.run())
 
@@ -170,9 +147,38 @@ class Run:
         for link in machine.all_links:
             link.busy_s = 0.0
             link.bytes_moved = 0
-        machine.cpu.busy_s = machine.cpu.kernel_s = 0.0
+        for cpu in machine.cpus:
+            cpu.busy_s = cpu.kernel_s = 0.0
         for dd in machine.dds:
             dd.cache.latencies = (LatencyHistogram(), LatencyHistogram())
+        for load in machine.loads:
+            load.start_statistics(now)
+        for controller in machine.controllers.values():
+            controller.start_statistics(now)
+        self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
+
+    @property
+    def span(self) -> float:
+        """Seconds of the measurement so far."""
+        return self.machine.engine.now - self.began
+
+    def _resync_threads(self) -> list[tuple[str, Resync]]:
+        """Threads at work or done, with the name of their array."""
+        machine = self.machine
+        later = [(name, resync) for name, spares in machine.spares.items() for resync in spares.rebuilds]
+        return [*machine.resyncs.items(), *later]
+
+    def rebuilds(self) -> tuple[RebuildProgress, ...]:
+        """What the resync threads did during the measurement."""
+        found = []
+        for name, resync in self._resync_threads():
+            report = resync.report
+            begun = max(self.began, report.started_s)
+            over = self.machine.engine.now if report.finished_s is None else report.finished_s
+            done = resync.done_bytes - self._resynced.get(resync, 0)
+            rate = done / (over - begun) if over > begun else 0.0
+            found.append(RebuildProgress(name, resync.action, rate, report.total_bytes, report.position_bytes))
+        return tuple(found)
 
     def latencies(self) -> dict[str, dict[str, float]]:
         """Latencies of all caches' requests, by "read" and "write" where there were any."""
@@ -181,6 +187,8 @@ class Run:
             merged = LatencyHistogram()
             for dd in self.machine.dds:
                 merged.merge(dd.cache.latencies[op])
+            for load in self.machine.loads:
+                merged.merge(load.write_latency if op else load.read_latency)
             if merged.count:
                 found[name] = {
                     "n": float(merged.count),
@@ -194,8 +202,8 @@ class Run:
     def usages(self) -> tuple[Usage, ...]:
         """How busy everything was during the measurement."""
         machine = self.machine
-        span = machine.engine.now - self.began
-        usages = [Usage("cpu", "cpu", min(1.0, machine.cpu.busy_s / span / machine.cpu.cores))]
+        span = self.span
+        usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
         usages += [
             Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved)
             for link in machine.all_links
@@ -207,7 +215,31 @@ class Run:
         return tuple(usages)
 
 
-class ReadRun(Run):
+class LoadRun(Run):
+    """Direct I/O for a given time."""
+
+    def run(self) -> float:
+        """Bytes per second of all jobs together."""
+        workload, engine = self.machine.scenario.workload, self.machine.engine
+        assert isinstance(workload, LoadSpec)
+        if workload.warm_up:
+            engine.run(until=workload.warm_up)
+        self._begin()
+        engine.run(until=workload.warm_up + workload.duration)
+        return sum(load.bytes for load in self.machine.loads) / workload.duration
+
+
+class _DdRun(Run):
+    """dd processes."""
+
+    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
+        super().__init__(machine, sample)
+        workload = machine.scenario.workload
+        assert isinstance(workload, DdSpec)
+        self.workload = workload
+
+
+class ReadRun(_DdRun):
     """dd processes that read; the slowest one ends the run, as ``time`` has it."""
 
     def run(self) -> float:
@@ -233,7 +265,7 @@ class ReadRun(Run):
         return max(spans) / measured
 
 
-class WriteRun(Run):
+class WriteRun(_DdRun):
     """dd processes that write, in the middle of a long run.
 
     Parameters

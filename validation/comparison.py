@@ -17,7 +17,8 @@ from ..calibration.evaluate import Evaluator, Progress
 from ..calibration.fit import CELL_SD
 from ..calibration.profile import Profile
 from ..calibration.study import CaseBuilder, CaseSpec, StudySpec
-from ..scenarios.run import Prediction, Sample
+from ..scenarios.prediction import Prediction
+from ..scenarios.run import Sample
 
 INTERVAL = 0.90
 _NORMAL_QUANTILE = 1.6448536269514722

@@ -16,41 +16,103 @@ _FOLDER = Path(__file__).parent
 
 
 class CacheSection(Spec):
-    """Page cache of raw block devices: block size, and dirty limits as shares of memory."""
+    """Page cache of raw block devices.
+
+    Attributes
+    ----------
+    block
+        Cached block.
+    flush_above, flush_below, limit
+        Dirty limits as shares of `memory` ("low": what a 32-bit kernel maps directly; "all"): write-back starts above
+        the first and goes on to the second; while more than `limit` is dirty or being written, writers are throttled.
+    duty
+        What a throttled writer writes back itself before it goes on; 0: it pauses until the limit is kept.
+    flush_pass
+        After so much is dirtied or written back the limits are looked at.
+    raw_devices
+        Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
+    read_run, flush_run
+        Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
+    """
 
     block: PositiveSize
     flush_above: Fraction
     flush_below: Fraction
     limit: Fraction
-    duty: PositiveSize
+    duty: Size
     flush_pass: PositiveSize
     flush_run: PositiveSize
+    read_run: Size = 128 * 1024
     memory: Literal["low", "all"]
+    raw_devices: bool = True
     source: str
 
 
 class ReadAheadSection(Spec):
-    """Largest read-ahead window, on a plain device and per data disk of a parity array."""
+    """Largest read-ahead window.
 
-    policy: Literal["2.4", "2.6"]
+    Attributes
+    ----------
+    policy
+        A name of :data:`raidsim.model.readahead.READ_AHEAD`.
+    window
+        On a plain device.
+    parity_chunks, parity_least
+        On a parity array: chunks, and bytes at least, per data disk.
+    optimal_ios
+        On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
+    """
+
+    policy: Literal["2.4", "2.6", "6.1", "freebsd-6"]
     window: PositiveSize
-    parity_chunks: int
-    parity_least: Size
+    parity_chunks: int = 0
+    parity_least: Size = 0
+    optimal_ios: int | None = None
     source: str
 
     def window_for_parity(self, data_disks: int, chunk_bytes: int) -> int:
         """Window (bytes) on RAID 4/5/6 of `data_disks` with chunks of `chunk_bytes`."""
         return max(self.window, data_disks * max(self.parity_chunks * chunk_bytes, self.parity_least))
 
+    def window_for(self, optimal_bytes: int) -> int:
+        """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none)."""
+        return max(self.window, (self.optimal_ios or 0) * optimal_bytes)
+
 
 class QueueSection(Spec):
-    """Request queue and I/O scheduler."""
+    """Request queue and I/O scheduler.
 
-    scheduler: Literal["linus", "anticipatory", "noop"]
+    Attributes
+    ----------
+    scheduler
+        For a drive with one queue.
+    multiqueue
+        Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues.
+    scheduler_multiqueue
+        For a drive with several hardware queues (NVMe), where the block layer is blk-mq.
+    max_request
+        Largest request (max_sectors_kb).
+    limit, limit_requests
+        Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has
+        twice the drive's (:meth:`tags_for`), and the first does not apply.
+    plug_requests, plug_bytes
+        A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
+    plug_delay
+        And after so long (0: never).
+    read_expire, write_expire, writes_starved, fifo_batch
+        Of the anticipatory and of the deadline schedulers.
+    throttle_rotational, throttle_solid
+        Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
+    """
+
+    scheduler: Literal["linus", "anticipatory", "noop", "mq-deadline", "none", "disksort"]
+    multiqueue: bool = False
+    scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
     max_request: PositiveSize
     limit: PositiveSize
     limit_requests: int
     plug_requests: int
+    plug_bytes: Size = 0
     plug_delay: Duration
     read_passes: int = 0
     write_passes: int = 0
@@ -59,40 +121,120 @@ class QueueSection(Spec):
     anticipation: Duration = 0.006
     read_expire: Duration = 0.125
     write_expire: Duration = 0.25
+    writes_starved: int = 2
+    fifo_batch: int = 16
+    throttle_rotational: Duration = 0.0
+    throttle_solid: Duration = 0.0
     source: str
+
+    @property
+    def task_plug(self) -> bool:
+        """Whether the task that submits holds requests back, and not the queue."""
+        return self.multiqueue
+
+    def tags_for(self, depth: int) -> int:
+        """Tags of a scheduler over a drive that takes `depth` requests (nr_requests)."""
+        return min(2 * depth, self.limit_requests)
 
 
 class Raid5Section(Spec):
-    """Stripe cache."""
+    """The stripe cache of RAID 4, 5 and 6.
+
+    Attributes
+    ----------
+    heads, head
+        Stripe heads, and the height of one.
+    grows, most_heads
+        Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
+    hold
+        How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
+    copies_reads
+        Whether what is read through the stripe cache is copied out of it.
+    direct_reads
+        Whether a healthy array reads past the stripe cache, with one I/O per chunk.
+    rmw_level
+        When to read-modify-write (md's setting of that name; 1 is what kernels without it do).
+    resync_pause
+        A resync that has taken the last head waits until a quarter of them is free, and then so long; 0: it does not.
+    """
 
     heads: int
     head: PositiveSize
-    hold: Duration
+    grows: bool = False
+    most_heads: int = 0
+    hold: Duration | None
     copies_reads: bool
+    direct_reads: bool = False
+    rmw_level: Literal[0, 1, 2] = 1
+    resync_pause: Duration = 0.0
     source: str
 
 
 class Raid1Section(Spec):
-    """Read balance and resync granularity."""
+    """Read balance, resync granularity, and how resync and normal I/O keep apart.
 
-    balance: Literal["md-2.4", "md-2.6", "primary"]
+    Attributes
+    ----------
+    balance
+        A name of :data:`raidsim.model.read_balance.READ_BALANCE`.
+    barrier
+        A name of :data:`raidsim.model.resync_barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the array;
+        of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
+    """
+
+    balance: Literal[
+        "md-2.4",
+        "md-2.6",
+        "md-6.1",
+        "primary",
+        "ataraid",
+        "gmirror-load",
+        "gmirror-prefer",
+        "gmirror-round-robin",
+        "gmirror-split",
+    ]
+    barrier: Literal["md-2.4", "md-2.6", "md-6.1"] = "md-2.6"
+    resync_request: PositiveSize
+    resync_depth: int
+    source: str
+
+
+class Raid10Section(Spec):
+    """Read balance and resync granularity of md's RAID 10."""
+
+    balance: Literal["md-2.6", "md-6.1-raid10"]
+    barrier: Literal["md-2.6", "md-6.1-raid10"] = "md-2.6"
     resync_request: PositiveSize
     resync_depth: int
     source: str
 
 
 class ResyncSection(Spec):
-    """Speed limits (defaults) and what the thread sees of other I/O."""
+    """Speed limits (defaults), and what the thread sees of other I/O and does about it.
+
+    Attributes
+    ----------
+    window
+        Bytes between two looks at the speed.
+    unseen_majors_from
+        Block devices with this major number or a higher one have no statistics, so their load is not seen.
+    nap
+        How long it sleeps.
+    when_busy
+        Above speed_min with other I/O: "nap" sleeps and looks again, "drain" waits until no resync I/O is under way.
+    """
 
     speed_min: Rate
     speed_max: Rate
     window: PositiveSize
     unseen_majors_from: int | None
+    nap: Duration = 0.25
+    when_busy: Literal["nap", "drain"] = "nap"
     source: str
 
 
 class KernelSpec(Spec):
-    """One kernel."""
+    """One kernel; `raid10` is None where md has no such level (before 2.6.9)."""
 
     version: str
     cache: CacheSection
@@ -100,6 +242,7 @@ class KernelSpec(Spec):
     queue: QueueSection
     raid5: Raid5Section
     raid1: Raid1Section
+    raid10: Raid10Section | None = None
     resync: ResyncSection
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from .anticipatory import Anticipatory, AnticipatorySettings
 from .base import QueuedRequest, Scheduler
+from .disksort import Disksort
 from .elevator import LinusElevator
+from .mq_deadline import DeadlineSettings, MqDeadline
 from .noop import Noop
 
-__all__ = ["Anticipatory", "AnticipatorySettings", "LinusElevator", "Noop", "QueuedRequest", "Scheduler"]
+__all__ = [
+    "Anticipatory",
+    "AnticipatorySettings",
+    "DeadlineSettings",
+    "Disksort",
+    "LinusElevator",
+    "MqDeadline",
+    "Noop",
+    "QueuedRequest",
+    "Scheduler",
+]

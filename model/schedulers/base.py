@@ -46,32 +46,41 @@ class Scheduler(ABC):
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request`, merging it with a neighbour where there is one."""
+        if not self.merge(request, now):
+            self.insert(QueuedRequest(request, now, self.done), now)
+
+    def merge(self, request: Request, now: float) -> bool:
+        """Merge `request` with a queued neighbour; False if there is none."""
         op, start = request.op, request.offset
         by_end, by_start = self._by_end[op], self._by_start[op]
         neighbour = by_end.get(start)
         if neighbour is not None and neighbour.size + request.size <= self.max_bytes:
             del by_end[start]
             neighbour.size += request.size
-            neighbour.parts.append(request)
             by_end[start + request.size] = neighbour
-            neighbour.sync |= request.sync
-            self.merges += 1
-            self._merged(neighbour, request, now)
-            return
-        neighbour = by_start.get(start + request.size)
-        if neighbour is not None and neighbour.size + request.size <= self.max_bytes:
+        else:
+            neighbour = by_start.get(start + request.size)
+            if neighbour is None or neighbour.size + request.size > self.max_bytes:
+                return False
             del by_start[neighbour.offset]
             neighbour.offset = start
             neighbour.size += request.size
-            neighbour.parts.append(request)
             by_start[start] = neighbour
-            neighbour.sync |= request.sync
-            self.merges += 1
-            self._merged(neighbour, request, now)
-            return
-        queued = QueuedRequest(request, now, self.done)
-        by_end[start + request.size] = queued
-        by_start[start] = queued
+        if isinstance(request, QueuedRequest):
+            neighbour.parts += request.parts
+        else:
+            neighbour.parts.append(request)
+        if request.sync > neighbour.sync:
+            neighbour.sync = request.sync
+        self.merges += 1
+        self._merged(neighbour, request, now)
+        return True
+
+    def insert(self, queued: QueuedRequest, now: float) -> None:
+        """Queue a request that merges with nothing."""
+        op = queued.op
+        self._by_end[op][queued.offset + queued.size] = queued
+        self._by_start[op][queued.offset] = queued
         self.queued[op] += 1
         self._insert(queued, now)
 

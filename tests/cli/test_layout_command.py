@@ -12,9 +12,9 @@ from typer.testing import CliRunner, Result
 
 from raidsim.cli.layout import layout_command
 from raidsim.model.errors import InputError
-from raidsim.validation.layout_truth import load_arrays
+from raidsim.validation.conformance.truth_files import load_truth
 
-TRUTH = {array["name"]: array for _, array in load_arrays()}
+TRUTH = {array["name"]: array for file in load_truth()["layout"] for array in file.content["arrays"]}
 
 
 def _run(*arguments: str) -> Result:

@@ -12,6 +12,7 @@ from raidsim.model.block_queue import BlockQueue, PlugSettings
 from raidsim.model.cpu import Cpu
 from raidsim.model.engine import Engine
 from raidsim.model.host import FREE, Host
+from raidsim.model.journal import Journal
 from raidsim.model.layouts import ParityLayout, layout_for
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.parity_settings import ParitySettings
@@ -50,9 +51,19 @@ class Bench:
             ]
         layout = layout_for(level, members, CHUNK, [capacity] * members)
         assert isinstance(layout, ParityLayout)
-        self.array = ParityArray(self.engine, "md0", devices, layout, ParitySettings(**settings), host, failed)
+        self._layout = layout
+        self._settings = ParitySettings(**settings)
+        self._host = host
+        self._failed = failed
+        self.use_members(devices)
         for slot in rebuilding:
             self.array.rebuild_onto(slot)
+
+    def use_members(self, members: list[Any], journal: Journal | None = None) -> None:
+        """Make the array anew, of other members or with a journal."""
+        self.array = ParityArray(
+            self.engine, "md0", members, self._layout, self._settings, self._host, self._failed, journal
+        )
         self.issuer = Issuer(self.engine, self.array)
 
     def reads(self) -> list[list[tuple[int, int]]]:

@@ -37,6 +37,10 @@ def test_adding_and_removing_is_what_it_is_for_sets(steps: list[tuple[bool, int,
             while run in oracle:
                 run += 1
             assert extents.run_from(byte) == run
+            run = byte
+            while run - 1 in oracle:
+                run -= 1
+            assert extents.run_to(byte) == run
             later = [low for low, _ in runs if low >= byte]
             assert extents.next_start(byte) == (later[0] if later else None)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from raidsim.model.block_queue import BlockQueue, PlugSettings
+from raidsim.model.closed_load import ClosedLoad
 from raidsim.model.cpu import Cpu
 from raidsim.model.engine import Engine
-from raidsim.model.errors import ArrayFailed, ModelError
+from raidsim.model.errors import ArrayFailed
+from raidsim.model.fixed_service import FixedServiceDevice
 from raidsim.model.host import FREE, Host
 from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.read_balance import Md26, PrimaryOnly
-from raidsim.model.request import READ, WRITE
+from raidsim.model.read_balance import Md26, Md61, PrimaryOnly, ReadBalance
+from raidsim.model.request import ASYNC, DIRECT, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.model.schedulers import Noop
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
@@ -210,10 +213,128 @@ def test_a_resync_lets_plugged_requests_go() -> None:
     assert len(issuer.done) == 1
 
 
-def test_mirrors_are_equal_and_one_is_left() -> None:
-    """Protects from mirrors of different size and from an array without a mirror."""
+def test_unequal_mirrors_are_as_large_as_the_smallest_and_one_is_left() -> None:
+    """Protects the capacity of unequal members, and from an array without a mirror."""
     engine = Engine()
-    with pytest.raises(ModelError, match="different size"):
-        MirrorArray(engine, "md0", [Recorder(engine, "a", MIB), Recorder(engine, "b", 2 * MIB)], Md26(2))
+    unequal = [Recorder(engine, "a", 2 * MIB), Recorder(engine, "b", MIB)]
+    assert MirrorArray(engine, "md0", unequal, Md26(2)).capacity == MIB
     with pytest.raises(ArrayFailed, match="all 2 mirrors"):
         MirrorArray(engine, "md0", recorders(engine, 2), Md26(2), failed=[0, 1])
+
+
+class SyncNotes(Recorder):
+    """A recorder that notes who waits."""
+
+    def submit(self, request: Request) -> None:
+        self.syncs = [*getattr(self, "syncs", []), request.sync]
+        super().submit(request)
+
+
+def test_a_direct_write_is_an_ordinary_awaited_one_on_the_members() -> None:
+    """Protects write-back throttling on mirrors: md drops REQ_IDLE, so the members see no direct write."""
+    engine = Engine()
+    disks = [SyncNotes(engine, f"d{slot}") for slot in range(2)]
+    array = MirrorArray(engine, "md0", disks, Md26(2))
+    for sync in (ASYNC, WAITED, DIRECT, WRITE_THROUGH):
+        array.submit(Request(WRITE, 0, 4 * KIB, lambda _: None, sync=sync))
+    engine.run()
+    assert [disk.syncs for disk in disks] == [[ASYNC, WAITED, WAITED, WRITE_THROUGH]] * 2
+
+
+class Halves(PrimaryOnly):
+    """Cuts every read between two mirrors."""
+
+    def divide(self, request: Request, candidates: Sequence[int]) -> list[tuple[int, int, int]]:
+        half = request.size // 2
+        return [(0, request.offset, half), (1, request.offset + half, half)]
+
+
+def test_a_policy_may_cut_a_read() -> None:
+    """Protects the hook for policies that spread one read: both halves are read, and the read is over with the last."""
+    engine = Engine()
+    disks = [Recorder(engine, f"d{slot}", service_s=0.0, per_byte_s=1e-6) for slot in range(2)]
+    array = MirrorArray(engine, "md0", disks, Halves(2))
+    issuer = Issuer(engine, array)
+    issuer.read(8 * KIB, 8 * KIB)
+    engine.run()
+    assert [disk.sent(READ) for disk in disks] == [[(8 * KIB, 4 * KIB)], [(12 * KIB, 4 * KIB)]]
+    assert engine.now == pytest.approx(4 * KIB * 1e-6), "half the time of one mirror"
+    assert array.member_reads == 2
+    assert len(issuer.done) == 1
+
+
+def test_a_check_reads_all_mirrors_and_writes_nothing() -> None:
+    """Protects a check: it compares the mirrors there are, and finds nothing to correct."""
+    bench = Bench(3, failed=(1,))
+    bench.array.check(MIB, 64 * KIB, lambda: bench.resynced.append(bench.engine.now))
+    bench.engine.run()
+    assert [disk.log for disk in bench.disks] == [[(READ, MIB, 64 * KIB)], [], [(READ, MIB, 64 * KIB)]]
+    assert bench.resynced == pytest.approx([0.001])
+    assert bench.array.check_bytes == bench.array.capacity
+
+
+def random_readers_per_second(balance: ReadBalance, readers: int, mirrors: int = 5) -> float:
+    """4 KiB reads a second of so many random readers on disks that seek 0 to 8 ms by distance."""
+    engine = Engine()
+    disks = [Seeker(engine, f"d{slot}") for slot in range(mirrors)]
+    array = MirrorArray(engine, "md0", disks, balance)
+    loads = [ClosedLoad(engine, array, size=4 * KIB, name=f"reader{n}", stream=n) for n in range(readers)]
+    engine.run(until=2.0)
+    return sum(load.reads for load in loads) / 2.0
+
+
+class Seeker(FixedServiceDevice):
+    """A disk that takes 1 ms and the time its head needs, 1 ms per 8 MiB."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        super().__init__(engine, name, 64 * MIB, self._serve_s)
+        self._offset = self._head = 0
+
+    def submit(self, request: Request) -> None:
+        self._offset = request.offset
+        super().submit(request)
+
+    def _serve_s(self, size: int, op: int) -> float:
+        way = abs(self._offset - self._head)
+        self._head = self._offset + size
+        return 0.001 + 0.001 * way / (8 * MIB)
+
+
+def test_five_mirrors_win_only_under_many_readers() -> None:
+    """Protects the five-way mirror: one reader gets one disk's rate, ten readers get more than four disks' rate.
+
+    With all reads on the first mirror, the counter-test, ten readers get no more than that one disk gives.
+    """
+    one = random_readers_per_second(PrimaryOnly(5), 1)
+    assert random_readers_per_second(Md61(5), 1) == pytest.approx(one, rel=0.1)
+    assert random_readers_per_second(Md61(5), 10) > 4 * one
+    assert random_readers_per_second(PrimaryOnly(5), 10) == pytest.approx(one, rel=0.1)
+
+
+def test_one_stream_is_no_faster_on_five_mirrors() -> None:
+    """Protects the other half: a stream that keeps eight reads outstanding is on one mirror; on a stripe it is not."""
+    rates = []
+    for mirrors in (1, 5):
+        engine = Engine()
+        array = MirrorArray(engine, "md0", recorders(engine, mirrors), Md61(mirrors))
+        load = ClosedLoad(engine, array, size=64 * KIB, depth=8, sequential=True)
+        engine.run(until=0.5)
+        rates.append(load.reads)
+    assert rates[0] == pytest.approx(rates[1], abs=2)
+
+
+def test_write_mostly_members_of_an_array_get_no_reads() -> None:
+    """Protects a slow member behind a fast one: it takes the writes and not the reads; the counter-test is without."""
+    for write_mostly, reads in ((frozenset({0}), 0), (frozenset[int](), 10)):
+        engine = Engine()
+        disks = recorders(engine, 2)
+        array = MirrorArray(engine, "md0", disks, Md61(2, write_mostly=write_mostly))
+        for number in range(20):
+            Issuer(engine, array).write(number * MIB, 4 * KIB)
+            engine.run()
+            Issuer(engine, array).read(number * MIB + 64 * KIB, 4 * KIB)
+            if number % 2:
+                Issuer(engine, array).read(number * MIB + 128 * KIB, 4 * KIB)
+            engine.run()
+        assert len(disks[0].sent(WRITE)) == 20
+        assert (len(disks[0].sent(READ)) >= reads) if reads else not disks[0].sent(READ)

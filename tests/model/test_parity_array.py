@@ -76,6 +76,44 @@ def test_more_lost_than_parities_is_refused() -> None:
     Bench(5, "raid6", failed=(0, 1))
 
 
+def test_today_a_whole_array_is_read_directly() -> None:
+    """Protects chunk_aligned_read: one request per chunk, no heads occupied, and what was written is read again."""
+    bench = Bench(hold_s=None, direct_reads=True)
+    bench.issuer.write(0, PAGE, sync=True)
+    bench.engine.run()
+    bench.forget()
+    bench.issuer.read(0, PAGE)
+    bench.issuer.read(3 * CHUNK, 2 * CHUNK)
+    assert bench.array.cache.in_use == 0
+    bench.engine.run()
+    assert bench.disks[0].sent(READ) == [(0, PAGE), (CHUNK, CHUNK)]
+
+
+def test_through_the_stripe_cache_it_is_not_read_again() -> None:
+    """The counter-test: a degraded array, and kernels before 2.6.21, find the block in the stripe cache."""
+    for bench in (Bench(), Bench(failed=(1,), hold_s=None, direct_reads=True)):
+        bench.issuer.write(0, PAGE, sync=True)
+        bench.engine.run()
+        bench.forget()
+        bench.issuer.read(0, PAGE)
+        bench.engine.run()
+        assert bench.reads() == [[]] * 4
+        assert len(bench.issuer.done) == 2
+
+
+def test_today_a_degraded_array_reads_whole_heads() -> None:
+    """Protects degraded reads by md's thread: 1 KiB of the lost member are 4 KiB of all others, and 3 KiB of another
+    member are its block.
+    """
+    bench = Bench(failed=(0,), hold_s=None, direct_reads=True)
+    bench.issuer.read(9 * KIB, KIB)
+    bench.issuer.read(CHUNK + 33 * KIB, 3 * KIB)
+    bench.engine.run()
+    assert bench.reads() == [[], [(8 * KIB, PAGE), (32 * KIB, PAGE)], [(8 * KIB, PAGE)], [(8 * KIB, PAGE)]]
+    assert bench.times() == pytest.approx([0.001, 0.002])
+    assert bench.array.cache.in_use == 0
+
+
 # degraded and rebuilding writes
 
 
@@ -281,16 +319,34 @@ def test_parity_is_paid_by_what_goes_through_it() -> None:
         ("raid6", 6, (0, 3), (0, 3)),
     ],
 )
-@pytest.mark.parametrize("heads", [0, 5, 64])
-@pytest.mark.parametrize("queued", [False, True])
+@pytest.mark.parametrize(
+    ("heads", "queued", "hold_s"),
+    [
+        (0, False, 0.003),
+        (5, False, 0.003),
+        (5, True, 0.003),
+        (64, True, 0.003),
+        (0, True, None),
+        (5, False, None),
+        (5, True, None),
+    ],
+)
 def test_a_random_mix_is_served(
-    level: str, members: int, failed: tuple[int, ...], rebuilding: tuple[int, ...], heads: int, queued: bool
+    level: str,
+    members: int,
+    failed: tuple[int, ...],
+    rebuilding: tuple[int, ...],
+    heads: int,
+    queued: bool,
+    hold_s: float | None,
 ) -> None:
     """Protects from requests that get lost: 120 reads and writes of all sizes, waited for or not, at random times in a
     small array, with a rebuild beside them; in the end all are answered and nothing is in use.
     """
     rng = random.Random(f"{level}{members}{failed}{rebuilding}{heads}")
-    bench = Bench(members, level, failed, rebuilding, capacity=8 * CHUNK, queued=queued, heads=heads)
+    bench = Bench(
+        members, level, failed, rebuilding, 8 * CHUNK, queued, hold_s=hold_s, direct_reads=hold_s is None, heads=heads
+    )
     capacity = bench.array.capacity
     resynced: list[int] = []
 

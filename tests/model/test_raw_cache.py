@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from raidsim.model.cpu import Cpu
 from raidsim.model.engine import Engine
 from raidsim.model.host import FREE, Host
 from raidsim.model.raw_cache import DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
-from raidsim.model.readahead import READ_AHEAD
+from raidsim.model.readahead import PAGE, READ_AHEAD, ReadAhead61
 from raidsim.model.request import READ, WRITE
 from raidsim.model.schedulers import Noop
 from raidsim.tests.model.recording import KIB, MIB, Recorder
@@ -34,7 +34,7 @@ class Bench:
         limit_bytes: int = 1 * MIB,
         disk_s: float = 0.001,
         bio_s: float = 0.0,
-        **settings: int,
+        **settings: Any,
     ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
@@ -267,3 +267,144 @@ def test_a_writer_without_dirty_blocks_waits_for_others() -> None:
     bench.engine.call_at(0.5, others)
     bench.engine.run(until=2.0)
     assert went_on == [0.5]
+
+
+class Pluggable(Recorder):
+    """A device that a task can plug: it writes down what each plug held, and what came without."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine, servers=32)
+        self.bursts: list[list[int]] = []
+        self.plugged = False
+
+    has_room = True
+
+    def plug(self) -> None:
+        """A burst begins."""
+        self.plugged = True
+        self.bursts.append([])
+
+    def unplug(self) -> None:
+        """And ends."""
+        self.plugged = False
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """There always is."""
+        callback()
+
+    def submit(self, request: Any) -> None:
+        if self.plugged:
+            self.bursts[-1].append(request.size)
+        else:
+            self.bursts.append([-request.size])
+        super().submit(request)
+
+
+class Bench61(Bench):
+    """A cache of Linux 6.1: whole windows, and the task plugs."""
+
+    def __init__(self, window: int = 128 * KIB, limits: DirtyLimits = LIMITS, **settings: Any) -> None:
+        self.engine = Engine()
+        self.cpu = Cpu(self.engine)
+        self.memory = DirtyMemory(limits)
+        self.disk: Any = Pluggable(self.engine)
+        self.cache = RawCache(
+            self.engine,
+            Host(self.cpu, replace(FREE, page_s=1e-6)),
+            self.disk,
+            RawCacheSettings(4 * KIB, 32 * MIB, run_bytes=0, task_plug=True, **settings),
+            self.memory,
+            lambda end: ReadAhead61(window, end),
+        )
+
+    def calls(self, offsets: list[int], size: int) -> list[tuple[int, int]]:
+        """Read `size` bytes at each offset from one open file; what the disk is sent."""
+
+        def program() -> Generator[Any, Any, None]:
+            file = self.cache.open()
+            for offset in offsets:
+                yield from self.cache.stream_read(offset, offset + size, 1, 0.0, lambda _: None, size, file)
+
+        self.engine.run(self.engine.spawn(program()))
+        self.engine.run(until=self.engine.now + 1.0)
+        return [(offset // PAGE, length // PAGE) for offset, length in self.disk.sent(READ)]
+
+
+def test_6_1_reads_a_window_in_one_piece_under_a_plug() -> None:
+    """Protects the sizes that an array sees: the ramp to 128 KiB, each window one I/O in a burst of its own."""
+    bench = Bench61()
+    sent = bench.calls([0], 1 * MIB)
+    assert sent[:2] == [(0, 256), (256, 256)], "a call of 1 MiB is read at once, and a mark on its middle page"
+    bench = Bench61()
+    sent = bench.calls(list(range(0, 400 * KIB, 4 * KIB)), 4 * KIB)
+    assert sent == [(0, 4), (4, 8), (12, 16), (28, 32), (60, 32), (92, 32), (124, 32)]
+    assert bench.disk.bursts == [[size * PAGE] for _, size in sent]
+
+
+def test_6_1_knows_the_size_of_the_call() -> None:
+    """Protects the request size that the policy is told: 16 pages asked for, 16 more are read ahead."""
+    assert Bench61().calls([0, 64 * KIB], 64 * KIB) == [(0, 32), (32, 32)]
+
+
+def test_an_open_file_remembers_where_it_was() -> None:
+    """Protects programs of many calls: pages 700 and 701 in one file are in order, from two files they are not."""
+    assert Bench61().calls([700 * PAGE, 701 * PAGE], PAGE) == [(700, 1), (701, 4)]
+    bench = Bench61()
+    bench.calls([700 * PAGE], PAGE)
+    assert bench.calls([701 * PAGE], PAGE) == [(700, 1), (701, 1)]
+
+
+def test_random_calls_are_read_as_they_are() -> None:
+    """The counter-test of read-ahead: random calls of 64 KiB cause reads of 64 KiB."""
+    offsets = [(300 + 331 * i % 1000) * 16 * PAGE % (60 * MIB) for i in range(20)]
+    assert Bench61().calls(offsets, 64 * KIB) == [(offset // PAGE, 16) for offset in offsets]
+
+
+def test_pages_of_a_window_are_paid_before_it_is_read() -> None:
+    """Protects the order of 6.1: the first 4 pages are allocated (1 us each) before their I/O of 1 ms begins."""
+    bench = Bench61()
+    program = bench.cache.stream_read(0, PAGE, 1, 0.0, lambda _: None, PAGE)
+    bench.engine.run(bench.engine.spawn(program))
+    assert bench.engine.now == pytest.approx(0.001 + 4e-6)
+
+
+def test_a_writer_without_a_duty_pauses_for_the_flusher() -> None:
+    """Protects throttling since 3.2: the writer submits nothing itself, is held at the limit, and the flusher writes in
+    plugged bursts of a pass, 64 KiB here.
+    """
+    limits = replace(LIMITS, duty=0)
+    bench = Bench61(limits=limits, flush_run_bytes=4 * KIB)
+    writer = bench.engine.spawn(bench.writer(16 * MIB, 20_000 * MIB))
+    most = 0
+
+    def watch() -> Generator[Any, Any, None]:
+        nonlocal most
+        while writer.is_alive:
+            most = max(most, bench.memory.dirty_bytes + bench.memory.writeback_bytes)
+            yield bench.engine.timeout(0.0001)
+
+    bench.engine.spawn(watch())
+    bench.engine.run(writer)
+    assert LIMITS.limit <= most <= LIMITS.limit + 8 * KIB
+    assert bench.disk.bursts[0] == [4 * KIB] * 16
+    assert all(size > 0 for burst in bench.disk.bursts for size in burst), "nothing without a plug"
+
+
+def test_a_pausing_writer_wakes_the_flusher() -> None:
+    """Protects from waiting for ever when the limits are closer to each other than the kernel looks at them."""
+    limits = DirtyLimits(64 * KIB, 64 * KIB, limit=128 * KIB, duty=0, pass_bytes=4 * MIB)
+    bench = Bench61(limits=limits)
+    bench.engine.run(bench.engine.spawn(bench.writer(1 * MIB, 2000 * MIB)))
+    assert bench.cache.written_back_bytes >= 1 * MIB - limits.limit
+
+
+def test_a_forgotten_page_loses_its_mark() -> None:
+    """Protects memory pressure: marks lie on held pages only."""
+    bench = Bench61()
+    bench.calls([0], PAGE)
+    assert PAGE in bench.cache.marks
+    bench.cache.marks.add(40 * MIB)
+    bench.cache.mark_dirty(2 * MIB, 34 * MIB)
+    assert bench.cache.cached.run_from(PAGE) == PAGE
+    assert PAGE not in bench.cache.marks
+    assert 40 * MIB in bench.cache.marks

@@ -7,7 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from raidsim.model.array import Submitter
 from raidsim.model.engine import Engine
+from raidsim.model.errors import ModelError
+from raidsim.model.request import Device, Request
 from raidsim.model.resync import Resync, ResyncSettings
 
 KIB = 1024
@@ -16,13 +19,32 @@ ARRAY_SPEED = 50 * MB
 REQUEST = 64 * KIB
 
 
+class Member:
+    """A member that has completed other I/O at a given rate."""
+
+    name, capacity = "d0", 1 << 50
+
+    def __init__(self, engine: Engine, load: float) -> None:
+        self.engine = engine
+        self.load = load
+
+    @property
+    def foreground_bytes(self) -> int:
+        return int(self.load * self.engine.now)
+
+    def submit(self, request: Request) -> None:
+        raise AssertionError(request)
+
+
 class Copier:
     """An array of 50 MB/s with a foreground load of a given rate."""
 
     def __init__(self, engine: Engine, size: int, load: float = 0.0) -> None:
         self.engine = engine
         self.resync_bytes = size
-        self.rebuilding = frozenset({1})
+        self.rebuilding: frozenset[int] = frozenset({1})
+        self.members: list[Device] = [Member(engine, load)]
+        self.resync_thread: Submitter | None = None
         self.load = load
         self.free_at = 0.0
         self.under_way = 0
@@ -46,6 +68,8 @@ class Copier:
             done()
 
         self.engine.call_at(self.free_at, over)
+
+    check = resync
 
     def under_way_bytes(self) -> int:
         return self.under_way * REQUEST
@@ -157,3 +181,90 @@ def test_it_starts_where_the_rebuild_stands() -> None:
     engine.run()
     assert array.copied == 10 * REQUEST
     assert engine.now == pytest.approx(6 * REQUEST / ARRAY_SPEED)
+
+
+def drained(speed_min: float, speed_max: float) -> ResyncSettings:
+    """A thread of Linux 6.1: it waits for its own I/O while the array is busy."""
+    return ResyncSettings(speed_min, speed_max, REQUEST, 2 * REQUEST, 8, 0.5, when_busy="drain")
+
+
+@pytest.mark.parametrize(("rate", "polite"), [(0.0, False), (10 * MB, True)])
+def test_61_drains_under_load_and_does_not_fall_to_its_minimum(rate: float, polite: bool) -> None:
+    """Protects the politeness of today: with load it drains at every look, yet stays far above the minimum."""
+    engine = Engine()
+    array = Copier(engine, 1 << 50, rate)
+    resync = Resync(engine, array, drained(1 * MB, 200 * MB), warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=20.0)
+    assert (resync.drains > 100) == polite
+    assert resync.naps == 0
+    assert resync.report.average_rate > 0.9 * ARRAY_SPEED, "the copier loses nothing by being drained"
+
+
+def test_61_below_its_minimum_does_not_look_at_the_load() -> None:
+    """Counter-test: with the minimum out of reach it never drains."""
+    engine = Engine()
+    array = Copier(engine, 1 << 50, 10 * MB)
+    resync = Resync(engine, array, drained(100 * MB, 200 * MB), warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=5.0)
+    assert resync.drains == 0
+
+
+@pytest.mark.parametrize("limit", [2 * MB, 20 * MB])
+def test_61_keeps_to_its_maximum(limit: int) -> None:
+    """Protects speed_limit_max of today: naps of half a second, held within 20 %."""
+    engine = Engine()
+    array = Copier(engine, 1 << 50)
+    resync = Resync(engine, array, drained(1 * MB, limit), warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=30.0)
+    assert array.copied / 30.0 == pytest.approx(limit, rel=0.2)
+    assert resync.naps > 10
+
+
+def test_the_report_foretells_the_end() -> None:
+    """Protects the estimate: of a rebuild seen in part, the rest at the current rate ends when it really does."""
+    engine = Engine()
+    array = Copier(engine, 10_000 * REQUEST)
+    resync = Resync(engine, array, drained(1 * MB, 200 * MB), warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=4.0)
+    seen = resync.report
+    assert seen.finished_s is None
+    assert seen.remaining_s is not None
+    assert seen.current_rate == pytest.approx(ARRAY_SPEED, rel=0.05)
+    engine.run()
+    end = resync.report
+    assert end.finished_s == pytest.approx(4.0 + seen.remaining_s, rel=0.05)
+    assert end.average_rate == pytest.approx(ARRAY_SPEED, rel=0.01)
+
+
+def test_a_thread_that_took_the_last_stripe_waits_for_a_quarter() -> None:
+    """Protects the stripe cache: after 8 requests it goes on when 6 are left, and a tick later."""
+    engine = Engine()
+    array = Copier(engine, 64 * REQUEST)
+    settings_61 = ResyncSettings(1 * MB, 1e12, REQUEST, 2 * REQUEST, 8, 0.5, resume_depth=6, resume_delay_s=0.004)
+    resync = Resync(engine, array, settings_61, warm=False)
+    engine.spawn(resync.run())
+    engine.run(until=2 * REQUEST / ARRAY_SPEED + 0.0035)
+    assert resync.position == 8 * REQUEST
+    engine.run(until=2 * REQUEST / ARRAY_SPEED + 0.0045)
+    assert resync.position > 8 * REQUEST
+    engine.run()
+    assert array.copied == 64 * REQUEST
+
+
+def test_a_check_rebuilds_nothing() -> None:
+    """Protects the actions: a check reads to the end and declares no member rebuilt; a recover needs one to rebuild."""
+    engine = Engine()
+    array = Copier(engine, 10 * REQUEST)
+    ended: list[float] = []
+    resync = Resync(engine, array, drained(1 * MB, 200 * MB), action="check", finished=lambda: ended.append(engine.now))
+    engine.spawn(resync.run())
+    engine.run()
+    assert ended == [resync.report.finished_s]
+    assert not array.rebuilt_at
+    array.rebuilding = frozenset()
+    with pytest.raises(ModelError, match="rebuilt"):
+        Resync(engine, array, drained(1 * MB, 200 * MB))

@@ -152,6 +152,43 @@ def test_the_oldest_row_is_forgotten() -> None:
     assert [store.knows(row) for row in range(3)] == [True, False, True]
 
 
+def test_a_growing_cache_counts_heads() -> None:
+    """The counter-test: where heads are counted one by one, four heads remember four rows of one head, not of five."""
+    store = StripeCache(4, HEAD)
+    for row in range(5):
+        store.remember_all(row, (0, 1), 0, HEAD)
+    assert [store.knows(row) for row in range(5)] == [False, True, True, True, True]
+    store.remember_all(4, (2,), HEAD, 2 * HEAD)
+    assert [store.knows(row) for row in range(5)] == [False, False, True, True, True]
+
+
+def test_the_cache_grows_when_somebody_waited() -> None:
+    """Protects today's cache: a head more per pass of md's thread while work waits, up to what memory allows."""
+    store = StripeCache(4, HEAD, most_heads=6)
+    for row in range(4):
+        assert store.acquire(row, 0, HEAD)
+    store.grow()
+    assert store.heads == 4, "nobody waited"
+    started: list[int] = []
+    store.wait(9, 0, HEAD, lambda: started.append(9))
+    for _ in range(5):
+        store.grow()
+    assert (store.heads, started) == (6, [9])
+    fixed = cache(1)
+    assert fixed.acquire(0, 0, HEAD)
+    fixed.wait(1, 0, HEAD, lambda: None)
+    fixed.grow()
+    assert fixed.heads == 1
+
+
+def test_scattered_heads_of_a_row_are_counted_one_by_one() -> None:
+    """Protects large chunks: two blocks far apart in one row are two heads, not all between them."""
+    store = cache()
+    assert store.acquire(0, 0, HEAD)
+    assert store.acquire(0, 15 * HEAD, CHUNK)
+    assert (store.in_use, store.most_in_use) == (2, 2)
+
+
 def test_arrivals_call_everybody_once() -> None:
     """Protects readers that wait for the same block: all are called when it arrives, later ones at once."""
     arrival = Arrival()

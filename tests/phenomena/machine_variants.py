@@ -17,10 +17,13 @@ from raidsim.calibration.study import StudySpec, load_study
 from raidsim.model.kernels import KernelSpec, kernel
 from raidsim.model.statistics import Usage
 from raidsim.scenarios import build
+from raidsim.scenarios.arrays import ArraySpec
 from raidsim.scenarios.build import BuiltMachine
-from raidsim.scenarios.machine import ArraySpec, MachineSpec
-from raidsim.scenarios.run import Prediction, ReadRun, Sample, simulate
-from raidsim.scenarios.scenario import DdSpec, ScenarioSpec
+from raidsim.scenarios.machine import MachineSpec
+from raidsim.scenarios.prediction import Prediction
+from raidsim.scenarios.run import ReadRun, Sample, simulate
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.workloads import DdSpec
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KERNELS = ("linux-2.4.26", "linux-2.6.7", "linux-2.6.8")

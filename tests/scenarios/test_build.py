@@ -12,9 +12,11 @@ from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
 from raidsim.model.schedulers import Anticipatory, LinusElevator
+from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
 from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
-from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario, scenario_document
 
 LINUX_24, LINUX_26 = "linux-2.4.26", "linux-2.6.8"
 
@@ -137,26 +139,25 @@ def test_batches_of_disks_are_out_of_step_and_reproducible() -> None:
 
     def phases(seed: int) -> list[float]:
         machine = built(targets=DRIVES, seed=seed)
-        return [machine.queues[name].scheduler._batch_ends for name in DRIVES]  # type: ignore[attr-defined]
+        return [machine.queues[name].scheduler._batch_ends for name in DRIVES]  # type: ignore[union-attr]
 
     assert phases(1) == phases(1)
     assert phases(1) != phases(2)
     assert len(set(phases(1))) == len(DRIVES)
 
 
-def test_unequal_members_are_refused_where_they_do_not_fit() -> None:
-    """Protects parity and mirrors: drives of different size are refused by name and size; linear takes them."""
-    overrides = {"sdb": {"overrides": {"capacity": "100GB"}}}
+def test_unequal_members_are_used_to_the_end_of_the_smallest() -> None:
+    """Protects mixed members: RAID 5 and mirrors have the smallest drive's size, linear all of each."""
+    document = scenario_document(targets=("md0",))
+    document["machine"]["drives"]["sdb"]["overrides"] = {"capacity": "100GB"}
 
-    def spec(level: str) -> Any:
-        whole = scenario(array=array_of(level, 3), targets=("md0",))
-        drives = dict(whole.machine.drives)
-        drives["sdb"] = drives["sdb"].model_copy(update=overrides["sdb"])
-        return whole.model_copy(update={"machine": whole.machine.model_copy(update={"drives": drives})})
+    def capacity(level: str) -> int:
+        document["arrays"] = {"md0": array_of(level, 3)}
+        return int(BuiltMachine(validate(ScenarioSpec, document)).arrays["md0"].capacity)
 
-    with pytest.raises(InputError, match=r"unequal size.*sdb 100"):
-        BuiltMachine(spec("raid5"))
-    assert BuiltMachine(spec("linear")).arrays["md0"].capacity > 2 * 250e9
+    assert capacity("raid5") == pytest.approx(2 * 100e9, rel=1e-5)
+    assert capacity("raid1") == pytest.approx(100e9, rel=1e-5)
+    assert capacity("linear") == pytest.approx(2 * 250e9 + 100e9, rel=1e-2)
 
 
 def test_the_workload_is_within_the_device() -> None:

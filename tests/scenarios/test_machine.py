@@ -1,4 +1,4 @@
-"""Machines and arrays as data: what they mean, and what is refused with which words."""
+"""Machines as data: what they mean, and what is refused with which words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.drives import drive
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
-from raidsim.scenarios.machine import ArraySpec, MachineSpec
+from raidsim.scenarios.machine import MachineSpec
 from raidsim.tests.scenarios.small_machine import machine, machine_document
 
 
@@ -53,42 +53,3 @@ def test_what_a_machine_cannot_be(where: tuple[str, ...], value: Any, words: lis
     with pytest.raises(InputError) as caught:
         validate(MachineSpec, document)
     assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("array", "words"),
-    [
-        ({"members": ["a", "a", "b"]}, ["a, a, b", "each drive once"]),
-        ({"failed": ["x"]}, ["failed: x is not a member", "a, b, c, d"]),
-        ({"rebuilding": ["x"]}, ["rebuilding: x is not a member"]),
-        ({"rebuilding": ["a"]}, ["rebuilding: a has not failed", "none"]),
-        ({"failed": ["b"], "rebuilding": ["a"]}, ["rebuilding: a has not failed", "allowed: b"]),
-        ({"resync": {"speed_max": "1MB/s"}}, ["resync without a member being rebuilt"]),
-        ({"level": "raid6", "members": ["a", "b", "c"]}, ["3"]),
-        ({"algorithm": "sideways"}, ["sideways", "left-symmetric"]),
-        ({"level": "raid9"}, ["raid9", "raid5"]),
-    ],
-)
-def test_what_an_array_cannot_be(array: dict[str, Any], words: list[str]) -> None:
-    """Protects from arrays that do not exist, each with its own words."""
-    document = {"level": "raid5", "members": ["a", "b", "c", "d"], **array}
-    with pytest.raises(InputError) as caught:
-        validate(ArraySpec, document)
-    assert all(word in str(caught.value) for word in words), str(caught.value)
-
-
-def test_an_array_that_is_rebuilding() -> None:
-    """The counter-test: a failed member that is rebuilt, with limits set by hand, is fine."""
-    array = validate(
-        ArraySpec,
-        {
-            "level": "raid5",
-            "members": ["a", "b", "c", "d"],
-            "failed": ["b"],
-            "rebuilding": ["b"],
-            "resync": {"speed_max": "10MB/s", "position": "1GiB"},
-        },
-    )
-    assert array.resync is not None
-    assert array.resync.speed_max == pytest.approx(10e6)
-    assert array.layout([1 << 30] * 4).capacity == 3 << 30

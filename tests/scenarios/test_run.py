@@ -10,7 +10,8 @@ import pytest
 
 from raidsim.model.drives import drive
 from raidsim.scenarios.build import BuiltMachine
-from raidsim.scenarios.run import Prediction, WriteRun, _rate_without_growth, simulate
+from raidsim.scenarios.prediction import Prediction
+from raidsim.scenarios.run import WriteRun, _rate_without_growth, simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario
 
 MEDIA = drive("WD2500JB").outer_media_rate

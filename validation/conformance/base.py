@@ -37,12 +37,25 @@ class Miss:
 
 @dataclass(slots=True)
 class KindResult:
-    """The result of one kind of check."""
+    """The result of one kind of check.
+
+    Attributes
+    ----------
+    kind
+        Its name.
+    cases, matched
+        How many recorded cases were compared, and how many the model reproduces.
+    misses
+        The others.
+    notes
+        What a reader of the report must know, such as what was left out.
+    """
 
     kind: str
     cases: int = 0
     matched: int = 0
     misses: list[Miss] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def record(self, file: str, case: str, difference: str) -> None:
         """Count a case; an empty `difference` is a match."""

@@ -1,110 +1,101 @@
 """Layouts beside the maps read off real arrays of the Linux md driver.
 
-`truth/layout/*.json` holds one file per level and algorithm, each with several arrays: the chunk map, the parity
-map, the zones of RAID 0, and in how many rows the Q bytes found on the members follow each of four candidate rules.
-Everything recorded about the map is compared, chunk by chunk; nothing here is statistical.
+A file holds several arrays of one level and algorithm: the chunk map, the parity map, the zones of RAID 0, and in
+how many rows the Q bytes found on the members follow each of four candidate rules. Everything recorded about the
+map is compared, chunk by chunk; nothing here is statistical.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..model.errors import InputError
-from ..model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
-from ..model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
-from ..model.layouts.layout import Layout
+from ...model.errors import InputError
+from ...model.layouts import (
+    DEFAULT_CHUNK,
+    LinearLayout,
+    MirroredLayout,
+    ParityLayout,
+    Raid10Layout,
+    StripedLayout,
+    layout_for,
+)
+from ...model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
+from ...model.layouts.layout import Layout
+from .base import KindResult, Progress, TruthFile
+from .mdadm import recorded_array
 
-DEFAULT_DIRECTORY = Path(__file__).parent / "truth" / "layout"
-
-Array = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutCheck:
-    """The result for one recorded array.
-
-    Attributes
-    ----------
-    file, name
-        The truth file and the array in it.
-    matched
-        Whether everything recorded is what the layout says.
-    message
-        What was compared, or the first difference.
-    """
-
-    file: str
-    name: str
-    matched: bool
-    message: str
+Array = Mapping[str, Any]
 
 
-def load_arrays(directory: Path | None = None) -> list[tuple[str, Array]]:
-    """Return (file name, recorded array) for every array of every truth file.
+def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
+    """Compare every recorded array with the layout of the model."""
+    result = KindResult("layout")
+    for file in files:
+        for array in file.content["arrays"]:
+            progress(array["name"])
+            result.record(file.path.name, array["name"], layout_difference(file.path.name, array))
+    return result
+
+
+def layout_difference(file: str, array: Array) -> str:
+    """What differs between a recorded array and the layout of the model; "" if nothing does.
 
     Raises
     ------
     InputError
-        If there is no truth file, or one cannot be read.
+        If the recording lacks a chart of its level, or names an array that cannot be built.
     """
-    where = directory or DEFAULT_DIRECTORY
-    files = sorted(where.glob("*.json"))
-    if not files:
-        raise InputError(str(where), "no truth file (*.json)", "give a directory of recorded layouts")
-    arrays = []
-    for file in files:
-        try:
-            arrays += [(file.name, array) for array in json.loads(file.read_text())["arrays"]]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(str(file), f"not a recorded layout ({error})", "JSON with a list `arrays`") from error
-    return arrays
+    place = f"{file}, array {array['name']}"
+    layout = recorded_layout(place, array)
+    for name in _charts(layout):
+        if array.get(name) is None:
+            raise InputError(f"{place}, field {name}", "it is missing", f"required: a map of {layout.level} has it")
+    for what, recorded, predicted in _comparisons(layout, array):
+        difference = _first_difference(recorded, predicted)
+        if difference:
+            return f"{what}: {difference}"
+    return ""
 
 
-def check_layouts(directory: Path | None = None) -> list[LayoutCheck]:
-    """Compare every recorded array with the layout of the model."""
-    return [check_array(file, array) for file, array in load_arrays(directory)]
-
-
-def check_array(file: str, array: Array) -> LayoutCheck:
-    """Compare one recorded array with the layout of the model."""
-    name = str(array.get("name", "?"))
-    compared = []
-    try:
-        layout = recorded_layout(array)
-        for what, recorded, predicted in _comparisons(layout, array):
-            difference = _first_difference(recorded, predicted)
-            if difference:
-                return LayoutCheck(file, name, False, f"{what}: {difference}")
-            compared.append(what)
-    except (InputError, KeyError, IndexError, TypeError) as error:
-        return LayoutCheck(file, name, False, f"cannot be compared: {error!r}")
-    return LayoutCheck(file, name, True, f"same {', '.join(compared)}")
-
-
-def recorded_layout(array: Array) -> Layout:
-    """Return the model's layout of a recorded array.
+def recorded_layout(place: str, array: Array) -> Layout:
+    """The model's layout of a recorded array; `place` is what errors name.
 
     md also builds RAID 5 of two disks, which :func:`layout_for` refuses; its arithmetic holds all the same.
     """
-    level = _option(array, "level") or "?"
-    algorithm = _option(array, "layout")
-    sizes = [int(kib) * 1024 for kib in array["member_data_kib"]]
+    made = recorded_array(place, array)
+    members = array["n"]
+    if members != made.devices:
+        raise InputError(f"{place}, field n", f"{members}", f"the command says {made.devices} devices")
+    sizes = [kib * 1024 for kib in array["member_data_kib"]]
     if array.get("component_kib"):
-        sizes = [int(array["component_kib"]) * 1024] * int(array["n"])
-    chunk = int(array["chunk_kib"]) * 1024 or None
-    if level == "raid5" and array["n"] == 2 and chunk:
-        return ParityLayout(level, sizes, chunk, algorithm or "left-symmetric")
-    return layout_for(level, int(array["n"]), chunk, sizes, algorithm)
+        sizes = [array["component_kib"] * 1024] * members
+    chunk = array["chunk_kib"] * 1024 or None
+    try:
+        if made.level == "raid5" and members == 2:
+            algorithm = layout_for(made.level, 3, chunk, sizes[0], made.algorithm).algorithm
+            return ParityLayout(made.level, sizes, chunk or DEFAULT_CHUNK, str(algorithm))
+        return layout_for(made.level, members, chunk, sizes, made.algorithm)
+    except InputError as error:
+        raise InputError(f"{place}: {error.place}", error.found, error.allowed) from None
 
 
-def _option(array: Array, name: str) -> str | None:
-    found = re.search(rf"--{name}=(\S+)", str(array["cmd"]))
-    return found[1] if found else None
+def _charts(layout: Layout) -> tuple[str, ...]:
+    """The fields that a map of such a layout must have."""
+    match layout:
+        case LinearLayout():
+            return ("segments_kib",)
+        case MirroredLayout():
+            return ("identical",)
+        case StripedLayout():
+            return ("first_chunks", "zones")
+        case Raid10Layout():
+            return ("chunks", "chunks_total", "last_chunk", "chunks_per_member", "last_member_chunk")
+        case ParityLayout() if layout.members == 2:
+            return ("chunks",)
+        case ParityLayout():
+            return ("chunks", "parity", "q_rule_rows_ok") if layout.parities == 2 else ("chunks", "parity")
+    return ()
 
 
 def _comparisons(layout: Layout, array: Array) -> Iterator[tuple[str, Any, Any]]:
@@ -138,8 +129,6 @@ def _comparisons(layout: Layout, array: Array) -> Iterator[tuple[str, Any, Any]]
             yield "parity", array["parity"], parity_chart(layout)
             if layout.parities == 2:
                 yield "Q order", array["q_rule_rows_ok"], _rows_by_q_rule(layout)
-        case _:
-            raise TypeError(f"no comparison for {layout!r}")
 
 
 def _raid10_comparisons(layout: Raid10Layout, array: Array) -> Iterator[tuple[str, Any, Any]]:

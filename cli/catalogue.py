@@ -1,0 +1,48 @@
+"""How an entry of a catalogue is shown: every field with where its number comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..model.drives import SourcedValue
+
+
+def wide_console() -> Console:
+    """A console whose piped output keeps its columns apart instead of being folded to 80 characters."""
+    console = Console()
+    return console if console.is_terminal else Console(width=200)
+
+
+def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, SourcedValue]) -> dict[str, Any]:
+    """Return one entry: ``name`` and ``fields``, each with ``value`` (SI units), ``source`` and ``assumed``.
+
+    A field that the file leaves to its default has neither source nor assumption.
+    """
+    fields = {}
+    for key, value in values.items():
+        origin = sources.get(key)
+        fields[key] = {
+            "value": value,
+            "source": origin.source if origin else None,
+            "assumed": origin.assumed if origin else None,
+        }
+    return {"name": name, "fields": fields}
+
+
+def entry_table(sources: Mapping[str, SourcedValue]) -> Table:
+    """Return one entry as it is written in its file."""
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("field")
+    table.add_column("value", justify="right")
+    table.add_column("from")
+    for key, origin in sources.items():
+        words = Text(origin.source) if origin.source else Text(f"assumed: {origin.assumed}", style="yellow")
+        value = ", ".join(origin.value) if isinstance(origin.value, (list, tuple)) else str(origin.value)
+        table.add_row(Text(key), Text(value), words)
+    return table

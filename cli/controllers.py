@@ -1,0 +1,60 @@
+"""`raidsim controllers`: what the catalogue of RAID controllers holds, and where each number comes from."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ..model.controllers import controller, controller_names, controller_sources
+from ..model.quantities import format_rate, format_size
+from .catalogue import entry_document, entry_table, wide_console
+
+
+def controllers_command(
+    name: Annotated[str | None, typer.Argument(help="One controller: every field with its source.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """List the hardware RAID controllers in the catalogue, or everything about one of them."""
+    if as_json:
+        typer.echo(json.dumps(controller_document(name) if name is not None else catalogue_document()))
+        return
+    wide_console().print(entry_table(controller_sources(name)) if name is not None else _all())
+
+
+def catalogue_document() -> dict[str, Any]:
+    """Return ``{"controllers": {name: fields}}``, fields in SI units."""
+    return {"controllers": {name: controller(name).model_dump(mode="json") for name in controller_names()}}
+
+
+def controller_document(name: str) -> dict[str, Any]:
+    """Return one controller, see :func:`.catalogue.entry_document`; `InputError` if the catalogue has none of it."""
+    values = controller(name).model_dump(mode="json")
+    known = next(known for known in controller_names() if known.casefold() == name.casefold())
+    return entry_document(known, values, controller_sources(name))
+
+
+def _all() -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("controller")
+    for heading in ("host link", "ports", "cache", "XOR", "command"):
+        table.add_column(heading, justify="right")
+    table.add_column("writes")
+    table.add_column("levels")
+    for name in controller_names():
+        spec = controller(name)
+        table.add_row(
+            Text(name),
+            format_rate(spec.host_rate),
+            str(spec.ports),
+            format_size(spec.cache),
+            format_rate(spec.xor_rate),
+            f"{spec.command * 1e6:.0f} us",
+            Text(f"{spec.write_policy}, battery {spec.battery}"),
+            Text(", ".join(spec.levels)),
+        )
+    return table

@@ -1,0 +1,413 @@
+"""The multi-queue block layer of today's Linux (6.1): tags, a task's plug, an optional scheduler, write throttling.
+
+A request takes a tag before it is queued or sent. Without an I/O scheduler the tags are the device's own (its queue
+depth) and a request goes to the device at once; with one they are the scheduler's (nr_requests) and the device's depth
+limits what is dispatched. A task that finds no tag sleeps in the middle of its submission, so it cannot keep other
+devices busy meanwhile: see :meth:`BlkMqQueue.sleeps`. Sources: block/blk-mq.c (blk_mq_submit_bio,
+blk_add_rq_to_plug, blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge), block/blk-mq-sched.c
+(__blk_mq_do_dispatch_sched), lib/sbitmap.c (sbq_calc_wake_batch).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .array import Join
+from .engine import Engine
+from .errors import ModelError
+from .host import Host, SleepingThread
+from .request import RESYNC_STREAM, WRITE, WRITE_THROUGH, Device, Request
+from .schedulers import QueuedRequest, Scheduler
+
+PLUG_REQUESTS = 32
+"""A plug holds so many requests at most (BLK_MAX_REQUEST_COUNT)."""
+
+PLUG_FLUSH_BYTES = 131_072
+"""Once the newest request of a plug is this large, the next one flushes the plug (BLK_PLUG_FLUSH_SIZE)."""
+
+_WAIT_QUEUES = 8
+_LARGEST_WAKE_BATCH = 8
+
+
+class Throttle(Protocol):
+    """What may hold a request back before it gets a tag (rq_qos)."""
+
+    def attach(self, release: Callable[[], None], depth: int) -> None:
+        """Learn the queue: `release` is called when held-back requests may be asked for again; its depth."""
+
+    def admit(self, request: Request, first: bool) -> bool:
+        """Whether `request` may go on; `first` if none waits before it. An admitted request is accounted for."""
+
+    def track(self, queued: QueuedRequest) -> None:
+        """An admitted request has become `queued`."""
+
+    def merged(self, queued: QueuedRequest) -> None:
+        """A tracked `queued` has been merged into another request."""
+
+    def sent(self, queued: QueuedRequest) -> None:
+        """The device has received `queued`."""
+
+    def completed(self, queued: QueuedRequest) -> None:
+        """The device has finished `queued`."""
+
+
+class BlkMqQueue:
+    """A device behind one hardware queue of blk-mq.
+
+    Parameters
+    ----------
+    engine, host
+        The clock, and the host that pays for commands and interrupts.
+    device
+        What serves the requests.
+    depth
+        Tags: requests the device takes at once.
+    scheduler
+        I/O scheduler, or None for "none".
+    max_request_bytes
+        Largest request (max_sectors_kb): larger I/Os are split, and merging stops there.
+    requests
+        Tags of the scheduler (nr_requests); without a scheduler there are only the device's.
+    write_requests
+        How many of the scheduler's tags writes may take (block/mq-deadline.c, async_depth); None for all.
+    throttle
+        Write-back throttling, or None.
+
+    Attributes
+    ----------
+    queued_write_bytes
+        Writes accepted and not complete.
+    foreground_bytes
+        Completed so far, but for resync.
+    merges
+        I/Os merged into a request of the plug.
+    """
+
+    __slots__ = (
+        "_device_submit",
+        "_dispatch_list",
+        "_engine",
+        "_free_tags",
+        "_free_write_tags",
+        "_freed",
+        "_host",
+        "_in_flight",
+        "_plugged",
+        "_plugged_requests",
+        "_releasing",
+        "_sleepers",
+        "_switch_s",
+        "_throttle",
+        "_throttled",
+        "_waiters",
+        "_waiting",
+        "_wake_batch",
+        "_waking",
+        "depth",
+        "device",
+        "foreground_bytes",
+        "max_request_bytes",
+        "merges",
+        "name",
+        "queued_write_bytes",
+        "scheduler",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: Device,
+        *,
+        depth: int,
+        scheduler: Scheduler | None = None,
+        max_request_bytes: int = 1_310_720,
+        requests: int = 64,
+        write_requests: int | None = None,
+        throttle: Throttle | None = None,
+    ) -> None:
+        if depth < 1 or requests < 1 or max_request_bytes < 1:
+            raise ModelError(
+                f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes; at least 1 each"
+            )
+        self._engine = engine
+        self._host = host
+        self.device = device
+        self._device_submit = device.submit
+        self.name = device.name
+        self.depth = depth
+        self.scheduler = scheduler
+        if scheduler is not None:
+            scheduler.done = self._done
+        self.max_request_bytes = max_request_bytes
+        tags = depth if scheduler is None else requests
+        self._free_tags = tags
+        scarcest = tags if scheduler is None or write_requests is None else min(tags, write_requests)
+        self._free_write_tags = scarcest
+        self._wake_batch = min(max(scarcest // _WAIT_QUEUES, 1), _LARGEST_WAKE_BATCH)
+        self._freed = 0
+        self._in_flight = 0
+        self._dispatch_list: deque[QueuedRequest] = deque()
+        self._plugged = False
+        self._plugged_requests: list[QueuedRequest] = []
+        self._throttle = throttle
+        self._throttled: deque[Request] = deque()
+        self._waiting: deque[Request] = deque()
+        self._releasing = self._waking = False
+        self._waiters: list[Callable[[], None]] = []
+        self._sleepers = host.sleepers
+        self._switch_s = host.prices.switch_s
+        self.queued_write_bytes = 0
+        self.foreground_bytes = 0
+        self.merges = 0
+        if throttle is not None:
+            throttle.attach(self._release, tags)
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of the device."""
+        return self.device.capacity
+
+    @property
+    def has_room(self) -> bool:
+        """Whether nobody sleeps for want of a tag or held back by the throttle."""
+        return not self._waiting and not self._throttled
+
+    def sleeps(self, stream: int) -> bool:
+        """Whether the thread that issues `stream` sleeps, in its submission to this or another device of the host."""
+        thread = self._sleepers.get(stream)
+        return thread is not None and thread.sleeps > 0
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once nobody sleeps here."""
+        self._waiters.append(callback)
+
+    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
+        """Call `callback` once the thread that issues `stream`, which sleeps, does not sleep any more."""
+        self._sleepers[stream].backlog.append(callback)
+
+    def plug(self) -> None:
+        """Collect and merge what the task submits, until :meth:`unplug`."""
+        self._plugged = True
+
+    def unplug(self) -> None:
+        """Send what the plug holds."""
+        self._plugged = False
+        if self._plugged_requests:
+            self._flush_plug()
+
+    def submit(self, request: Request) -> None:
+        """Accept an I/O; without a tag for it, it waits in order of arrival."""
+        request.submitted = self._engine._now
+        if request.op == WRITE:
+            self.queued_write_bytes += request.size
+        if self._sleepers:
+            thread = self._sleepers.get(request.stream)
+            if thread is not None and thread.sleeps:
+                thread.backlog.append(functools.partial(self._enter, request))
+                return
+        self._enter(request)
+
+    def _enter(self, request: Request) -> None:
+        size, limit = request.size, self.max_request_bytes
+        if size <= limit:
+            self._submit_piece(request)
+            return
+        join = Join(-(-size // limit), lambda: request.done(request))
+        end = request.offset + size
+        pieces = deque(
+            Request(request.op, offset, min(limit, end - offset), join.done, request.stream, request.sync)
+            for offset in range(request.offset, end, limit)
+        )
+        while pieces:
+            self._submit_piece(pieces.popleft())
+            thread = self._sleepers.get(request.stream)
+            if thread is not None and thread.sleeps:
+                thread.backlog.extendleft(functools.partial(self._submit_piece, piece) for piece in reversed(pieces))
+                return
+
+    def _submit_piece(self, request: Request) -> None:
+        if self._plugged_requests and self._merged_in_plug(request):
+            return
+        scheduler = self.scheduler
+        if scheduler is not None and request.sync != WRITE_THROUGH and scheduler.merge(request, self._engine._now):
+            return
+        if self._throttle is not None and not self._throttle.admit(request, not self._throttled):
+            self._throttled.append(request)
+            self._fall_asleep(request.stream)
+            return
+        self._allocate(request)
+
+    def _merged_in_plug(self, request: Request) -> bool:
+        """Merge with the newest request of the plug: Linux looks at no other one of this device."""
+        newest = self._plugged_requests[-1]
+        size = newest.size + request.size
+        if newest.op != request.op or size > self.max_request_bytes or request.sync == WRITE_THROUGH:
+            return False
+        if newest.offset + newest.size == request.offset:
+            newest.size = size
+        elif request.offset + request.size == newest.offset:
+            newest.offset = newest.position = request.offset
+            newest.size = size
+        else:
+            return False
+        newest.parts.append(request)
+        self.merges += 1
+        return True
+
+    def _allocate(self, request: Request) -> None:
+        """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
+        if not self._free_tags or (request.op == WRITE and not self._free_write_tags):
+            if not self._waiting:
+                self._freed = 0
+            self._waiting.append(request)
+            self._fall_asleep(request.stream)
+            return
+        self._free_tags -= 1
+        if request.op == WRITE:
+            self._free_write_tags -= 1
+        queued = QueuedRequest(request, self._engine._now, self._done)
+        if self._throttle is not None:
+            self._throttle.track(queued)
+        if request.sync == WRITE_THROUGH:
+            self._dispatch_list.append(queued)
+            self._dispatch()
+        elif self._plugged:
+            plugged = self._plugged_requests
+            if plugged and (len(plugged) >= PLUG_REQUESTS or plugged[-1].size >= PLUG_FLUSH_BYTES):
+                self._flush_plug()
+            plugged.append(queued)
+        elif self.scheduler is None:
+            self._send(queued)
+        else:
+            self.scheduler.insert(queued, self._engine._now)
+            self._dispatch()
+
+    def _fall_asleep(self, stream: int) -> None:
+        self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
+        self._flush_plug()
+
+    def _wake_thread(self, stream: int) -> None:
+        """The thread sleeps for one I/O less; once awake it goes on where it was."""
+        thread = self._sleepers[stream]
+        thread.sleeps -= 1
+        while thread.backlog and not thread.sleeps:
+            thread.backlog.popleft()()
+        if not thread.sleeps:
+            self._sleepers.pop(stream, None)
+
+    def _free_tag(self, op: int) -> None:
+        self._free_tags += 1
+        self._freed += 1
+        if op == WRITE:
+            self._free_write_tags += 1
+
+    def _flush_plug(self) -> None:
+        plugged = self._plugged_requests
+        if not plugged:
+            return
+        held = plugged.copy()
+        plugged.clear()
+        scheduler = self.scheduler
+        if scheduler is None:
+            for queued in held:
+                self._send(queued)
+            return
+        now = self._engine._now
+        for queued in held:
+            if scheduler.merge(queued, now):
+                self._free_tag(queued.op)
+                if self._throttle is not None:
+                    self._throttle.merged(queued)
+            else:
+                scheduler.insert(queued, now)
+        self._dispatch()
+
+    def _send(self, queued: QueuedRequest) -> None:
+        self._in_flight += 1
+        if self._throttle is not None:
+            self._throttle.sent(queued)
+        self._device_submit(queued)
+
+    def _dispatch(self) -> None:
+        """Fill the device's depth; one more request is taken from the scheduler, and is the next whatever comes."""
+        dispatch_list = self._dispatch_list
+        scheduler = self.scheduler
+        while True:
+            if not dispatch_list:
+                queued = scheduler.next(self._engine._now) if scheduler is not None else None
+                if queued is None:
+                    return
+                dispatch_list.append(queued)
+            if self._in_flight >= self.depth:
+                return
+            self._send(dispatch_list.popleft())
+
+    def _done(self, queued: Request) -> None:
+        assert isinstance(queued, QueuedRequest)
+        self._in_flight -= 1
+        self._free_tag(queued.op)
+        self._host.complete_command()
+        if queued.op == WRITE:
+            self.queued_write_bytes -= queued.size
+        if queued.stream != RESYNC_STREAM:
+            self.foreground_bytes += queued.size
+        scheduler = self.scheduler
+        if scheduler is not None:
+            scheduler.completed(queued, self._engine._now)
+            self._dispatch()
+        elif self._dispatch_list:
+            self._dispatch()
+        if self._throttle is not None:
+            self._throttle.completed(queued)
+        if self._waiting and self._freed >= self._wake_batch and not self._waking:
+            self._waking = True
+            self._engine.call_at(self._engine._now + self._switch_s, self._wake)
+        for part in queued.parts:
+            part.done(part)
+
+    def _wake(self, _: Any) -> None:
+        """Sleepers take the free tags in order; Linux wakes them when a batch of tags is free, not at each.
+
+        It runs when the CPU has switched to it: what completes meanwhile, or at the same time, comes first.
+        """
+        self._waking = False
+        self._freed = 0
+        sleepers, self._waiting = self._waiting, deque()
+        for request in sleepers:
+            self._allocate(request)
+            self._wake_thread(request.stream)
+        self._tell_waiters()
+
+    def _release(self) -> None:
+        """The throttle may admit more of what it held back."""
+        if self._throttled and not self._releasing:
+            self._releasing = True
+            self._engine.call_at(self._engine._now + self._switch_s, self._admit_throttled)
+
+    def _admit_throttled(self, _: Any) -> None:
+        self._releasing = False
+        throttle, throttled = self._throttle, self._throttled
+        assert throttle is not None
+        while throttled and throttle.admit(throttled[0], True):
+            request = throttled.popleft()
+            self._allocate(request)
+            self._wake_thread(request.stream)
+        self._tell_waiters()
+
+    def _tell_waiters(self) -> None:
+        if self._waiters and self.has_room:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                waiter()
+
+
+def queues_under(device: Device) -> tuple[BlkMqQueue, ...]:
+    """The blk-mq queues that `device` is or stands on: of an array's members, of their members, and so on."""
+    if isinstance(device, BlkMqQueue):
+        return (device,)
+    below = [*getattr(device, "members", ()), *([device.device] if hasattr(device, "device") else [])]
+    return tuple(queue for part in below for queue in queues_under(part))

@@ -1,0 +1,201 @@
+"""The write cache of a RAID controller: dirty data by stripe row, and the order in which rows are written.
+
+Rows that are complete go first, because their parity needs no reading; then those that have waited long enough; then,
+if room is needed, the incomplete rest. Each kind in rising order of address and round again (a one-way elevator).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from heapq import heappop, heappush
+
+from .extents import ExtentSet
+
+
+class DirtyRow:
+    """Dirty data of one row.
+
+    Attributes
+    ----------
+    number, extents
+        Which row, and what of it is dirty (addresses of the array).
+    since
+        When its first data came (s).
+    aged
+        Whether it has waited long enough.
+    """
+
+    __slots__ = ("aged", "extents", "number", "since")
+
+    def __init__(self, number: int, now: float) -> None:
+        self.number = number
+        self.extents = ExtentSet()
+        self.since = now
+        self.aged = False
+
+
+class Sweep:
+    """Row numbers taken in rising order from where the last one was, and round again."""
+
+    __slots__ = ("_ahead", "_behind", "_position", "rows")
+
+    def __init__(self) -> None:
+        self.rows: set[int] = set()
+        self._ahead: list[int] = []
+        self._behind: list[int] = []
+        self._position = 0
+
+    def add(self, row: int) -> None:
+        """Put a row in, if it is not there."""
+        if row not in self.rows:
+            self.rows.add(row)
+            heappush(self._ahead if row >= self._position else self._behind, row)
+
+    def discard(self, row: int) -> None:
+        """Take a row out, if it is there; its place in the order is dropped when its turn comes."""
+        self.rows.discard(row)
+
+    def take(self) -> int | None:
+        """The next row in order, taken out."""
+        rows = self.rows
+        while rows:
+            if not self._ahead:
+                self._ahead, self._behind = self._behind, []
+            row = heappop(self._ahead)
+            if row in rows:
+                rows.remove(row)
+                self._position = row
+                return row
+        return None
+
+
+class WriteCache:
+    """Dirty data by row.
+
+    Parameters
+    ----------
+    capacity_bytes
+        Memory for it.
+    row_bytes
+        Data bytes of a row.
+    array_bytes
+        Size of the array; its last row may be shorter.
+
+    Attributes
+    ----------
+    rows, flights
+        Rows that wait, and rows that are being written, by number.
+    dirty_bytes, flight_bytes
+        What they hold.
+    reserved_bytes
+        Room for writes whose data is on its way from the host.
+    """
+
+    __slots__ = (
+        "_aged",
+        "_ages",
+        "_full",
+        "_partial",
+        "array_bytes",
+        "capacity_bytes",
+        "dirty_bytes",
+        "flight_bytes",
+        "flights",
+        "reserved_bytes",
+        "row_bytes",
+        "rows",
+    )
+
+    def __init__(self, capacity_bytes: int, row_bytes: int, array_bytes: int) -> None:
+        self.capacity_bytes = capacity_bytes
+        self.row_bytes = row_bytes
+        self.array_bytes = array_bytes
+        self.rows: dict[int, DirtyRow] = {}
+        self.flights: dict[int, DirtyRow] = {}
+        self.dirty_bytes = self.flight_bytes = self.reserved_bytes = 0
+        self._full = Sweep()
+        self._aged = Sweep()
+        self._partial = Sweep()
+        self._ages: deque[DirtyRow] = deque()
+
+    @property
+    def unwritten_bytes(self) -> int:
+        """What the drives do not have yet (bytes)."""
+        return self.dirty_bytes + self.flight_bytes
+
+    def admits(self, size: int) -> bool:
+        """Whether a write of `size` bytes fits; one that is larger than the cache only into an empty one."""
+        used = self.dirty_bytes + self.flight_bytes + self.reserved_bytes
+        return used + size <= self.capacity_bytes or not used
+
+    def commit(self, start: int, end: int, now: float) -> bool:
+        """A write that room was reserved for is in memory; returns whether all of it overwrote dirty data."""
+        self.reserved_bytes -= end - start
+        fresh = 0
+        while start < end:
+            number = start // self.row_bytes
+            border = min(end, (number + 1) * self.row_bytes)
+            row = self.rows.get(number)
+            if row is None:
+                row = self.rows[number] = DirtyRow(number, now)
+                self._ages.append(row)
+            fresh += row.extents.add(start, border)
+            if number not in self.flights:
+                self._enqueue(row)
+            start = border
+        self.dirty_bytes += fresh
+        return not fresh
+
+    def is_full(self, row: DirtyRow) -> bool:
+        """Whether all of the row is dirty."""
+        start = row.number * self.row_bytes
+        return row.extents.total == min(self.row_bytes, self.array_bytes - start)
+
+    def _enqueue(self, row: DirtyRow) -> None:
+        number = row.number
+        if self.is_full(row):
+            self._partial.discard(number)
+            self._aged.discard(number)
+            self._full.add(number)
+        elif row.aged:
+            self._partial.discard(number)
+            self._aged.add(number)
+        else:
+            self._partial.add(number)
+
+    def take(self, all_rows: bool) -> DirtyRow | None:
+        """The row to be written next, which then is in flight; incomplete young ones only if `all_rows`."""
+        number = self._full.take()
+        if number is None:
+            number = self._aged.take()
+        if number is None and all_rows:
+            number = self._partial.take()
+        if number is None:
+            return None
+        row = self.flights[number] = self.rows.pop(number)
+        self.dirty_bytes -= row.extents.total
+        self.flight_bytes += row.extents.total
+        return row
+
+    def land(self, row: DirtyRow) -> None:
+        """The drives have the row."""
+        del self.flights[row.number]
+        self.flight_bytes -= row.extents.total
+        again = self.rows.get(row.number)
+        if again is not None:
+            self._enqueue(again)
+
+    def age(self, now: float, limit_s: float) -> float | None:
+        """Mark the rows that have waited for `limit_s` (s); returns when the next one will have, if any waits."""
+        ages = self._ages
+        while ages:
+            row = ages[0]
+            waits = self.rows.get(row.number) is row
+            if waits and row.since + limit_s > now:
+                return row.since + limit_s
+            ages.popleft()
+            if waits:
+                row.aged = True
+                if row.number not in self.flights:
+                    self._enqueue(row)
+        return None

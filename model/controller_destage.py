@@ -1,0 +1,141 @@
+"""Destaging: writing a controller's dirty rows to its array.
+
+A few rows are under way at a time. A parity array gathers what it is given by row itself: the pieces of a row are
+handed over together, as writes that nobody waits for, and then the array is unplugged, which ends the gathering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .array import Join
+from .controller_cache import DirtyRow, WriteCache
+from .controller_settings import ControllerSettings
+from .engine import Engine
+from .request import ASYNC, FLUSHER_STREAM, WRITE, Request
+
+
+class Destager:
+    """Decides when dirty rows are written, and writes them.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    array
+        What they are written to.
+    settings
+        The controller's.
+    cache
+        The dirty rows.
+    landed
+        Called after each row that the drives have; True if writers still wait for room.
+
+    Attributes
+    ----------
+    full_rows, partial_rows
+        Rows written whole and in part.
+    """
+
+    __slots__ = (
+        "_array",
+        "_cache",
+        "_drains",
+        "_engine",
+        "_flushing",
+        "_high",
+        "_landed",
+        "_low",
+        "_plug",
+        "_settings",
+        "_timer",
+        "_under_way",
+        "_unplug",
+        "full_rows",
+        "partial_rows",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        array: Any,
+        settings: ControllerSettings,
+        cache: WriteCache,
+        landed: Callable[[], bool],
+    ) -> None:
+        self._engine = engine
+        self._array = array
+        self._settings = settings
+        self._cache = cache
+        self._landed = landed
+        self._high = settings.high_water * cache.capacity_bytes
+        self._low = settings.low_water * cache.capacity_bytes
+        self._plug: Callable[[], None] | None = getattr(array, "plug", None)
+        self._unplug: Callable[[], None] | None = getattr(array, "unplug", None)
+        self._flushing = False
+        self._timer = False
+        self._under_way = 0
+        self._drains: list[Callable[[], None]] = []
+        self.full_rows = self.partial_rows = 0
+
+    def drain(self, done: Callable[[], None]) -> None:
+        """Write everything; `done` is called when nothing is dirty."""
+        if not self._cache.unwritten_bytes:
+            done()
+            return
+        self._drains.append(done)
+        self.pump(False)
+
+    def pump(self, pressed: bool) -> None:
+        """Start what may be written now; `pressed` if writers wait for room."""
+        cache, settings = self._cache, self._settings
+        if cache.unwritten_bytes > self._high:
+            self._flushing = True
+        started = False
+        while self._under_way < settings.destage_depth:
+            if cache.dirty_bytes <= self._low:
+                self._flushing = False
+            row = cache.take(self._flushing or pressed or bool(self._drains))
+            if row is None:
+                break
+            if not started and self._plug is not None:
+                self._plug()
+            started = True
+            self._write(row)
+        if started and self._unplug is not None:
+            self._unplug()
+        if cache.rows and not self._timer:
+            self._arm()
+
+    def _arm(self) -> None:
+        due = self._cache.age(self._engine._now, self._settings.partial_age_s)
+        if due is not None:
+            self._timer = True
+            self._engine.call_at(due, self._timer_fired)
+
+    def _timer_fired(self, _: Any) -> None:
+        self._timer = False
+        self._arm()
+        self.pump(False)
+
+    def _write(self, row: DirtyRow) -> None:
+        self._under_way += 1
+        if self._cache.is_full(row):
+            self.full_rows += 1
+        else:
+            self.partial_rows += 1
+        extents = list(row.extents)
+        join = Join(len(extents), lambda: self._row_written(row))
+        for start, end in extents:
+            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_STREAM, ASYNC))
+
+    def _row_written(self, row: DirtyRow) -> None:
+        self._under_way -= 1
+        self._cache.land(row)
+        pressed = self._landed()
+        if self._drains and not self._cache.unwritten_bytes:
+            drains, self._drains = self._drains, []
+            for done in drains:
+                done()
+        self.pump(pressed)

@@ -1,0 +1,160 @@
+"""md's thread of a parity array (raid5d): what is ready is handled in passes, and what a pass sends merges.
+
+Submitters and completions only put stripe heads on a list and wake the thread. A pass takes all that is on the list;
+what comes while it computes is taken by the next one, which is why a busy array sees more full stripes. The member I/O
+of the passes is plugged until nothing is left to do, so blocks of neighbouring heads become one request. A thread that
+finds no tag at a member sleeps, and so does all that it would have sent after that request. Source: Linux 6.1
+drivers/md/raid5.c, raid5d and handle_active_stripes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .engine import Engine
+from .host import Host
+from .request import Device, Request
+from .stripe_cache import StripeCache
+
+_STREAMS = itertools.count(-16, -1)
+"""Streams of the threads: each array has one of its own, which sleeps without the others."""
+
+GIVE_WAY_S = 0.001
+"""A program that is running when the thread is woken is not preempted before (CFS, sched_wakeup_granularity)."""
+
+
+class ParityThread:
+    """The thread of one array.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    host
+        Whose CPU it runs on; None for a thread that needs no time.
+    members
+        The member devices.
+    cache
+        Grows by a head after a pass if somebody waits for one.
+
+    Attributes
+    ----------
+    passes
+        How often it ran.
+    stream
+        The stream of its I/O.
+    """
+
+    __slots__ = (
+        "_awake",
+        "_cache",
+        "_engine",
+        "_host",
+        "_out",
+        "_over",
+        "_pluggable",
+        "_plugged",
+        "_sent",
+        "_sleepy",
+        "_submit",
+        "_unpluggable",
+        "_until",
+        "_work",
+        "passes",
+        "stream",
+    )
+
+    def __init__(self, engine: Engine, host: Host | None, members: Sequence[Device], cache: StripeCache) -> None:
+        self._engine = engine
+        self._host = host
+        self._cache = cache
+        self._submit = [member.submit for member in members]
+        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
+        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
+        self._sleepy: list[Any] = [m if hasattr(m, "sleeps") else None for m in members]
+        self._awake = False
+        self._until = 0.0
+        self._work: list[Callable[[], float]] = []
+        self._out: list[tuple[int, Request]] = []
+        self._sent = 0
+        self._plugged = False
+        self._over: list[Callable[[], None]] = []
+        self.passes = 0
+        self.stream = next(_STREAMS)
+
+    def add(self, work: Callable[[], float]) -> None:
+        """Have `work` done in the next pass; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
+        self._work.append(work)
+        if not self._awake:
+            self._awake = True
+            now = self._engine._now
+            self._until = now + GIVE_WAY_S
+            self._engine.call_at(now, self._begin)
+
+    def send(self, slot: int, request: Request) -> None:
+        """Send `request` to a member at the end of the pass."""
+        self._out.append((slot, request))
+
+    def then(self, callback: Callable[[], None]) -> None:
+        """Call `callback` at the end of the pass."""
+        self._over.append(callback)
+
+    def _begin(self, _: Any) -> None:
+        if self._host is not None:
+            free = min(self._host.cpu._free)
+            if self._engine._now < free and self._engine._now < self._until:
+                self._engine.call_at(min(free, self._until), self._begin)
+                return
+        self.passes += 1
+        work, self._work = self._work, []
+        seconds = 0.0
+        for item in work:
+            seconds += item()
+        if seconds and self._host is not None:
+            self._engine.call_at(self._host.cpu.interrupt(seconds), self._computed)
+        else:
+            self._send_all()
+
+    def _computed(self, _: Any) -> None:
+        self._send_all()
+
+    def _send_all(self) -> None:
+        """Send what the pass made, from where the thread fell asleep if it did; unplug when nothing is left to do."""
+        out, submit, sleepy = self._out, self._submit, self._sleepy
+        if out and not self._plugged:
+            self._plug()
+        while self._sent < len(out):
+            slot, request = out[self._sent]
+            self._sent += 1
+            submit[slot](request)
+            member = sleepy[slot]
+            if member is not None and not member.has_room and member.sleeps(self.stream):
+                self._unplug()
+                member.when_awake(self.stream, self._send_all)
+                return
+        out.clear()
+        self._sent = 0
+        self._cache.grow()
+        over, self._over = self._over, []
+        for callback in over:
+            callback()
+        if self._work:
+            now = self._engine._now
+            self._until = now + GIVE_WAY_S
+            self._engine.call_at(now, self._begin)
+        else:
+            self._awake = False
+            if self._plugged:
+                self._unplug()
+
+    def _plug(self) -> None:
+        self._plugged = True
+        for plug in self._pluggable:
+            plug()
+
+    def _unplug(self) -> None:
+        self._plugged = False
+        for unplug in self._unpluggable:
+            unplug()

@@ -1,0 +1,258 @@
+"""bonnie++ by Russell Coker: bonnie's phases in another order and other sizes, then many small files.
+
+Facts from bonnie++ 1.03 (bonnie++.cpp, bon_io.cpp, bon_file.cpp) and from its successors 1.9x and 2.00. Its random
+numbers are seeded with the time, so the places of the seeks are drawn here from a seed that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .glibc_random import GlibcRandom
+from .operation import Kind, Operation, mark, transfer
+
+KIB = 1024
+MIB = 1024 * 1024
+SEEKS = 8192
+UPDATE_EVERY = 10
+_REPORT_BYTES = 24
+_DIRECTORY_BUFFER = 32 * KIB
+_ENTRY_HEADER = 20
+"""Bytes of a directory entry besides its name (struct dirent64), the closing 0 included; entries are multiples of 8."""
+_ID_LETTERS = 7
+_MOST_RANDOM_LETTERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class BonniePlusPlusSettings:
+    """What bonnie++ is told, and what its version fixes.
+
+    Attributes
+    ----------
+    megabytes
+        ``-s``: bytes to write, in units of 2^20; 0: no file phases.
+    chunk
+        Block of the block phases and the seeks.
+    file_megabytes
+        Largest file; what is beyond it goes to further ones. 0: one file.
+    small_files
+        ``-n``: files to create, stat and delete, in units of 1024; 0: none.
+    sync
+        ``-b``: fsync before every close. Since 1.9 always.
+    seekers, sleep_s
+        Processes (since 1.9 threads) that seek, and pause before they start (s).
+    per_character_bytes
+        What the per-character phases move in single calls of one byte; None: all, through the C library.
+    sync_small
+        sync() after each phase of the small files (since 1.9).
+    shared_tickets
+        Every tenth ticket updates, whoever draws it (since 1.9); else every tenth of each seeker, its first included.
+    stdio_bytes
+        Buffer of the C library.
+    name
+        Path of the files without their number, and of the directory for the small ones.
+    """
+
+    megabytes: int = 300
+    chunk: int = 8 * KIB
+    file_megabytes: int = 1024
+    small_files: int = 16
+    sync: bool = False
+    seekers: int = 3
+    sleep_s: int = 5
+    per_character_bytes: int | None = None
+    sync_small: bool = False
+    shared_tickets: bool = False
+    stdio_bytes: int = 4 * KIB
+    name: str = "./Bonnie"
+
+
+def default_megabytes(memory_megabytes: int) -> int:
+    """The size bonnie++ takes by itself: twice the memory, at least 300."""
+    return max(300, 2 * memory_megabytes)
+
+
+def version_1_03(settings: BonniePlusPlusSettings | None = None) -> BonniePlusPlus:
+    """bonnie++ 1.03 of 2005."""
+    return BonniePlusPlus(settings or BonniePlusPlusSettings())
+
+
+def version_1_9(settings: BonniePlusPlusSettings | None = None) -> BonniePlusPlus:
+    """bonnie++ 1.9x: one file, always synced, calls of one byte, five threads that seek."""
+    settings = settings or BonniePlusPlusSettings()
+    return BonniePlusPlus(_newer(settings, settings.megabytes * MIB))
+
+
+def version_2_00(settings: BonniePlusPlusSettings | None = None) -> BonniePlusPlus:
+    """bonnie++ 2.00: as 1.9x, but only the first 3 MiB byte by byte."""
+    return BonniePlusPlus(_newer(settings or BonniePlusPlusSettings(), 3 * MIB))
+
+
+def _newer(settings: BonniePlusPlusSettings, per_character_bytes: int) -> BonniePlusPlusSettings:
+    return replace(
+        settings,
+        file_megabytes=0,
+        sync=True,
+        seekers=5,
+        sleep_s=3,
+        per_character_bytes=per_character_bytes,
+        sync_small=True,
+        shared_tickets=True,
+    )
+
+
+class BonniePlusPlus:
+    """One run of bonnie++.
+
+    Parameters
+    ----------
+    settings
+        What it shall do.
+    """
+
+    __slots__ = ("files", "settings", "size")
+
+    phases = ("putc", "write", "rewrite", "getc", "read", "seeks")
+    small_phases = (
+        *("create in order", "stat in order", "delete in order"),
+        *("create at random", "stat at random", "delete at random"),
+    )
+    """The marks, in order."""
+
+    def __init__(self, settings: BonniePlusPlusSettings) -> None:
+        self.settings = settings
+        self.size = settings.megabytes * MIB
+        part = settings.file_megabytes * MIB or self.size
+        self.files = [
+            (f"{settings.name}.{number:03}", min(part, self.size - start))
+            for number, start in enumerate(range(0, self.size, part or 1))
+        ]
+
+    def operations(self) -> Iterator[Operation]:
+        """What the main process does; after the fork the seekers run beside it (:meth:`seeks`)."""
+        if self.size:
+            yield from self._file_phases()
+        if self.settings.small_files:
+            yield from self._small_files("in order")
+            yield from self._small_files("at random")
+
+    def _file_phases(self) -> Iterator[Operation]:
+        settings, files = self.settings, self.files
+        chunk, seekers = settings.chunk, settings.seekers
+        by_byte = settings.per_character_bytes is not None
+        yield from self._create(by_stdio=not by_byte)
+        yield mark("putc")
+        yield from self._by_character(Kind.WRITE)
+        yield from self._close(written=by_byte)
+        yield from self._create()
+        yield mark("write")
+        for name, size in files:
+            yield transfer(Kind.WRITE, name, 0, size, chunk)
+        yield from self._close(written=True)
+        yield from self._open()
+        yield Operation(Kind.SEEK, files[0][0])
+        yield mark("rewrite")
+        for name, size in files:
+            yield Operation(Kind.REWRITE, name, 0, size, chunk, size // chunk)
+        yield from self._close(written=True)
+        yield from self._open()
+        yield mark("getc")
+        yield from self._by_character(Kind.READ)
+        yield from self._close(written=False)
+        yield from self._open()
+        yield Operation(Kind.SEEK, files[0][0])
+        yield mark("read")
+        for name, size in files:
+            yield transfer(Kind.READ, name, 0, size, chunk)
+        yield from self._close(written=False)
+        yield Operation(Kind.FORK, calls=seekers)
+        yield Operation(Kind.SLEEP, size=settings.sleep_s)
+        yield mark("seeks")
+        yield Operation(Kind.TELL, size=SEEKS + seekers, call_bytes=SEEKS + seekers)
+        yield Operation(Kind.HEAR, size=seekers * _REPORT_BYTES, call_bytes=_REPORT_BYTES, calls=seekers)
+        for name, _ in files:
+            yield Operation(Kind.UNLINK, name)
+
+    def _by_character(self, kind: Kind) -> Iterator[Operation]:
+        left = self.settings.per_character_bytes
+        for name, size in self.files:
+            if left is None:
+                yield transfer(kind, name, 0, size, self.settings.stdio_bytes)
+            elif left:
+                part = min(left, size)
+                yield transfer(kind, name, 0, part, 1)
+                left -= part
+
+    def _create(self, by_stdio: bool = False) -> Iterator[Operation]:
+        for name, _ in self.files:
+            yield Operation(Kind.UNLINK, name)
+            yield Operation(Kind.OPEN, name, flags=f"O_RDWR|O_CREAT|{'O_TRUNC' if by_stdio else 'O_EXCL'}")
+
+    def _open(self) -> Iterator[Operation]:
+        for name, _ in self.files:
+            yield Operation(Kind.OPEN, name, flags="O_RDWR")
+
+    def _close(self, written: bool) -> Iterator[Operation]:
+        for name, _ in self.files:
+            if written and self.settings.sync:
+                yield Operation(Kind.FSYNC, name)
+            yield Operation(Kind.CLOSE, name)
+
+    def seeks(self, seed: int, first_ticket: int = 0, ticket_step: int = 1) -> Iterator[list[Operation]]:
+        """What a seeker does for each of its tickets. Without end: the tickets end it.
+
+        Parameters
+        ----------
+        seed
+            Of its random numbers.
+        first_ticket, ticket_step
+            Which tickets it draws, where that decides about updates (`shared_tickets`).
+        """
+        chunk, random = self.settings.chunk, GlibcRandom(seed)
+        chunks = self.size // chunk
+        part = self.files[0][1] // chunk
+        count = first_ticket if self.settings.shared_tickets else 0
+        step = ticket_step if self.settings.shared_tickets else 1
+        while True:
+            file, inside = divmod(random.draw() % chunks, part)
+            name, offset = self.files[file][0], inside * chunk
+            found = [Operation(Kind.SEEK, name, offset), Operation(Kind.READ, name, offset, chunk, chunk)]
+            if count % UPDATE_EVERY == 0:
+                random.draw()  # the byte that it changes
+                found += [Operation(Kind.SEEK, name, offset), Operation(Kind.WRITE, name, offset, chunk, chunk)]
+            count += step
+            yield found
+
+    def _small_files(self, order: str) -> Iterator[Operation]:
+        count, path = self.settings.small_files * KIB, self.settings.name
+        random = order == "at random"
+        yield Operation(Kind.MKDIR, path)
+        yield mark(f"create {order}")
+        yield Operation(Kind.OPEN, path, calls=count, flags="O_WRONLY|O_CREAT|O_TRUNC")
+        yield Operation(Kind.CLOSE, path, calls=count)
+        yield from self._sync_small()
+        yield mark(f"stat {order}")
+        if not random:
+            yield from self._list(path, count)
+        yield Operation(Kind.STAT, path, calls=count)
+        yield from self._sync_small()
+        yield mark(f"delete {order}")
+        if not random:
+            yield from self._list(path, count)
+        yield Operation(Kind.UNLINK, path, calls=count)
+        yield Operation(Kind.RMDIR, path)
+        yield from self._sync_small()
+
+    def _sync_small(self) -> Iterator[Operation]:
+        if self.settings.sync_small:
+            yield Operation(Kind.SYNC)
+
+    def _list(self, path: str, count: int) -> Iterator[Operation]:
+        """Read a directory of names of 7 to 19 letters, all lengths equally often, and find that there are no more."""
+        sizes = [-(-(_ENTRY_HEADER + _ID_LETTERS + more) // 8) * 8 for more in range(_MOST_RANDOM_LETTERS + 1)]
+        size = count * sum(sizes) // len(sizes)
+        yield Operation(Kind.OPEN, path, flags="O_RDONLY|O_DIRECTORY")
+        calls = -(-size // _DIRECTORY_BUFFER) + 1
+        yield Operation(Kind.LIST, path, 0, size, _DIRECTORY_BUFFER, calls)
+        yield Operation(Kind.CLOSE, path)

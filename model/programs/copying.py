@@ -1,0 +1,205 @@
+"""What ``tar -x`` and ``cp -r`` do with a tree of files.
+
+tar reads its archive in records and writes a file as far as the record in memory goes, so the boundaries of the writes
+follow the archive's records (GNU tar 1.34, extract.c). cp of 2005 moves blocks of ``st_blksize`` and ends each file
+with a read of nothing (coreutils 5.2.1, copy.c); cp of today lets the kernel copy (coreutils 9.1). None of them syncs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .operation import Kind, Operation, transfer
+
+TAR_BLOCK = 512
+TAR_RECORD = 20 * TAR_BLOCK
+_END_BLOCKS = 2
+
+
+class TreeFile(NamedTuple):
+    """A file of a tree: its path and its bytes."""
+
+    path: str
+    size: int
+
+
+class SizeClass(NamedTuple):
+    """A class of a histogram: files of at least `low` and less than `high` bytes, how many, and all their bytes."""
+
+    low: int
+    high: int
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Directories and files, in the order in which they are archived.
+
+    Attributes
+    ----------
+    entries
+        For each directory its path and its files.
+    """
+
+    entries: tuple[tuple[str, tuple[TreeFile, ...]], ...]
+
+    @property
+    def directories(self) -> int:
+        """Number of directories, the root included."""
+        return len(self.entries)
+
+    def files(self) -> Iterator[TreeFile]:
+        """All files."""
+        for _, files in self.entries:
+            yield from files
+
+    @classmethod
+    def from_histogram(cls, classes: list[SizeClass], directories: int, root: str = "tree") -> Tree:
+        """A tree with as many files and bytes in each class of sizes as are given.
+
+        Within a class the sizes are spread evenly between the ends of as wide a range as has the right mean. Files
+        of all sizes alternate over the directories.
+        """
+        sizes = [size for each in classes for size in _spread(each)]
+        count = len(sizes)
+        step = _coprime_step(count)
+        mixed = [sizes[index * step % count] for index in range(count)]
+        entries = []
+        for number in range(directories):
+            path = f"{root}/d{number:04}" if number else root
+            mine = mixed[number * count // directories : (number + 1) * count // directories]
+            entries.append((path, tuple(TreeFile(f"{path}/f{index:04}", size) for index, size in enumerate(mine))))
+        return cls(tuple(entries))
+
+
+def archive_bytes(entries: int, padded_bytes: int) -> int:
+    """Size of a tar archive: a header for each of `entries`, their data in blocks of 512 bytes, end, whole records."""
+    size = (entries + _END_BLOCKS) * TAR_BLOCK + padded_bytes
+    return -(-size // TAR_RECORD) * TAR_RECORD
+
+
+def expected_writes(files: int, entries: int, padded_bytes: int) -> tuple[float, float]:
+    """Mean and standard deviation of the writes of ``tar -x`` where only totals are known.
+
+    A file is written in one call, and one more for each record boundary inside its data. A boundary may as well lie
+    before a header or before the first block of a file's data; which it is, depends on the order of the files.
+    """
+    blocks = archive_bytes(entries, padded_bytes) // TAR_BLOCK
+    boundaries = blocks * TAR_BLOCK // TAR_RECORD - 1
+    inside = 1.0 - (entries + files + _END_BLOCKS) / blocks
+    return files + boundaries * inside, (boundaries * inside * (1.0 - inside)) ** 0.5
+
+
+def tar_extract(tree: Tree, archive: str = "tree.tar") -> Iterator[Operation]:
+    """``tar -xf ARCHIVE``."""
+    at = read = 0
+
+    def record() -> Operation:
+        return Operation(Kind.READ, archive, read - TAR_RECORD, TAR_RECORD, TAR_RECORD)
+
+    for directory, files in tree.entries:
+        if at == read:
+            read += TAR_RECORD
+            yield record()
+        at += TAR_BLOCK
+        yield Operation(Kind.MKDIR, directory)
+        for file in files:
+            if at == read:
+                read += TAR_RECORD
+                yield record()
+            at += TAR_BLOCK
+            yield Operation(Kind.OPEN, file.path, flags="O_WRONLY|O_CREAT|O_EXCL")
+            done = 0
+            while done < file.size:
+                if at == read:
+                    read += TAR_RECORD
+                    yield record()
+                part = min(file.size - done, read - at)
+                yield Operation(Kind.WRITE, file.path, done, part, part)
+                done += part
+                at += -(-part // TAR_BLOCK) * TAR_BLOCK
+            for kind in (Kind.SET_TIMES, Kind.SET_OWNER, Kind.SET_MODE, Kind.CLOSE):
+                yield Operation(kind, file.path)
+    end = archive_bytes(0, at)
+    while read < end:
+        read += TAR_RECORD
+        yield record()
+
+
+def copy(tree: Tree, block: int = 4096, to: str = "copy") -> Iterator[Operation]:
+    """``cp -r`` of 2005, in blocks of `block` bytes (``st_blksize``)."""
+    for source, target, file in _copied(tree, to):
+        if file is None:
+            yield Operation(Kind.MKDIR, target)
+            yield Operation(Kind.LIST, source, calls=2)
+            continue
+        yield Operation(Kind.OPEN, source, flags="O_RDONLY")
+        yield Operation(Kind.OPEN, target, flags="O_WRONLY|O_CREAT")
+        if file.size:
+            yield transfer(Kind.READ, source, 0, file.size, block)
+            yield transfer(Kind.WRITE, target, 0, file.size, block)
+        yield Operation(Kind.READ, source, file.size, 0, block)
+        yield Operation(Kind.CLOSE, target)
+        yield Operation(Kind.CLOSE, source)
+
+
+def copy_in_kernel(tree: Tree, to: str = "copy") -> Iterator[Operation]:
+    """``cp -r`` of today: for each file one copy_file_range that moves it and one that finds its end."""
+    for source, target, file in _copied(tree, to):
+        if file is None:
+            yield Operation(Kind.MKDIR, target)
+            yield Operation(Kind.LIST, source, calls=2)
+            continue
+        yield Operation(Kind.OPEN, source, flags="O_RDONLY")
+        yield Operation(Kind.OPEN, target, flags="O_WRONLY|O_CREAT|O_EXCL")
+        if file.size:
+            yield Operation(Kind.COPY_RANGE, source, 0, file.size, file.size)
+        yield Operation(Kind.COPY_RANGE, source, file.size)
+        yield Operation(Kind.CLOSE, target)
+        yield Operation(Kind.CLOSE, source)
+
+
+def _copied(tree: Tree, to: str) -> Iterator[tuple[str, str, TreeFile | None]]:
+    for directory, files in tree.entries:
+        yield directory, f"{to}/{directory}", None
+        for file in files:
+            yield file.path, f"{to}/{file.path}", file
+
+
+def _spread(each: SizeClass) -> list[int]:
+    """Sizes of a class: `files` of them, `bytes` in all."""
+    if not each.files:
+        return []
+    mean = each.bytes / each.files
+    reach = min(mean - each.low, each.high - 1 - mean)
+    sizes = []
+    given = 0
+    for index in range(each.files):
+        share = (index + 1) / each.files
+        # The sum of the first sizes of an evenly rising row, whose rounding errors therefore do not add up.
+        total = round(each.files * (share * (mean - reach) + share * share * reach))
+        sizes.append(total - given)
+        given = total
+    return sizes
+
+
+def _coprime_step(count: int) -> int:
+    """About the golden section of `count`, and without a common divisor: such steps visit all, evenly."""
+    step = max(1, int(count * 0.6180339887))
+    while math.gcd(step, count) != 1:
+        step += 1
+    return step
+
+
+def size_classes(histogram: Mapping[str, Mapping[str, int]]) -> list[SizeClass]:
+    """Classes from a histogram whose keys are intervals ("[128,512)", the last up to "inf")."""
+    classes = []
+    for interval, content in histogram.items():
+        low, high = interval.strip("[)").split(",")
+        top = 1 << 62 if high == "inf" else int(high)
+        classes.append(SizeClass(int(low), top, content["files"], content["bytes"]))
+    return classes

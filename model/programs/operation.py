@@ -1,0 +1,111 @@
+"""What a program asks of the kernel: one tuple for a run of equal system calls, never one a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Kind(StrEnum):
+    """What an operation is. The value is the name of the system call, where there is one."""
+
+    MARK = "mark"
+    """The program looks at the clock or says what it begins. The name of the phase stands in `file`."""
+    OPEN = "open"
+    CLOSE = "close"
+    READ = "read"
+    WRITE = "write"
+    REWRITE = "rewrite"
+    """For each block: read it, seek back, write it; `calls` counts the blocks."""
+    SEEK = "lseek"
+    FSYNC = "fsync"
+    FDATASYNC = "fdatasync"
+    SYNC = "sync"
+    UNLINK = "unlink"
+    MKDIR = "mkdir"
+    RMDIR = "rmdir"
+    STAT = "stat"
+    LIST = "getdents"
+    """Read the entries of a directory."""
+    SET_TIMES = "utimensat"
+    SET_OWNER = "fchown"
+    SET_MODE = "fchmod"
+    COPY_RANGE = "copy_file_range"
+    FORK = "fork"
+    """Start `calls` processes or threads."""
+    TELL = "write-pipe"
+    """Write `size` bytes to a pipe that other processes read."""
+    HEAR = "read-pipe"
+    """Read `call_bytes` from a pipe, and wait for them."""
+    SLEEP = "sleep"
+    """`size` is the number of seconds."""
+
+
+class Operation(NamedTuple):
+    """A run of equal system calls on one file.
+
+    Attributes
+    ----------
+    kind
+        What is asked for.
+    file
+        Path of the file or directory.
+    offset
+        Where in the file the run starts (bytes).
+    size
+        Bytes the run moves in all.
+    call_bytes
+        Bytes each call asks for; the last may get less. 0 if no data is moved.
+    calls
+        Number of calls, counting those that move nothing.
+    flags
+        How a file is opened ("O_RDWR|O_CREAT").
+    """
+
+    kind: Kind
+    file: str = ""
+    offset: int = 0
+    size: int = 0
+    call_bytes: int = 0
+    calls: int = 1
+    flags: str = ""
+
+
+def mark(phase: str) -> Operation:
+    """The program begins `phase`."""
+    return Operation(Kind.MARK, phase)
+
+
+def transfer(kind: Kind, file: str, offset: int, size: int, call_bytes: int) -> Operation:
+    """Move `size` bytes in calls of `call_bytes`, the last of which is shorter if need be."""
+    return Operation(kind, file, offset, size, call_bytes, -(-size // call_bytes))
+
+
+def system_calls(operations: Iterable[Operation]) -> dict[str, int]:
+    """How many system calls of each kind a run of operations makes, in the order in which they first come.
+
+    Calls that move data carry their size ("write[4096]"), opened files their flags ("open(O_RDWR)").
+    """
+    counts: dict[str, int] = {}
+
+    def add(name: str, calls: int) -> None:
+        if calls:
+            counts[name] = counts.get(name, 0) + calls
+
+    for operation in operations:
+        kind, calls = operation.kind, operation.calls
+        if kind is Kind.REWRITE:
+            add(f"read[{operation.call_bytes}]", calls)
+            add("lseek", calls)
+            add(f"write[{operation.call_bytes}]", calls)
+        elif kind in (Kind.READ, Kind.WRITE, Kind.TELL, Kind.HEAR):
+            whole = calls if operation.size == calls * operation.call_bytes else calls - 1
+            add(f"{kind}[{operation.call_bytes}]", whole)
+            if whole < calls:
+                add(f"{kind}[{operation.size - whole * operation.call_bytes}]", 1)
+        elif kind is Kind.OPEN:
+            add(f"open({operation.flags})", calls)
+        elif kind is not Kind.MARK:
+            add(kind.value, calls)
+    return counts

@@ -1,0 +1,65 @@
+"""Read balance of FreeBSD's ATA "pseudo RAID" (ataraid, /dev/ar0), FreeBSD 6.
+
+It is software that runs the metadata of fakeraid controllers: nVidia MediaShield, Promise FastTrak, Silicon Image,
+Intel, VIA and others all end up in this one function. RAID 0+1 is done by the same rule: a mirror of two stripes, where
+the driver keeps its positions per disk and so per chunk, which differs from one position per stripe only by a chunk.
+
+Source: sys/dev/ata/ata-raid.c of 2006, ata_raid_strategy; ata-raid.h, AR_PROXIMITY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ModelError
+from ..request import Request
+from .base import SECTOR, ReadBalance
+
+
+class AtaRaid(ReadBalance):
+    """The source if the read is near where it was last sent, else the mirror if it is near that, else the other one.
+
+    "Near" is within 2,048 sectors either way of the end of the last request that was sent there, read or write. A
+    sequential reader therefore stays on the disk it began on; a read elsewhere goes to the disk that was not used last.
+    So two readers settle on one disk each, and three or more push each other about.
+
+    Parameters
+    ----------
+    mirrors
+        Number of slots: 2.
+    proximity_bytes
+        How far "near" is.
+    """
+
+    __slots__ = ("_on_mirror", "proximity_bytes")
+
+    def __init__(self, mirrors: int, proximity_bytes: int = 2048 * SECTOR) -> None:
+        if mirrors != 2:
+            raise ModelError(f"ataraid: {mirrors} mirrors; always 2")
+        super().__init__(mirrors)
+        self.proximity_bytes = proximity_bytes
+        self._on_mirror = False
+
+    def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
+        """See the class."""
+        if len(candidates) == 1:
+            self._on_mirror = candidates[0] == 1
+        elif self._near(0, request):
+            self._on_mirror = False
+        elif self._near(1, request):
+            self._on_mirror = True
+        else:
+            self._on_mirror = not self._on_mirror
+        return 1 if self._on_mirror else 0
+
+    def _near(self, slot: int, request: Request) -> bool:
+        return abs(request.offset - self.head[slot]) <= self.proximity_bytes
+
+    def started(self, slot: int, request: Request) -> None:
+        """The position is that of what was sent last."""
+        super().started(slot, request)
+        self.head[slot] = request.offset + request.size
+
+    def ended(self, slot: int, end: int) -> None:
+        """Completions do not move it."""
+        self.pending[slot] -= 1

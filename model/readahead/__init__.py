@@ -1,0 +1,30 @@
+"""Read-ahead of the page cache, one file a kernel generation."""
+
+from __future__ import annotations
+
+from .base import PAGE, HeldPages, ReadAhead
+from .freebsd6 import ReadAheadFreeBsd6
+from .linux24 import ReadAhead24
+from .linux26 import ReadAhead26
+from .linux61 import ReadAhead61
+from .page_marks import PageMarks
+
+__all__ = [
+    "PAGE",
+    "READ_AHEAD",
+    "HeldPages",
+    "PageMarks",
+    "ReadAhead",
+    "ReadAhead24",
+    "ReadAhead26",
+    "ReadAhead61",
+    "ReadAheadFreeBsd6",
+]
+
+READ_AHEAD: dict[str, type[ReadAhead]] = {
+    "2.4": ReadAhead24,
+    "2.6": ReadAhead26,
+    "6.1": ReadAhead61,
+    "freebsd-6": ReadAheadFreeBsd6,
+}
+"""By the policy's name in the description of a kernel; every one takes the largest window and the end (bytes)."""

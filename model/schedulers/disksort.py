@@ -1,0 +1,89 @@
+"""The disk queue of FreeBSD 6: sorted by address, nothing merged, nothing held back.
+
+FreeBSD clusters in the file system (vfs_cluster.c) and not in the queue. A request longer than the driver takes is cut
+(geom_disk.c, g_disk_start: d_maxsize); the parts queue by themselves. Reads and writes are treated alike.
+
+Source: sys/dev/ata/ata-queue.c, ata_sort_queue. Drivers other than ATA use bioq_disksort (sys/kern/subr_disk.c), whose
+comment promises the same one-way scan; but its insert point is always the first request of the queue, because requests
+are only taken from there, so it serves the lowest address first. That is not modelled.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+
+from ..request import Request
+from .base import QueuedRequest, Scheduler
+
+
+class Disksort(Scheduler):
+    """A one-way elevator: what lies before the head of the queue waits for the next sweep.
+
+    The head is the request that goes next, not the one at the disk. A sequential reader who always has one more request
+    queued is therefore not left for others, however long they wait.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest command of the driver (bytes); longer requests are cut.
+    """
+
+    __slots__ = ("_following_sweep", "_sweep")
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(max_bytes)
+        self._sweep: list[QueuedRequest] = []
+        self._following_sweep: list[QueuedRequest] = []
+
+    def add(self, request: Request, now: float) -> None:
+        """Queue `request` in parts of at most `max_bytes`."""
+        size, most = request.size, self.max_bytes
+        if size <= most:
+            self.insert(QueuedRequest(request, now, self.done), now)
+            return
+        done = _Parts(-(-size // most), request).done
+        offset, end = request.offset, request.offset + size
+        while offset < end:
+            part = Request(request.op, offset, min(most, end - offset), done, request.stream, request.sync)
+            self.insert(QueuedRequest(part, now, self.done), now)
+            offset += part.size
+
+    def merge(self, request: Request, now: float) -> bool:
+        """Nothing merges."""
+        return False
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        sweep = self._sweep
+        if sweep and queued.offset < sweep[0].offset:
+            insort(self._following_sweep, queued, key=_offset)
+        else:
+            insort(sweep, queued, key=_offset)
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The head of the queue."""
+        if not self._sweep:
+            return None
+        first = self._sweep.pop(0)
+        if not self._sweep:
+            self._sweep, self._following_sweep = self._following_sweep, self._sweep
+        return self._take(first)
+
+
+class _Parts:
+    """Completes a request with its last part."""
+
+    __slots__ = ("_left", "_whole")
+
+    def __init__(self, parts: int, whole: Request) -> None:
+        self._left = parts
+        self._whole = whole
+
+    def done(self, _: Request) -> None:
+        """One part is complete."""
+        self._left -= 1
+        if not self._left:
+            self._whole.done(self._whole)
+
+
+def _offset(queued: QueuedRequest) -> int:
+    return queued.offset

@@ -1,0 +1,104 @@
+"""mq-deadline of Linux 6.1: batches in order of address, with a deadline for every request.
+
+Reads go before writes, but a write waits for no more than `writes_starved` batches of reads. Source:
+block/mq-deadline.c (__dd_dispatch_request, deadline_move_request).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass
+
+from ..request import READ, WRITE
+from .base import QueuedRequest, Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineSettings:
+    """The tunables of mq-deadline.
+
+    Attributes
+    ----------
+    read_expire_s, write_expire_s
+        Age (s) at which a request is served before its turn in address order.
+    fifo_batch
+        Requests of one direction in a batch.
+    writes_starved
+        Batches of reads that may go before waiting writes.
+    """
+
+    read_expire_s: float = 0.5
+    write_expire_s: float = 5.0
+    fifo_batch: int = 16
+    writes_starved: int = 2
+
+
+class MqDeadline(Scheduler):
+    """Batches by address, bounded by deadlines.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest merged request (bytes).
+    settings
+        Tunables.
+    """
+
+    __slots__ = ("_batched", "_direction", "_fifo", "_following", "_number", "_settings", "_sorted", "_starved")
+
+    def __init__(self, max_bytes: int, settings: DeadlineSettings | None = None) -> None:
+        super().__init__(max_bytes)
+        self._settings = settings or DeadlineSettings()
+        self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
+        # In order of arrival, by the request's number.
+        self._fifo: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
+        # What followed the last dispatched request in address order when that was dispatched.
+        self._following: list[QueuedRequest | None] = [None, None]
+        self._direction = WRITE
+        self._batched = 0
+        self._starved = 0
+        self._number = 0
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        queued.arrived = now
+        self._number += 1
+        queued.passes = self._number
+        queued.position = queued.offset
+        insort(self._sorted[queued.op], (queued.offset, self._number, queued))
+        self._fifo[queued.op][self._number] = queued
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The next request of the batch, or the first of a new one."""
+        settings = self._settings
+        following = self._following[self._direction]
+        if following is not None and self._batched < settings.fifo_batch:
+            return self._move(following)
+        reads, writes = self._fifo
+        if reads and not (writes and self._starving()):
+            direction = READ
+        elif writes:
+            self._starved = 0
+            direction = WRITE
+        else:
+            return None
+        oldest = next(iter(self._fifo[direction].values()))
+        following = self._following[direction]
+        expire_s = settings.write_expire_s if direction == WRITE else settings.read_expire_s
+        self._direction = direction
+        self._batched = 0
+        return self._move(oldest if following is None or now - oldest.arrived >= expire_s else following)
+
+    def _starving(self) -> bool:
+        """Whether waiting writes have let enough batches of reads go first; counts this one."""
+        self._starved += 1
+        return self._starved > self._settings.writes_starved
+
+    def _move(self, queued: QueuedRequest) -> QueuedRequest:
+        self._batched += 1
+        op = queued.op
+        ordered = self._sorted[op]
+        at = bisect_left(ordered, (queued.position, queued.passes))
+        ordered.pop(at)
+        self._following[op] = ordered[at][2] if at < len(ordered) else None
+        del self._fifo[op][queued.passes]
+        return self._take(queued)

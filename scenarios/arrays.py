@@ -1,0 +1,209 @@
+"""Arrays as data: which devices, in which layout, in which state, and with which of the driver's options.
+
+A member is a drive, another array or an encrypted device, so anything can be built of anything; the levels raid50,
+raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from ..model.errors import InputError
+from ..model.layouts import Layout, layout_for
+from ..model.parity_plan import RmwLevel
+from ..model.read_balance import READ_BALANCE
+from ..model.spec import Duration, PositiveSize, Rate, Size, Spec, refusal
+
+Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", "raid10", "raid01", "raid50", "raid60"]
+PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
+MIRROR_LEVELS = ("raid1", "raid10", "raid01")
+NO_REDUNDANCY = ("linear", "raid0")
+
+
+class ResyncSpec(Spec):
+    """A resync thread at work: what it does, the limits set by hand, and where it stands.
+
+    Attributes
+    ----------
+    action
+        "recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare.
+    speed_min, speed_max
+        ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
+    position
+        Bytes per member that are done already.
+    """
+
+    action: Literal["recover", "check", "repair"] = "recover"
+    speed_min: Rate | None = None
+    speed_max: Rate | None = None
+    position: Size = 0
+
+
+class ArraySpec(Spec):
+    """An array of drives or of other arrays.
+
+    Attributes
+    ----------
+    level, members, chunk, algorithm, copies, groups, outer_chunk
+        The layout; see :func:`raidsim.model.layouts.layout_for`. Members of unequal size are used up to the end of
+        the smallest, but for linear and raid0, which use all of each.
+    failed, rebuilding
+        Members that are lost, and those of them on whose place a fresh device is being rebuilt.
+    spares
+        Drives that take the place of a member that fails during the run.
+    resync
+        The rebuild's or check's settings.
+    balance
+        Read-balance policy of a mirror; the kernel's own unless given.
+    prefer
+        The mirror that "gmirror-prefer" reads from.
+    slice
+        The smallest piece into which "gmirror-split" divides a read.
+    write_mostly
+        Mirrors that are read only if no other can be.
+    bitmap
+        Bytes of a member that one bit of the write-intent bitmap stands for; no bitmap unless given.
+    journal
+        Drive that journals the writes of a parity array.
+    rmw_level, stripe_cache
+        md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array.
+    round_robin
+        graid3's ``-r``: the parity component of raid3 is read in turn.
+    controller
+        The hardware controller that runs the array; the host's kernel unless given.
+    """
+
+    level: Level
+    members: tuple[str, ...]
+    chunk: PositiveSize = 65536
+    algorithm: str | None = None
+    copies: int | None = None
+    groups: int | None = None
+    outer_chunk: PositiveSize | None = None
+    failed: tuple[str, ...] = ()
+    rebuilding: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
+    resync: ResyncSpec | None = None
+    balance: str | None = None
+    prefer: str | None = None
+    slice: PositiveSize | None = None
+    write_mostly: tuple[str, ...] = ()
+    bitmap: PositiveSize | None = None
+    journal: str | None = None
+    rmw_level: int | None = Field(default=None, ge=min(RmwLevel), le=max(RmwLevel))
+    stripe_cache: int | None = Field(default=None, ge=17, le=32768)
+    round_robin: bool = False
+    controller: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.members)) != len(self.members):
+            raise refusal(f"members {', '.join(self.members)}", "allowed: each device once")
+        for field in ("failed", "rebuilding", "write_mostly"):
+            self._check_members(field, getattr(self, field))
+        healthy = [name for name in self.rebuilding if name not in self.failed]
+        if healthy:
+            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"allowed: {', '.join(self.failed) or 'none'}")
+        if self.resync is not None and (self.resync.action == "recover") != bool(self.rebuilding):
+            found = "resync without a member being rebuilt" if not self.rebuilding else f"a {self.resync.action}"
+            raise refusal(found, "allowed: `recover` with `rebuilding`, a check or repair without")
+        self._check_options()
+        try:
+            self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
+        except InputError as error:
+            raise refusal(f"{error.place}: {error.found}", error.allowed) from None
+        return self
+
+    def _check_members(self, field: str, names: Sequence[str]) -> None:
+        strangers = [name for name in names if name not in self.members]
+        if strangers:
+            raise refusal(f"{field}: {strangers[0]} is not a member", f"allowed: {', '.join(self.members)}")
+
+    def _check_options(self) -> None:
+        """Refuse options of other levels."""
+        given: dict[str, tuple[Any, Sequence[str]]] = {
+            "balance": (self.balance, MIRROR_LEVELS),
+            "prefer": (self.prefer, MIRROR_LEVELS),
+            "slice": (self.slice, MIRROR_LEVELS),
+            "write_mostly": (self.write_mostly, MIRROR_LEVELS),
+            "journal": (self.journal, PARITY_LEVELS),
+            "rmw_level": (self.rmw_level, PARITY_LEVELS),
+            "stripe_cache": (self.stripe_cache, PARITY_LEVELS),
+            "round_robin": (self.round_robin or None, ("raid3",)),
+        }
+        for field, (value, levels) in given.items():
+            if value not in (None, ()) and self.level not in levels:
+                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
+        for field in ("bitmap", "resync"):
+            if getattr(self, field) and self.level in NO_REDUNDANCY:
+                raise refusal(f"{field} of {self.level}", "allowed: with redundancy", (field,))
+        if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
+            raise refusal(
+                f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)
+            )
+        if self.balance is not None and self.balance not in READ_BALANCE:
+            raise refusal(
+                f"unknown balance {self.balance!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}", ("balance",)
+            )
+        for field, policy in (("prefer", "gmirror-prefer"), ("slice", "gmirror-split")):
+            if getattr(self, field) is not None and self.balance != policy:
+                raise refusal(f"{field} with balance {self.balance}", f"allowed: with balance {policy}", (field,))
+        if self.controller is not None and self.needs_raid10_driver:
+            raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
+        if self.prefer is not None:
+            self._check_members("prefer", (self.prefer,))
+
+    @property
+    def needs_raid10_driver(self) -> bool:
+        """Whether it takes md's own RAID 10, and not a stripe over mirrors."""
+        return self.level == "raid10" and self._algorithm != "striped-mirrors"
+
+    @property
+    def _algorithm(self) -> str | None:
+        """The layout's algorithm; a controller's RAID 10 is a stripe over mirrors."""
+        if self.level == "raid10" and self.controller is not None and self.algorithm is None:
+            return "striped-mirrors"
+        return self.algorithm
+
+    def layout(self, member_bytes: Sequence[int]) -> Layout:
+        """The address arithmetic on members of these sizes."""
+        return layout_for(
+            self.level,
+            len(self.members),
+            self.chunk,
+            member_bytes,
+            self._algorithm,
+            copies=self.copies,
+            groups=self.groups,
+            outer_chunk_bytes=self.outer_chunk,
+            truncate=True,
+        )
+
+
+class EncryptedSpec(Spec):
+    """A device behind a cipher.
+
+    Attributes
+    ----------
+    on
+        What is encrypted: a drive or an array.
+    kind
+        "cryptoloop" (one kernel thread) or "dm-crypt" (all cores).
+    rate
+        Bytes per second that one core encrypts or decrypts.
+    """
+
+    on: str
+    kind: Literal["cryptoloop", "dm-crypt"]
+    rate: Rate
+    source: str
+
+
+class FailureSpec(Spec):
+    """A member that is lost during the run, at this time."""
+
+    member: str
+    at: Duration

@@ -1,0 +1,114 @@
+"""Workloads as data: what loads the machine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+
+from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
+
+SECTOR = 512
+
+
+class DdSpec(Spec):
+    """dd processes, one on each target at the same time.
+
+    Attributes
+    ----------
+    direction
+        "read" (``if=TARGET of=/dev/null``) or "write" (``if=/dev/zero of=TARGET``).
+    block_size
+        dd's ``bs``.
+    size
+        Bytes that each process moves.
+    targets
+        Drives or arrays.
+    """
+
+    kind: Literal["dd"] = "dd"
+    direction: Literal["read", "write"]
+    block_size: PositiveSize = 512
+    size: PositiveSize
+    start: Size = 0
+    targets: tuple[str, ...] = Field(min_length=1)
+
+    @field_validator("block_size")
+    @classmethod
+    def _whole_sectors(cls, value: int) -> int:
+        return _sectors(value)
+
+
+class LoadSpec(Spec):
+    """Programs that keep a number of direct I/Os outstanding, past the page cache.
+
+    Attributes
+    ----------
+    targets
+        Drives, arrays or encrypted devices; each has its own jobs.
+    block_size
+        Bytes of every I/O.
+    pattern
+        "random", or "sequential" with the jobs spread evenly over the span.
+    read_share
+        Share of the I/Os that read; the others write.
+    depth
+        I/Os that each job keeps outstanding (fio's ``iodepth``).
+    jobs
+        Programs per target.
+    start, span
+        Where on the target; to its end unless `span` is given.
+    warm_up, duration
+        Simulated time before the measurement, and of the measurement.
+    """
+
+    kind: Literal["load"]
+    targets: tuple[str, ...] = Field(min_length=1)
+    block_size: PositiveSize = 4096
+    pattern: Literal["random", "sequential"] = "random"
+    read_share: Fraction = 1.0
+    depth: int = Field(default=1, ge=1, le=65536)
+    jobs: int = Field(default=1, ge=1, le=4096)
+    start: Size = 0
+    span: PositiveSize | None = None
+    warm_up: Duration = 1.0
+    duration: PositiveDuration = 10.0
+
+    @field_validator("block_size", "start")
+    @classmethod
+    def _whole_sectors(cls, value: int) -> int:
+        return _sectors(value)
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.span is not None and self.span < self.block_size * (1 if self.pattern == "random" else self.jobs):
+            raise refusal(f"span of {self.span} bytes", "allowed: room for an I/O of every sequential job", ("span",))
+        return self
+
+
+def _sectors(value: int) -> int:
+    if value % SECTOR:
+        raise refusal(f"{value} bytes", "allowed: a multiple of 512 bytes on a raw device")
+    return value
+
+
+def _known_kind(value: Any) -> Any:
+    kind = _kind(value)
+    if kind not in _KINDS:
+        raise refusal(f"unknown kind {kind!r}", f"allowed: {', '.join(_KINDS)}", ("kind",))
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Which workload a document describes; dd unless it says so."""
+    return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
+
+
+_KINDS = ("dd", "load")
+
+Workload = Annotated[
+    Annotated[DdSpec, Tag("dd")] | Annotated[LoadSpec, Tag("load")],
+    Discriminator(_kind),
+    BeforeValidator(_known_kind),
+]
+"""Any workload."""

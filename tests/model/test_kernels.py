@@ -1,0 +1,69 @@
+"""The catalogue of kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.model.errors import InputError
+from raidsim.model.kernels import kernel, kernel_names
+from raidsim.model.read_balance import READ_BALANCE
+from raidsim.model.readahead import READ_AHEAD
+from raidsim.model.resync_barrier import RESYNC_BARRIER
+
+KIB = 1024
+LINUX = [name for name in kernel_names() if name.startswith("linux-")]
+
+
+@pytest.mark.parametrize("name", LINUX)
+def test_a_linux_kernel_names_what_there_is(name: str) -> None:
+    """Protects the catalogue: every policy that a kernel names exists, and every section has a source."""
+    spec = kernel(name)
+    assert f"linux-{spec.version}" == name
+    assert spec.read_ahead.policy in READ_AHEAD
+    assert spec.raid1.balance in READ_BALANCE
+    assert spec.raid1.barrier in RESYNC_BARRIER
+    if spec.raid10 is not None:
+        assert spec.raid10.balance in READ_BALANCE
+        assert spec.raid10.barrier in RESYNC_BARRIER
+    assert spec.cache.flush_below <= spec.cache.flush_above <= spec.cache.limit
+
+
+def test_raid10_is_not_older_than_2_6_9() -> None:
+    """Protects from an array that the kernel did not have: only 6.1 of these has md's RAID 10."""
+    assert [name for name in LINUX if kernel(name).raid10 is not None] == ["linux-6.1"]
+
+
+@pytest.mark.parametrize(
+    ("optimal_kib", "window_kib"), [(0, 128), (64, 128), (128, 256), (192, 384), (256, 512), (2048, 4096)]
+)
+def test_6_1_reads_two_optimal_ios_ahead(optimal_kib: int, window_kib: int) -> None:
+    """Protects the default of read_ahead_kb: twice a stripe of data, 128 KiB at least."""
+    assert kernel("linux-6.1").read_ahead.window_for(optimal_kib * KIB) == window_kib * KIB
+
+
+@pytest.mark.parametrize("name", ["linux-2.4.26", "linux-2.6.8"])
+def test_older_kernels_do_not_look_at_the_optimal_io(name: str) -> None:
+    """The counter-test: before, only parity arrays read further ahead, by a rule of their own."""
+    section = kernel(name).read_ahead
+    assert section.window_for(2048 * KIB) == section.window
+    assert section.window_for_parity(3, 64 * KIB) > section.window
+
+
+@pytest.mark.parametrize(("depth", "tags"), [(1, 2), (32, 64), (128, 256), (1024, 256)])
+def test_a_scheduler_of_6_1_has_twice_the_tags(depth: int, tags: int) -> None:
+    """Protects nr_requests: 64 for a SATA drive of 32 tags, never more than 256."""
+    assert kernel("linux-6.1").queue.tags_for(depth) == tags
+
+
+def test_6_1_plugs_in_the_task_and_throttles_writes() -> None:
+    """Protects the two things by which 6.1's queues differ most from 2.6's."""
+    new, old = kernel("linux-6.1").queue, kernel("linux-2.6.8").queue
+    assert (new.task_plug, old.task_plug) == (True, False)
+    assert (new.throttle_rotational, new.throttle_solid) == (0.075, 0.002)
+    assert (old.throttle_rotational, old.throttle_solid) == (0.0, 0.0)
+
+
+def test_an_unknown_kernel_is_refused() -> None:
+    """Protects from typing errors: the message names those there are."""
+    with pytest.raises(InputError, match=r"linux-6\.1"):
+        kernel("linux-6.2")

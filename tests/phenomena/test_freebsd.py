@@ -1,0 +1,105 @@
+"""What FreeBSD 6's software RAID does to programs that read large files, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rates
+
+PLENTY = ((GIB, 10**6),)
+"""As many buffers as graid3 could want."""
+
+
+@pytest.mark.parametrize("mirrors", [2, 3, 5])
+def test_round_robin_is_no_faster_than_a_disk(mirrors: int) -> None:
+    """Protects the core: each disk has to pass over what the others read, so one reader gets the rate of one disk."""
+    assert rate(f"gmirror-round-robin:{mirrors}", clusters=TUNED) == pytest.approx(rate("single"), rel=0.01)
+
+
+@pytest.mark.parametrize(("mirrors", "share"), [(3, 0.8), (5, 0.45)])
+def test_round_robin_is_slower_than_a_disk_without_much_read_ahead(mirrors: int, share: float) -> None:
+    """Protects the phenomenon: when it is a disk's turn again its look-ahead is full or the place has gone by."""
+    assert rate(f"gmirror-round-robin:{mirrors}", clusters=UNTUNED) < share * rate("single", clusters=UNTUNED)
+
+
+@pytest.mark.parametrize("balance", ["gmirror-prefer", "ataraid", "md-2.6"])
+def test_a_reader_who_stays_gets_a_whole_disk(balance: str) -> None:
+    """Counter-test: the same disks with a balance that leaves a sequential reader where he is, without read-ahead."""
+    assert rate(f"{balance}:2", clusters=UNTUNED) == pytest.approx(rate("single", clusters=UNTUNED), rel=0.02)
+
+
+def test_round_robin_loses_a_revolution_a_request_on_a_drive_that_stops_in_the_gap() -> None:
+    """Protects the worst case: less look-ahead than the gap, and a command that takes longer to start than the gap.
+
+    A cluster of 128 KiB passes in 2 ms at the outside.
+    """
+    slow = (("read_overhead", 0.0025), ("look_ahead", 64 * KIB))
+    assert rate("gmirror-round-robin:2", drive_values=slow) < 0.5 * rate("single", drive_values=slow)
+
+
+@pytest.mark.parametrize("changed", [("read_overhead", 0.0025), ("look_ahead", 64 * KIB)])
+def test_either_alone_does_no_harm(changed: tuple[str, float]) -> None:
+    """Counter-test, one mechanism at a time; and with three mirrors the gap is long enough again."""
+    assert rate("gmirror-round-robin:2", drive_values=(changed,)) == pytest.approx(rate("single"), rel=0.01)
+    both = (("read_overhead", 0.0025), ("look_ahead", 64 * KIB))
+    assert rate("gmirror-round-robin:3", drive_values=both) == pytest.approx(rate("single"), rel=0.03)
+
+
+def test_split_is_no_faster_than_a_disk_either() -> None:
+    """Protects from the hope that two halves read at once take half the time: half of each track is passed over."""
+    assert rate("gmirror-split:2") == pytest.approx(rate("single"), rel=0.01)
+
+
+def test_more_read_ahead_is_what_several_copies_need() -> None:
+    """Protects the gain from vfs.read_max: five copies of one cluster at a time seek; with 16 each gets long runs."""
+    assert rate("single", 5, UNTUNED) < 0.3 * rate("single", 5, TUNED)
+    assert rate("raid3:5", 5, UNTUNED) < 0.2 * rate("raid3:5", 5, TUNED)
+
+
+def test_with_five_copies_two_mirrors_in_round_robin_are_worse_than_a_disk() -> None:
+    """Protects the observation that a second disk slows reading down: every file keeps both disks seeking."""
+    assert rate("gmirror-round-robin:2", 5) < 0.98 * rate("single", 5)
+
+
+def test_with_five_copies_staying_uses_both_disks() -> None:
+    """Counter-test: it is the turn taking; ataraid, with the same disks and queue, reads nearly twice as fast."""
+    assert rate("ataraid:2", 5) > 1.7 * rate("single", 5)
+
+
+@pytest.mark.slow
+def test_ataraid_treats_programs_unequally_and_gmirror_does_not() -> None:
+    """Protects the other side of staying: whoever has the emptier disk keeps it; taking turns is fair."""
+    fair, unfair = (rates(f"{balance}:2", 5, seconds=20.0) for balance in ("gmirror-round-robin", "ataraid"))
+    assert max(fair) < 1.2 * min(fair)
+    assert max(unfair) > 1.4 * min(unfair)
+
+
+def test_graid3_is_first_with_one_copy() -> None:
+    """Protects lockstep at its best: two data disks read twice as fast as a mirror, four 4 times; RAID 0+1 between."""
+    single = rate("single")
+    assert rate("raid3:3") == pytest.approx(2 * single, rel=0.02)
+    assert rate("raid3:5") == pytest.approx(4 * single, rel=0.02)
+    for other in ("gmirror-round-robin:5", "ataraid:2"):
+        assert rate("raid3:3") > 1.9 * rate(other)
+    assert rate("raid3:5") > 1.9 * rate("raid01")
+
+
+def test_graid3_falls_behind_with_five_copies() -> None:
+    """Protects the penalty: below the mirror of two with three members, below RAID 0+1 with five."""
+    assert rate("raid3:3", 5) < 0.85 * rate("ataraid:2", 5)
+    assert rate("raid3:5", 5) < 0.75 * rate("raid01", 5, seconds=8.0)
+    assert rate("raid3:5", 5) < 0.65 * rate("raid3:5")
+
+
+@pytest.mark.slow
+def test_it_is_the_buffers_that_graid3_lacks() -> None:
+    """Counter-test: with buffers for all reads the disks have enough to sort, and five copies cost little."""
+    for members in (3, 5):
+        assert rate(f"raid3:{members}", 5, buffers=PLENTY) > 0.93 * rate(f"raid3:{members}")
+
+
+@pytest.mark.slow
+def test_reading_the_parity_in_turn_does_not_help() -> None:
+    """Protects graid3's default: `-r` is no faster with one copy, nor with five."""
+    assert rate("raid3-r:5") == pytest.approx(rate("raid3:5"), rel=0.01)
+    assert rate("raid3-r:5", 5) < 1.03 * rate("raid3:5", 5)

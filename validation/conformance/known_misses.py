@@ -1,0 +1,66 @@
+"""Why some recorded cases are not reproduced: explanations as data, shown beside the misses they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+from ...model.spec import Spec
+from ...model.spec_errors import load_spec
+from .base import KindResult, Miss
+
+_FILE = Path(__file__).parent / "known_misses.yaml"
+
+
+class KnownMiss(Spec):
+    """An explanation.
+
+    Attributes
+    ----------
+    kind, file, case
+        Kind of check, name of the truth file, and pattern of the cases (`*` stands for anything).
+    why
+        What is different about the recording, or what the model lacks.
+    """
+
+    kind: str
+    file: str
+    case: str
+    why: str
+
+    def is_about(self, kind: str, miss: Miss) -> bool:
+        """Whether it explains a miss."""
+        return self.kind == kind and fnmatchcase(miss.file, self.file) and fnmatchcase(miss.case, self.case)
+
+
+class KnownMisses(Spec):
+    """All explanations; the first that fits a miss is shown."""
+
+    misses: tuple[KnownMiss, ...]
+
+
+@cache
+def known_misses() -> tuple[KnownMiss, ...]:
+    """The explanations that come with raidsim."""
+    return load_spec(KnownMisses, _FILE).misses
+
+
+def explain(result: KindResult) -> None:
+    """Give the misses of a result their explanations, unless the check gave one."""
+    for number, miss in enumerate(result.misses):
+        why = next((known.why for known in known_misses() if known.is_about(result.kind, miss)), "")
+        if why and not miss.why:
+            result.misses[number] = replace(miss, why=" ".join(why.split()))
+
+
+def stale(results: Iterable[KindResult]) -> list[KnownMiss]:
+    """The explanations, of the kinds in `results`, that no miss needs any more."""
+    by_kind = {result.kind: result.misses for result in results}
+    return [
+        known
+        for known in known_misses()
+        if known.kind in by_kind and not any(known.is_about(known.kind, miss) for miss in by_kind[known.kind])
+    ]

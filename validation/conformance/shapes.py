@@ -1,0 +1,302 @@
+"""What a file of each kind of recorded truth holds: how it is recognised, and the types of its fields.
+
+Only what a check needs is described; other fields are carried along for people. The notation is in the manual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, model_validator
+
+
+class Shape(BaseModel):
+    """Base of the shapes: exact types, unknown fields allowed."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+# layout
+
+ChunkPlaces = list[list[int]] | list[list[list[int]]]
+"""[member, member chunk] of each chunk, or a list of such copies."""
+
+
+class Zone(Shape):
+    """A zone of RAID 0: chunks that are striped over the same members."""
+
+    members: Annotated[list[NonNegativeInt], Field(min_length=1)]
+    member_chunk: Annotated[list[NonNegativeInt], Field(min_length=1)]
+    chunks: NonNegativeInt
+
+    @model_validator(mode="after")
+    def _as_many_places(self) -> Self:
+        if len(self.members) != len(self.member_chunk):
+            raise ValueError("allowed: as many entries of member_chunk as of members")
+        return self
+
+
+class LayoutArray(Shape):
+    """A map read off an array; which of the charts are there depends on the level."""
+
+    name: str
+    cmd: str
+    n: PositiveInt
+    chunk_kib: NonNegativeInt
+    array_kib: NonNegativeInt
+    component_kib: NonNegativeInt | None = None
+    member_data_kib: Annotated[list[PositiveInt], Field(min_length=1)]
+    chunks: ChunkPlaces | None = None
+    parity: list[list[int]] | None = None
+    first_chunks: list[list[int]] | None = None
+    zones: list[Zone] | None = None
+    segments_kib: list[list[int]] | None = None
+    identical: bool | None = None
+    chunks_total: int | None = None
+    last_chunk: list[list[int]] | None = None
+    chunks_per_member: list[int] | None = None
+    last_member_chunk: list[int] | None = None
+    q_rule_rows_ok: dict[str, int] | None = None
+
+
+class LayoutTruth(Shape):
+    """Chunk and parity maps."""
+
+    arrays: Annotated[list[LayoutArray], Field(min_length=1)]
+
+
+# io and readchoice
+
+SingleIo = tuple[Literal["r", "w", "s"], NonNegativeInt, NonNegativeInt]
+"""Operation, byte offset and bytes; or "s", 0 and the milliseconds of a sleep."""
+
+Run = tuple[NonNegativeInt, int, PositiveInt]
+"""Member, sector and sectors."""
+
+
+class Totals(Shape):
+    """What the members got in all, ranges that were moved twice counted twice."""
+
+    sectors: NonNegativeInt
+
+
+class IoCase(Shape):
+    """One or a few I/Os, one at a time, and what the members got."""
+
+    case: str
+    ios: Annotated[list[SingleIo], Field(min_length=1)]
+    reads: list[Run] = []
+    writes: list[Run] = []
+    reads_n: Totals | None = None
+    writes_n: Totals | None = None
+    superblock_bitmap_flush_bios: list[tuple[str, NonNegativeInt, int, PositiveInt]] = []
+
+
+class IoArray(Shape):
+    """An array and the cases that were played on it, in order."""
+
+    name: str
+    cmd: str
+    pre: str = ""
+    params: dict[str, str | int] = {}
+    member_data_kib: list[PositiveInt] | None = None
+    data_offset_kib: PositiveInt | None = None
+    cases: Annotated[list[IoCase], Field(min_length=1)]
+
+
+class IoTruth(Shape):
+    """Single I/Os and their footprints on the members."""
+
+    arrays: Annotated[list[IoArray], Field(min_length=1)]
+
+
+class ReadChoiceCase(Shape):
+    """Reads of one reader, and the member that served each."""
+
+    case: str
+    ios: Annotated[list[SingleIo], Field(min_length=1)]
+    served_by: list[Run]
+
+
+class ReadChoiceArray(Shape):
+    """An array and the cases that were played on it, in order."""
+
+    name: str
+    cmd: str
+    pre: str = ""
+    params: dict[str, str | int] = {}
+    cases: Annotated[list[ReadChoiceCase], Field(min_length=1)]
+
+
+class ReadChoiceTruth(Shape):
+    """Which member served each read of one reader."""
+
+    arrays: Annotated[list[ReadChoiceArray], Field(min_length=1)]
+
+
+# readbalance, readahead, resync
+
+
+class ReadBalanceRun(Shape):
+    """A fio run, and what each mirror served."""
+
+    member: str
+    array: str
+    workload: str
+    share_pct: Annotated[list[float], Field(min_length=1)]
+    cmd: str
+
+
+class ReadBalanceTruth(Shape):
+    """Shares of the mirrors under several readers."""
+
+    runs: Annotated[list[ReadBalanceRun], Field(min_length=1)]
+
+
+Sizes = dict[str, NonNegativeInt]
+"""How many requests of each size; the size is the key."""
+
+
+class ReadAheadRun(Shape):
+    """A pattern of buffered reads, and the request sizes that came of it."""
+
+    case: str
+    read_ahead_kb: NonNegativeInt
+    app_reads: PositiveInt
+    app_read_bytes: PositiveInt
+    md_bio_kib: Sizes
+    md_first_bios_kib: list[float]
+    member_bio_kib: Sizes
+    member_rq_kib: Sizes
+    member_read_kib: list[float]
+
+
+class ReadAheadArray(Shape):
+    """An array with its default read-ahead."""
+
+    array: str
+    default_read_ahead_kb: NonNegativeInt
+    max_sectors_kb: PositiveInt
+    optimal_io_size: NonNegativeInt
+    runs: Annotated[list[ReadAheadRun], Field(min_length=1)]
+
+
+class ReadAheadTruth(Shape):
+    """Request sizes by read-ahead setting."""
+
+    arrays: Annotated[list[ReadAheadArray], Field(min_length=1)]
+
+
+class ResyncRun(Shape):
+    """A check, repair or recovery; what was noted differs from run to run."""
+
+    name: str
+    member_request_sectors: dict[str, Sizes] | None = None
+
+
+class ResyncTruth(Shape):
+    """Request sizes and speeds of resync."""
+
+    runs: Annotated[list[ResyncRun], Field(min_length=1)]
+
+
+# timing
+
+
+class TimingTruth(Shape):
+    """fio through md over members of known service time."""
+
+    member: dict[str, Any]
+    arrays: dict[str, dict[str, Any] | str]
+    fio_jobs: dict[str, Any]
+    results: dict[str, Any]
+
+
+class StripeCacheRun(Shape):
+    """A write load with one size of the stripe cache."""
+
+    array: str
+    stripe_cache_size: PositiveInt
+    workload: str
+    write_iops: float
+    cmd: str
+
+
+class StripeCacheTruth(Shape):
+    """Write rates by the size of the stripe cache."""
+
+    runs: Annotated[list[StripeCacheRun], Field(min_length=1)]
+
+
+class ThrottlingRun(Shape):
+    """A load with one setting of write-back throttling."""
+
+    member_latency_ns: NonNegativeInt
+    wbt_lat_usec: NonNegativeInt
+    level: str
+    n: PositiveInt
+    rw: str
+    iodepth: PositiveInt
+    read_iops: float
+    write_iops: float
+
+
+class ThrottlingTruth(Shape):
+    """Rates with and without write-back throttling."""
+
+    runs: Annotated[list[ThrottlingRun], Field(min_length=1)]
+
+
+class WorkloadTruth(Shape):
+    """What a benchmark program did; each program has a form of its own, which its check reads."""
+
+
+_WORKLOAD_FIELDS = (
+    {"command_output", "phases"},
+    {"record", "phases"},
+    {"script", "report", "by_phase"},
+    {"what", "rows"},
+    {"files", "dirs_incl_root", "total_bytes"},
+    {"tree"},
+    {"job", "jobfile"},
+    {"fio version", "jobs"},
+)
+"""Fields by which the recordings of bonnie, iozone, PostMark, dd, a tree, tar and fio (two files) are recognised."""
+
+
+def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
+    """The kind of recorded truth that parsed JSON is, and its shape; None if it is none."""
+    if not isinstance(content, dict):
+        return None
+    if any(fields <= content.keys() for fields in _WORKLOAD_FIELDS):
+        return "workloads", WorkloadTruth
+    if {"results", "fio_jobs"} <= content.keys():
+        return "timing", TimingTruth
+    arrays, runs = _mappings(content.get("arrays")), _mappings(content.get("runs"))
+    cases = [case for array in arrays for case in _mappings(array.get("cases"))]
+    if _any_has(arrays, "array_kib"):
+        return "layout", LayoutTruth
+    if _any_has(arrays, "default_read_ahead_kb"):
+        return "readahead", ReadAheadTruth
+    if _any_has(cases, "served_by"):
+        return "readchoice", ReadChoiceTruth
+    if _any_has(cases, "ios"):
+        return "io", IoTruth
+    if _any_has(runs, "share_pct"):
+        return "readbalance", ReadBalanceTruth
+    if _any_has(runs, "member_request_sectors", "md_sync_speed_KBs"):
+        return "resync", ResyncTruth
+    if _any_has(runs, "stripe_cache_size"):
+        return "timing", StripeCacheTruth
+    if _any_has(runs, "wbt_lat_usec"):
+        return "timing", ThrottlingTruth
+    return None
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _any_has(mappings: Iterable[dict[str, Any]], *names: str) -> bool:
+    return any(name in mapping for mapping in mappings for name in names)

@@ -1,0 +1,127 @@
+"""Reading a folder of recorded truth: every file is assigned to its kind by what it holds, and checked for form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ...model.errors import InputError
+from .base import TruthFile
+from .shapes import Shape, shape_of
+
+DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
+"""The recordings that come with raidsim."""
+
+_ALLOWED = "allowed: JSON as the manual's page on conformance describes it for each kind"
+_NAMED_BY = {"arrays": ("array", ("name", "array")), "cases": ("case", ("case",)), "runs": ("run", ("name", "case"))}
+"""List: what one of it is called, and the fields that may hold its name."""
+
+
+def load_truth(folder: Path = DEFAULT_TRUTH) -> dict[str, list[TruthFile]]:
+    """The files of a folder by kind, each list in the order of the files' names.
+
+    Files may lie in the folder or in folders below it. What is not JSON is passed over if it goes with a recorded
+    program: it has the name of a JSON file beside it up to the first point, or lies below a folder `workloads`.
+    Hidden files and those called README are passed over too.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder or no file in it, or a file is not recorded truth or lacks something; the
+        message names the file and, where it can, array, case and field.
+    """
+    if not folder.is_dir():
+        found = "this is a file" if folder.exists() else "there is no such folder"
+        raise InputError(str(folder), found, "allowed: a folder of recorded truth")
+    by_kind: dict[str, list[TruthFile]] = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        inside = path.relative_to(folder)
+        if any(part.startswith(".") for part in inside.parts) or path.name.startswith("README"):
+            continue
+        if path.suffix != ".json":
+            if not _goes_with_a_program(path, inside):
+                raise InputError(str(inside), "this is not recorded truth: its name does not end in .json", _ALLOWED)
+            continue
+        kind, file = read_truth(path, str(inside))
+        by_kind.setdefault(kind, []).append(file)
+    if not by_kind:
+        raise InputError(str(folder), "the folder holds no recorded truth", "allowed: at least one file *.json")
+    return by_kind
+
+
+def read_truth(path: Path, place: str | None = None) -> tuple[str, TruthFile]:
+    """One file of recorded truth and its kind; `place` is the name that errors show."""
+    place = place or str(path)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(place, f"cannot be read ({error.strerror})", _ALLOWED) from None
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise InputError(place, f"this is not recorded truth: not JSON ({reason})", _ALLOWED) from None
+    found = shape_of(content)
+    if found is None:
+        raise InputError(place, "this is not recorded truth: it has the fields of no kind", _ALLOWED)
+    kind, shape = found
+    _check_shape(place, shape, raw, content)
+    return kind, TruthFile(path, content)
+
+
+def _goes_with_a_program(path: Path, inside: Path) -> bool:
+    if "workloads" in inside.parts[:-1]:
+        return True
+    stem = path.name.split(".")[0]
+    return any(other.name.split(".")[0] == stem for other in path.parent.glob("*.json"))
+
+
+def _check_shape(place: str, shape: type[Shape], raw: bytes, content: Any) -> None:
+    try:
+        shape.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where, value = _located(content, first["loc"])
+        if first["type"] == "missing":
+            raise InputError(f"{place}{where}", "it is missing", "required") from None
+        message = first["msg"].removeprefix("Input should be ")
+        allowed = message.removeprefix("Value error, ") if first["type"] == "value_error" else f"allowed: {message}"
+        raise InputError(f"{place}{where}", f"found {_shown(value)}", allowed) from None
+
+
+def _located(content: Any, location: tuple[int | str, ...]) -> tuple[str, Any]:
+    """Where in a file an error is, in words, and what stands there."""
+    words = []
+    field = ""
+    for part in location:
+        if isinstance(content, list) and isinstance(part, int) and part < len(content):
+            content = content[part]
+            if field in _NAMED_BY:
+                noun, names = _NAMED_BY[field]
+                name = next((content[n] for n in names if isinstance(content, dict) and n in content), part)
+                words.append(f"{noun} {name}")
+                field = ""
+            else:
+                field += f"[{part}]"
+        elif isinstance(content, dict) and part in content:
+            content = content[part]
+            field += f".{part}" if field else str(part)
+        elif isinstance(content, dict) and part == location[-1]:
+            field += f".{part}" if field else str(part)
+        elif isinstance(content, list) and part == location[-1]:
+            field += f"[{part}]"
+    if field:
+        words.append(f"field {field}")
+    return "".join(f", {word}" for word in words), content
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
