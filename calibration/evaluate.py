@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import astuple
 from multiprocessing import get_context
 from types import TracebackType
@@ -69,13 +71,27 @@ class Evaluator:
         if self.workers == 1 or len(scenarios) < 2:
             return (simulate(scenario, sample) for scenario in scenarios)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _leave_interrupts)
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"))
+            with _interrupts_left_to_parent():
+                return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
         return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches the whole process group; the parent alone acts on it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_left_to_parent() -> Iterator[None]:
+    """Ctrl-C reaches the whole process group, but the parent alone acts on it.
+
+    Processes started meanwhile ignore it from their first instruction on, also while they import. (Only the main thread
+    may say so; anywhere else the workers take their interrupts themselves.)
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:

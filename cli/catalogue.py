@@ -19,6 +19,11 @@ def wide_console() -> Console:
     return console if console.is_terminal else Console(width=200)
 
 
+def makers_rate(rate: float) -> str:
+    """A rate in the makers' decimal units: "266 MB/s", "3.20 GB/s"."""
+    return f"{rate / 1e9:.2f} GB/s" if rate >= 1e9 else f"{rate / 1e6:.3g} MB/s"
+
+
 def entry_document(name: str, values: Mapping[str, Any], sources: Mapping[str, SourcedValue]) -> dict[str, Any]:
     """Return one entry: ``name`` and ``fields``, each with ``value`` (SI units), ``source`` and ``assumed``.
 
@@ -43,6 +48,12 @@ def entry_table(sources: Mapping[str, SourcedValue]) -> Table:
     table.add_column("from")
     for key, origin in sources.items():
         words = Text(origin.source) if origin.source else Text(f"assumed: {origin.assumed}", style="yellow")
-        value = ", ".join(origin.value) if isinstance(origin.value, (list, tuple)) else str(origin.value)
-        table.add_row(Text(key), Text(value), words)
+        table.add_row(Text(key), Text(_written(origin.value)), words)
     return table
+
+
+def _written(value: Any) -> str:
+    """A value as the file has it."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_written, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,9 +10,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ..model.controllers import controller, controller_names, controller_sources
-from ..model.quantities import format_rate, format_size
-from .catalogue import entry_document, entry_table, wide_console
+from ..model.controllers import ControllerSpec, controller, controller_names, controller_sources
+from ..model.quantities import format_size
+from .catalogue import entry_document, entry_table, makers_rate, wide_console
 
 
 def controllers_command(
@@ -40,21 +40,30 @@ def controller_document(name: str) -> dict[str, Any]:
 
 def _all() -> Table:
     table = Table(box=SIMPLE_HEAD)
-    table.add_column("controller")
+    table.add_column("controller", no_wrap=True)
     for heading in ("host link", "ports", "cache", "XOR", "command"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("writes")
-    table.add_column("levels")
+    table.add_column("RAID levels")
     for name in controller_names():
         spec = controller(name)
         table.add_row(
             Text(name),
-            format_rate(spec.host_rate),
+            makers_rate(spec.host_rate),
             str(spec.ports),
             format_size(spec.cache),
-            format_rate(spec.xor_rate),
+            makers_rate(spec.xor_rate),
             f"{spec.command * 1e6:.0f} us",
-            Text(f"{spec.write_policy}, battery {spec.battery}"),
-            Text(", ".join(spec.levels)),
+            Text(_writes(spec)),
+            Text(", ".join(level.removeprefix("raid") for level in spec.levels)),
         )
     return table
+
+
+def _writes(spec: ControllerSpec) -> str:
+    """What becomes of a write as the controller is shipped: its policy, unless the battery forbids it."""
+    if spec.write_policy != "write-back":
+        return spec.write_policy
+    if not spec.settings().writes_back:
+        return "write-through"
+    return "write-back" if spec.battery == "good" else "write-back, forced"

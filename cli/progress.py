@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,13 +14,16 @@ from rich.text import Text
 
 _EVERY_S = 10.0
 """How often a log gets a line."""
+_LOOK_S = 0.2
+_QUIET_S = 1.0
+"""What takes no longer needs no progress."""
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far `what` is; yields a function that takes (done, of how many)."""
+def progress_bar(what: str, percent: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show how far `what` is; yields a function that takes (done, of how many), or a percentage and 100."""
     if not sys.stderr.isatty():
-        yield _lines(what)
+        yield _lines(what, percent)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -31,7 +35,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield update
 
 
-def _lines(what: str) -> Callable[[int, int], None]:
+def _lines(what: str, percent: bool) -> Callable[[int, int], None]:
     began = last = time.monotonic()
 
     def update(done: int, total: int) -> None:
@@ -39,7 +43,8 @@ def _lines(what: str) -> Callable[[int, int], None]:
         now = time.monotonic()
         if now - last >= _EVERY_S:
             last = now
-            print(f"{what}: {done} of {total} ({now - began:.0f} s)", file=sys.stderr, flush=True)
+            share = f"{done} %" if percent else f"{done} of {total}"
+            print(f"{what}: {share} ({now - began:.0f} s)", file=sys.stderr, flush=True)
 
     return update
 
@@ -67,3 +72,32 @@ def _text_lines(what: str) -> Callable[[str], None]:
             print(f"{what}: {count}, {now_doing} ({now - began:.0f} s)", file=sys.stderr, flush=True)
 
     return update
+
+
+@contextmanager
+def progress_share(what: str) -> Iterator[Callable[[Callable[[], float]], None]]:
+    """Show how far `what` is, looked at from outside so that the work itself is the same with and without.
+
+    Yields a function that takes what tells the share that is done (0 to 1); it is called once for every part of the
+    work, when the part begins. Nothing is shown in the first second.
+    """
+    parts: list[Callable[[], float]] = []
+    over = threading.Event()
+
+    def look() -> None:
+        if over.wait(_QUIET_S):
+            return
+        with progress_bar(what, percent=True) as update:
+            while True:
+                if parts:
+                    update(round(100 * min(1.0, max(0.0, parts[-1]()))), 100)
+                if over.wait(_LOOK_S):
+                    return
+
+    watcher = threading.Thread(target=look, name="progress", daemon=True)
+    watcher.start()
+    try:
+        yield parts.append
+    finally:
+        over.set()
+        watcher.join()

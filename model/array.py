@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import FREE, Host, Prices
-from .request import READ, Device, Request
+from .request import DAEMON_STREAM, READ, RESYNC_STREAM, Device, Request
 
 
 class Join:
@@ -48,6 +48,9 @@ class Submitter(Protocol):
     def end_range(self) -> None:
         """A range has been submitted."""
 
+    def compute(self, seconds: float, then: Callable[[], None]) -> None:
+        """Compute for so long (s) before it goes on with `then`."""
+
 
 class Array(ABC):
     """Base of the arrays.
@@ -66,6 +69,12 @@ class Array(ABC):
         Pays for the software's work; None for an array whose work costs nothing.
     failed
         Slots whose device is lost.
+
+    Attributes
+    ----------
+    daemon_resync_bytes
+        Resync I/O of each member that not the resync thread but the array's own thread has issued: the members count
+        it as anybody's.
     """
 
     __slots__ = (
@@ -76,6 +85,7 @@ class Array(ABC):
         "_submit",
         "_unpluggable",
         "capacity",
+        "daemon_resync_bytes",
         "failed",
         "host",
         "member_reads",
@@ -110,6 +120,7 @@ class Array(ABC):
         self.rebuilding: frozenset[int] = frozenset()
         self.metadata: Metadata | None = None
         self.resync_thread: Submitter | None = None
+        self.daemon_resync_bytes = [0] * len(self._members)
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
             if not 0 <= slot < len(self._members):
@@ -191,7 +202,8 @@ class Array(ABC):
             raise ArrayFailed(f"{self.name}: slot {slot} of {len(self._members)} members cannot fail (again)")
         failed = self.failed | {slot}
         if not self._survives(failed):
-            raise ArrayFailed(f"{self.name}: with members {sorted(failed)} lost, data is lost")
+            names = ", ".join(self._members[lost].name for lost in sorted(failed))
+            raise ArrayFailed(f"{self.name}: with {names} lost, data is lost")
         self.failed = failed
         self.rebuilding = self.rebuilding - {slot}
         self._members_changed()
@@ -213,6 +225,24 @@ class Array(ABC):
         """The device in `slot` holds everything again."""
         self.failed = self.failed - {slot}
         self.rebuilding = self.rebuilding - {slot}
+
+    @property
+    def resync_daemon_stream(self) -> int:
+        """Stream of the array's own thread when it writes what was read for resync; it does not sleep with others."""
+        return RESYNC_STREAM if self.resync_thread is None else DAEMON_STREAM
+
+    def count_daemon_resync(self, slot: int, size: int) -> None:
+        """The array's own thread sends resync I/O to a member."""
+        if self.resync_thread is not None:
+            self.daemon_resync_bytes[slot] += size
+
+    def prepare_resync(self, pages: int, then: Callable[[], None]) -> None:
+        """Have the resync thread allocate so many pages for a range, then submit it."""
+        seconds = pages * self.prices.buffer_page_s
+        if seconds and self.resync_thread is not None:
+            self.resync_thread.compute(seconds, then)
+        else:
+            then()
 
     def submit_resync(self, slot: int, request: Request) -> None:
         """Send what the resync thread submits to a member; a thread that plugs lets it go when it goes to sleep."""

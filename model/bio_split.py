@@ -11,8 +11,8 @@ is left of each piece, the last piece first. RAID 0 hands nothing back: of each 
 boundary and then the part before (raid0_make_request since 6.6 and its stable kernels, 6.1 among them).
 
 The limits are those that md gives its own queue: the chunk on RAID 0 (raid0_run), 256 stripe heads of 4 KiB on RAID 4,
-5 and 6 (raid5_run), the members' on all others; and an optimal size of a full data stripe where there are stripes
-(raid0_run, raid5_set_io_opt, raid10_set_io_opt), of which read-ahead takes two.
+5 and 6, whatever the members' limit is (raid5_run), the members' on all others; and an optimal size of a full data
+stripe where there are stripes (raid0_run, raid5_set_io_opt, raid10_set_io_opt), of which read-ahead takes two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def largest_request_bytes(layout: Layout, member_request_bytes: int) -> int:
     if isinstance(layout, StripedLayout):
         return min(layout.chunk_bytes, member_request_bytes)
     if isinstance(layout, ParityLayout):
-        return min(PARITY_REQUEST_BYTES, member_request_bytes)
+        return PARITY_REQUEST_BYTES
     return member_request_bytes
 
 

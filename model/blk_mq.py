@@ -3,9 +3,8 @@
 A request takes a tag before it is queued or sent. Without an I/O scheduler the tags are the device's own (its queue
 depth) and a request goes to the device at once; with one they are the scheduler's (nr_requests) and the device's depth
 limits what is dispatched. A task that finds no tag sleeps in the middle of its submission, so it cannot keep other
-devices busy meanwhile: see :meth:`BlkMqQueue.sleeps`. Sources: block/blk-mq.c (blk_mq_submit_bio,
-blk_add_rq_to_plug, blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge), block/blk-mq-sched.c
-(__blk_mq_do_dispatch_sched), lib/sbitmap.c (sbq_calc_wake_batch).
+devices busy meanwhile: see :meth:`BlkMqQueue.sleeps`. Sources: block/blk-mq.c (blk_mq_submit_bio),
+block/blk-mq-sched.c (__blk_mq_do_dispatch_sched), lib/sbitmap.c (sbq_calc_wake_batch).
 """
 
 from __future__ import annotations
@@ -21,12 +20,7 @@ from .errors import ModelError
 from .host import Host, SleepingThread
 from .request import RESYNC_STREAM, WRITE, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest, Scheduler
-
-PLUG_REQUESTS = 32
-"""A plug holds so many requests at most (BLK_MAX_REQUEST_COUNT)."""
-
-PLUG_FLUSH_BYTES = 131_072
-"""Once the newest request of a plug is this large, the next one flushes the plug (BLK_PLUG_FLUSH_SIZE)."""
+from .task_plug import TaskPlug
 
 _WAIT_QUEUES = 8
 _LARGEST_WAKE_BATCH = 8
@@ -96,10 +90,11 @@ class BlkMqQueue:
         "_host",
         "_in_flight",
         "_plugged",
-        "_plugged_requests",
         "_releasing",
         "_sleepers",
         "_switch_s",
+        "_task_plug",
+        "_thread_plugs",
         "_throttle",
         "_throttled",
         "_waiters",
@@ -152,7 +147,8 @@ class BlkMqQueue:
         self._in_flight = 0
         self._dispatch_list: deque[QueuedRequest] = deque()
         self._plugged = False
-        self._plugged_requests: list[QueuedRequest] = []
+        self._task_plug = host.plug
+        self._thread_plugs = host.thread_plugs
         self._throttle = throttle
         self._throttled: deque[Request] = deque()
         self._waiting: deque[Request] = deque()
@@ -190,14 +186,15 @@ class BlkMqQueue:
         self._sleepers[stream].backlog.append(callback)
 
     def plug(self) -> None:
-        """Collect and merge what the task submits, until :meth:`unplug`."""
+        """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
         self._plugged = True
+        self._task_plug.start()
 
     def unplug(self) -> None:
-        """Send what the plug holds."""
-        self._plugged = False
-        if self._plugged_requests:
-            self._flush_plug()
+        """Send what the task's plug holds, of this queue and of others."""
+        if self._plugged:
+            self._plugged = False
+            self._task_plug.flush()
 
     def submit(self, request: Request) -> None:
         """Accept an I/O; without a tag for it, it waits in order of arrival."""
@@ -230,8 +227,11 @@ class BlkMqQueue:
                 return
 
     def _submit_piece(self, request: Request) -> None:
-        if self._plugged_requests and self._merged_in_plug(request):
-            return
+        if self._plugged or self._thread_plugs:
+            plug = self._open_plug(request.stream)
+            if plug is not None and plug.merge(self, request):
+                self.merges += 1
+                return
         scheduler = self.scheduler
         if scheduler is not None and request.sync != WRITE_THROUGH and scheduler.merge(request, self._engine._now):
             return
@@ -241,22 +241,10 @@ class BlkMqQueue:
             return
         self._allocate(request)
 
-    def _merged_in_plug(self, request: Request) -> bool:
-        """Merge with the newest request of the plug: Linux looks at no other one of this device."""
-        newest = self._plugged_requests[-1]
-        size = newest.size + request.size
-        if newest.op != request.op or size > self.max_request_bytes or request.sync == WRITE_THROUGH:
-            return False
-        if newest.offset + newest.size == request.offset:
-            newest.size = size
-        elif request.offset + request.size == newest.offset:
-            newest.offset = newest.position = request.offset
-            newest.size = size
-        else:
-            return False
-        newest.parts.append(request)
-        self.merges += 1
-        return True
+    def _open_plug(self, stream: int) -> TaskPlug | None:
+        """The plug of the thread that issues `stream`, or of the task that has plugged this queue."""
+        plug = self._thread_plugs.get(stream)
+        return self._task_plug if plug is None and self._plugged else plug
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
@@ -275,12 +263,13 @@ class BlkMqQueue:
         if request.sync == WRITE_THROUGH:
             self._dispatch_list.append(queued)
             self._dispatch()
-        elif self._plugged:
-            plugged = self._plugged_requests
-            if plugged and (len(plugged) >= PLUG_REQUESTS or plugged[-1].size >= PLUG_FLUSH_BYTES):
-                self._flush_plug()
-            plugged.append(queued)
-        elif self.scheduler is None:
+            return
+        if self._plugged or self._thread_plugs:
+            plug = self._open_plug(request.stream)
+            if plug is not None:
+                plug.add(self, queued)
+                return
+        if self.scheduler is None:
             self._send(queued)
         else:
             self.scheduler.insert(queued, self._engine._now)
@@ -288,7 +277,9 @@ class BlkMqQueue:
 
     def _fall_asleep(self, stream: int) -> None:
         self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
-        self._flush_plug()
+        plug = self._open_plug(stream)
+        if plug is not None:
+            plug.flush()
 
     def _wake_thread(self, stream: int) -> None:
         """The thread sleeps for one I/O less; once awake it goes on where it was."""
@@ -305,12 +296,8 @@ class BlkMqQueue:
         if op == WRITE:
             self._free_write_tags += 1
 
-    def _flush_plug(self) -> None:
-        plugged = self._plugged_requests
-        if not plugged:
-            return
-        held = plugged.copy()
-        plugged.clear()
+    def take_plugged(self, held: list[QueuedRequest]) -> None:
+        """See :meth:`raidsim.model.task_plug.PlugQueue.take_plugged`."""
         scheduler = self.scheduler
         if scheduler is None:
             for queued in held:

@@ -262,18 +262,14 @@ class HardDisk:
                 return
             at = self._receive(request, now)
         else:
-            at = self._write(request, now, now)
+            decoded = now + self._write_s
+            if self._concurrent:
+                sent_from, sent = self._sent.pop(request)
+                decoded = now if now > sent_from else sent_from
+            else:
+                sent_from, sent = decoded, self._fetch(request, now)
+            at = self.media.write(request.offset, size, decoded, sent_from, sent)
         self._engine.complete(request, self._finished, at)
-
-    def _write(self, request: Request, now: float, free_s: float) -> float:
-        """Write to the platters, from `free_s` on; when the last byte is on them (s)."""
-        decoded = now + self._write_s
-        if self._concurrent:
-            sent_from, sent = self._sent.pop(request)
-            decoded = now if now > sent_from else sent_from
-        else:
-            sent_from, sent = decoded, self._fetch(request, now)
-        return self.media.write(request.offset, request.size, max(decoded, free_s), sent_from, sent)
 
     def _write_through(self, request: Request) -> None:
         """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
@@ -282,7 +278,12 @@ class HardDisk:
             self._engine.call_at(self._landed_s, lambda _: self._write_through(request))
             return
         flushed = self.media.flush(now + self._write_s)
-        self._engine.complete(request, self._finished, self._write(request, now, flushed))
+        if self._concurrent:
+            sent_from, sent = self._sent.pop(request)
+        else:
+            sent_from, sent = now + self._write_s, self._fetch(request, now)
+        at = self.media.write(request.offset, request.size, max(sent_from, flushed), sent_from, sent)
+        self._engine.complete(request, self._finished, at)
 
     def _fetch(self, request: Request, now: float) -> float:
         """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""

@@ -19,14 +19,17 @@ class Piece:
     ----------
     left
         How many runs still work on it.
+    steps
+        Pages of the write to walk along, from its start for each block of this part, to copy it.
     """
 
-    __slots__ = ("left", "owner", "row")
+    __slots__ = ("left", "owner", "row", "steps")
 
-    def __init__(self, row: int, owner: Owner) -> None:
+    def __init__(self, row: int, owner: Owner, steps: int = 0) -> None:
         self.row = row
         self.owner = owner
         self.left = 0
+        self.steps = steps
 
 
 class HeadRun:

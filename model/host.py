@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .cpu import Cpu
+from .task_plug import TaskPlug
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class Prices:
         Memory copied, not in the CPU's cache.
     xor_s_per_byte
         Parity computed, per byte of source.
+    segment_s
+        One step along the pages of a block I/O, which RAID 4/5/6 walks from its start for every block it copies.
+    compare_s_per_byte
+        Two copies compared, per byte of one.
+    buffer_page_s
+        One page of the kernel's own buffers: allocated, cleared (CONFIG_INIT_ON_ALLOC_DEFAULT_ON) and freed again.
     """
 
     write_call_s: float
@@ -52,6 +59,9 @@ class Prices:
     stripe_s: float
     copy_s_per_byte: float
     xor_s_per_byte: float
+    segment_s: float = 0.0
+    compare_s_per_byte: float = 0.0
+    buffer_page_s: float = 0.0
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
@@ -95,9 +105,13 @@ class Host:
         Commands completed.
     sleepers
         Its threads that sleep in the block layer, by the stream they issue: see :mod:`raidsim.model.blk_mq`.
+    plug
+        What its tasks hold back while they plug a queue or an array: each unplugs before another one plugs.
+    thread_plugs
+        The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
     """
 
-    __slots__ = ("_command_s", "commands", "cpu", "prices", "sleepers")
+    __slots__ = ("_command_s", "commands", "cpu", "plug", "prices", "sleepers", "thread_plugs")
 
     def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
         self.cpu = cpu
@@ -105,6 +119,8 @@ class Host:
         self._command_s = prices.command_s
         self.commands = 0
         self.sleepers: dict[int, SleepingThread] = {}
+        self.plug = TaskPlug()
+        self.thread_plugs: dict[int, TaskPlug] = {}
 
     def complete_command(self) -> None:
         """Charge the CPU for a drive's command and its interrupt."""

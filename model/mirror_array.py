@@ -8,12 +8,13 @@ from .array import Array, Join
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
+from .kernel_thread import compute
 from .read_balance import ReadBalance
 from .request import DIRECT, READ, RESYNC_STREAM, WAITED, WRITE, Device, Request
 from .resync_barrier import WAITS, AlternatingBarrier, ResyncBarrier
 
 PAGE = 4096
-"""md clones a write page by page."""
+"""What one clone covers where a write is cloned page by page."""
 
 
 class MirrorArray(Array):
@@ -27,9 +28,12 @@ class MirrorArray(Array):
         Resync requests under way at most.
     barrier
         How the kernel keeps resync and normal I/O apart.
+    clones_pages
+        Whether the copy of a write for a mirror costs :attr:`~raidsim.model.host.Prices.clone_s` for each of its
+        pages (Linux 2.4 and 2.6) or once, because it shares the pages of the write (6.1: bio_alloc_clone).
     """
 
-    __slots__ = ("_balance", "_barrier", "_readable")
+    __slots__ = ("_balance", "_barrier", "_clones_pages", "_readable")
 
     def __init__(
         self,
@@ -41,8 +45,10 @@ class MirrorArray(Array):
         failed: Iterable[int] = (),
         resync_depth: int = 32,
         barrier: type[ResyncBarrier] = AlternatingBarrier,
+        clones_pages: bool = True,
     ) -> None:
         super().__init__(engine, name, members, min(member.capacity for member in members), host, failed)
+        self._clones_pages = clones_pages
         self._readable = [slot for slot in range(len(members)) if slot not in self.failed]
         if not self._readable:
             raise ArrayFailed(f"{name}: all {len(members)} mirrors have failed")
@@ -115,7 +121,8 @@ class MirrorArray(Array):
 
         sync = WAITED if request.sync == DIRECT else request.sync
         self.member_writes += len(slots)
-        self._charge(self.prices.clone_s * len(slots) * max(1, request.size // PAGE))
+        clones = max(1, request.size // PAGE) if self._clones_pages else 1
+        self._charge(self.prices.clone_s * len(slots) * clones)
         for slot in slots:
             balance.started(slot, request)
             self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, sync, slot))
@@ -129,44 +136,55 @@ class MirrorArray(Array):
         self._copy(offset, size, lambda source: [slot for slot in self._readable if slot != source], done)
 
     def _copy(self, offset: int, size: int, targets: Callable[[int], list[int]], done: Callable[[], None]) -> None:
-        def start() -> None:
+        stream = self.resync_daemon_stream
+
+        def submit() -> None:
             source = self._balance.rebuild_source(self._readable)
 
             def copied(_: Request) -> None:
                 slots = targets(source)
                 join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
                 for slot in slots:
-                    self._submit[slot](Request(WRITE, offset, size, join.done, RESYNC_STREAM, False))
+                    self.count_daemon_resync(slot, size)
+                    self._submit[slot](Request(WRITE, offset, size, join.done, stream, False))
                 self.unplug()
 
             self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_STREAM, False))
             self.resync_submitted()
 
-        self._barrier.resync(offset, start)
+        self._barrier.resync(offset, lambda: self.prepare_resync(-(-size // PAGE), submit))
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Read [offset, offset + size) from all readable mirrors and compare; they are equal, nothing is written."""
+        """Read [offset, offset + size) from all readable mirrors and compare; they are equal, nothing is written.
+
+        md allocates pages for all mirrors and as many replacements, whether there are any (raid1.c, r1buf_pool_alloc).
+        """
         balance = self._balance
 
-        def start() -> None:
+        def submit() -> None:
             slots = list(self._readable)
             first = balance.rebuild_source(slots)
-            join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
+            compare_s = (len(slots) - 1) * size * self.prices.compare_s_per_byte
 
-            def compared(child: Request) -> None:
-                slot = child.parent
-                balance.pending[slot] -= 1
-                if slot == first:  # md moves the head of the one it would copy from
-                    balance.head[slot] = offset + size
+            def compared() -> None:
+                for slot in slots:
+                    balance.pending[slot] -= 1
+                self._barrier.resynced(offset, done)
+
+            join = Join(len(slots), lambda: compute(self.host, compare_s, compared))
+
+            def read(child: Request) -> None:
+                balance.head[first] = offset + size  # md moves the head of the one it would copy from
                 join.done(child)
 
             for slot in slots:
                 balance.pending[slot] += 1
             for slot in slots:
-                self.submit_resync(slot, Request(READ, offset, size, compared, RESYNC_STREAM, False, slot))
+                self.submit_resync(slot, Request(READ, offset, size, read, RESYNC_STREAM, False))
             self.resync_submitted()
 
-        self._barrier.resync(offset, start)
+        pages = 2 * len(self._members) * -(-size // PAGE)
+        self._barrier.resync(offset, lambda: self.prepare_resync(pages, submit))
 
     @property
     def resync_bytes(self) -> int:

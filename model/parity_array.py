@@ -42,6 +42,8 @@ class ParityArray(Array):
     ----------
     cache
         The stripe cache.
+    daemon_submits
+        Whether md's thread submits what the resync thread asks for.
     """
 
     __slots__ = (
@@ -56,6 +58,7 @@ class ParityArray(Array):
         "_small_writer",
         "_writer",
         "cache",
+        "daemon_submits",
         "layout",
         "resyncer",
     )
@@ -98,7 +101,8 @@ class ParityArray(Array):
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache)
         self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
-        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire)
+        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread)
+        self.daemon_submits = in_passes
         self._choose_paths()
 
     def _choose_paths(self) -> None:

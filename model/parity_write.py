@@ -17,7 +17,7 @@ from .gathered_row import GatheredRow, Owner
 from .layouts.parity import ParityLayout
 from .parity_plan import WritePlan, plan_write
 from .parity_settings import ParitySettings
-from .request import PREREAD_STREAM, READ, WRITE, Request
+from .request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
 from .stripe_cache import StripeCache
 
 _PLANS = 4096
@@ -64,7 +64,7 @@ class _SmallWrite:
         offset = row * writer.chunk_bytes + low
         submit, done = writer.submit, self._written
         for slot in plan.writes:
-            submit[slot](Request(WRITE, offset, size, done, 0, False))
+            submit[slot](Request(WRITE, offset, size, done, 0, WAITED))
         for unplug in writer.unpluggable:
             unplug()
 
@@ -302,6 +302,7 @@ class RowWriter:
         base, size = row * self.chunk_bytes + low, high - low
         heads = -(-size // self._settings.head_bytes)
         submit = self.submit
+        sync = WAITED if gathered.sync else ASYNC  # an array below must not hold what somebody waits for
 
         def write() -> None:
             if self._host is not None:
@@ -316,7 +317,7 @@ class RowWriter:
             join = Join(len(plan.writes), lambda: over.done(finished))
             self.array.member_writes += len(plan.writes)
             for slot in plan.writes:
-                submit[slot](Request(WRITE, base, size, join.done, sync=False))
+                submit[slot](Request(WRITE, base, size, join.done, sync=sync))
             if gathered.sync:
                 self._unplug_members()
 

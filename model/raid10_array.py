@@ -13,6 +13,7 @@ from .array import Array, Join
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
+from .kernel_thread import compute
 from .layouts import Copies, Raid10Layout
 from .read_balance import ReadBalance
 from .request import DIRECT, READ, RESYNC_STREAM, WAITED, WRITE, Device, Request
@@ -20,6 +21,9 @@ from .resync_barrier import WAITS, AlternatingBarrier, ResyncBarrier
 
 Place = tuple[int, int]
 """Slot and byte on the member."""
+
+PAGE = 4096
+"""md reads and compares page by page."""
 
 
 class Raid10Array(Array):
@@ -97,9 +101,9 @@ class Raid10Array(Array):
         if ticket == WAITS:
             return
         pieces = self._copies(request.offset, request.size)
-        balance = self._balance
+        balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
         self.member_reads += len(pieces)
-        self._charge(self.prices.clone_s * len(pieces))
+        self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1))
 
         def then() -> None:
             request.done(request)
@@ -111,29 +115,41 @@ class Raid10Array(Array):
             balance.ended(child.parent, child.offset + child.size)
             join.done(child)
 
-        for logical, size, places in pieces:
-            readable = self._readable(places)
-            candidates, offsets = zip(*readable, strict=True)
-            piece = Request(READ, logical, size, done, request.stream, request.sync)
-            slot = balance.choose(piece, candidates, offsets)
-            balance.started(slot, piece)
-            piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
-            self._submit[slot](piece)
+        left = iter(pieces)
+
+        def send() -> None:
+            """Send piece by piece: a mirror is chosen only when the thread, if it slept for a tag, is awake again."""
+            for logical, size, places in left:
+                readable = self._readable(places)
+                candidates, offsets = zip(*readable, strict=True)
+                piece = Request(READ, logical, size, done, request.stream, request.sync)
+                slot = balance.choose(piece, candidates, offsets)
+                balance.started(slot, piece)
+                piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
+                self._submit[slot](piece)
+                if sleepers:
+                    thread = sleepers.get(request.stream)
+                    if thread is not None and thread.sleeps:
+                        thread.backlog.append(send)
+                        return
+
+        send()
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier
         ticket = barrier.admit(request)
         if ticket == WAITS:
             return
+        pieces = self._copies(request.offset, request.size)
         written = [
             (slot, offset, size)
-            for _, size, places in self._copies(request.offset, request.size)
+            for _, size, places in pieces
             for slot, offset in places
             if slot not in self.failed or slot in self.rebuilding
         ]
         balance = self._balance
         self.member_writes += len(written)
-        self._charge(self.prices.clone_s * len(written))
+        self._charge(self.prices.clone_s * len(written) + self.prices.bio_s * (len(pieces) - 1))
 
         def then() -> None:
             request.done(request)
@@ -175,19 +191,21 @@ class Raid10Array(Array):
                 for at, length, source in self._sources(slot, offset, size)
             ]
             join = Join(len(copied), lambda: self._barrier.resynced(offset, done))
-            if not copied:
-                self._barrier.resynced(offset, done)
-                return
             for slot, at, length, (source, source_at) in copied:
                 read = Request(READ, source_at, length, self._copy_to(slot, at, join), RESYNC_STREAM, False)
                 self.submit_resync(source, read)
             self.resync_submitted()
+            if not copied:
+                self._barrier.resynced(offset, done)
 
-        self._barrier.resync(offset, start)
+        self.prepare_resync(-(-size // PAGE), lambda: self._barrier.resync(offset, start))
 
     def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
+        stream = self.resync_daemon_stream
+
         def has_read(child: Request) -> None:
-            self._submit[slot](Request(WRITE, offset, child.size, join.done, RESYNC_STREAM, False))
+            self.count_daemon_resync(slot, child.size)
+            self._submit[slot](Request(WRITE, offset, child.size, join.done, stream, False))
             self.unplug()
 
         return has_read
@@ -209,26 +227,28 @@ class Raid10Array(Array):
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Read all copies of [offset, offset + size) of the array and compare; they are equal, nothing is written."""
         balance = self._balance
+        read = [
+            (slot, at, length)
+            for _, length, places in self._copies(offset, size)
+            for slot, at in self._readable(places)
+        ]
+        copies = self.layout.copies_per_chunk
+        compare_s = (copies - 1) * size * self.prices.compare_s_per_byte
 
         def start() -> None:
-            read = [
-                (slot, at, length)
-                for _, length, places in self._copies(offset, size)
-                for slot, at in self._readable(places)
-            ]
-            join = Join(len(read), lambda: self._barrier.resynced(offset, done))
+            join = Join(len(read), lambda: compute(self.host, compare_s, lambda: self._barrier.resynced(offset, done)))
 
-            def compared(child: Request) -> None:
+            def has_read(child: Request) -> None:
                 balance.ended(child.parent, child.offset + child.size)
                 join.done(child)
 
             for slot, _, _ in read:
                 balance.pending[slot] += 1
             for slot, at, length in reversed(read):  # md builds a list of them from its head
-                self.submit_resync(slot, Request(READ, at, length, compared, RESYNC_STREAM, False, slot))
+                self.submit_resync(slot, Request(READ, at, length, has_read, RESYNC_STREAM, False, slot))
             self.resync_submitted()
 
-        self._barrier.resync(offset, start)
+        self.prepare_resync(copies * -(-size // PAGE), lambda: self._barrier.resync(offset, start))
 
     @property
     def resync_bytes(self) -> int:

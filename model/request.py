@@ -22,6 +22,7 @@ WRITE_THROUGH = 3
 FLUSHER_STREAM = -1
 RESYNC_STREAM = -2
 PREREAD_STREAM = -3
+DAEMON_STREAM = -4
 """Streams of the kernel's own threads; programs have positive numbers."""
 
 

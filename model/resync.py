@@ -35,6 +35,7 @@ class Resyncable(Protocol):
     """An array that can rebuild a range of its members."""
 
     resync_thread: Submitter | None
+    daemon_resync_bytes: list[int]
 
     @property
     def members(self) -> list[Device]:
@@ -83,8 +84,8 @@ class Resync:
     finished
         Called when it is over.
     thread
-        What submits, where the thread may fall asleep over it (a mirror on blk-mq); None: submitting takes no time, or
-        another thread of the array does it.
+        What submits, where the thread may fall asleep over it: for want of a tag (a mirror on blk-mq) or of a stripe
+        head. None: submitting takes no time, and only `depth` limits it.
 
     Attributes
     ----------
@@ -205,6 +206,7 @@ class Resync:
         """The thread: a SimPy process, over when the array is whole again."""
         settings, end = self.settings, self.total_bytes
         resume = settings.depth - 1 if settings.resume_depth is None else settings.resume_depth
+        waits_for_heads = self._thread is not None and settings.resume_delay_s > 0
         window = 0
         while self.position < end:
             size = min(settings.request_bytes, end - self.position)
@@ -215,7 +217,10 @@ class Resync:
             window += size
             if sleeps is not None:
                 yield sleeps
+                if waits_for_heads:
+                    yield self._engine.timeout(settings.resume_delay_s)
             if self._outstanding >= settings.depth:
+                self._rest()
                 while self._outstanding > resume:
                     yield self.at_most(resume)
                 if settings.resume_delay_s:
@@ -223,6 +228,7 @@ class Resync:
             if window >= settings.window_bytes:
                 window = 0
                 yield from self._politeness.look()
+        self._rest()
         while self._outstanding:
             yield self.at_most(0)
         self._finished_s = self._engine.now
@@ -233,24 +239,36 @@ class Resync:
             self._finished()
 
     def _submit(self, offset: int, size: int) -> Signal | None:
-        """Issue one request; a signal to wait for if the thread falls asleep over it (no tag, or a barrier)."""
+        """Issue one request; a signal to wait for if the thread computes or falls asleep over it."""
         thread = self._thread
         if thread is None:
             self._issue(offset, size, partial(self._over, size))
             return None
         before = thread.ranges
         self._issue(offset, size, partial(self._over, size))
-        if thread.awake and thread.ranges > before:
-            return None
+        if thread.awake:
+            if thread.ranges > before:
+                return None
+            thread.rest()  # it sleeps at a barrier or for a stripe head
         awake = Signal()
         thread.when_awake(awake.fire)
         return awake
+
+    def _rest(self) -> None:
+        if self._thread is not None:
+            self._thread.rest()
 
     def at_most(self, requests: int) -> Signal:
         """A signal that fires when no more than so many requests are under way (there are more now)."""
         self._room_at = requests
         self._room = Signal()
         return self._room
+
+    def drain(self) -> Signal:
+        """A signal that fires when none is under way (some are now), because the array is busy."""
+        self.drains += 1
+        self._rest()
+        return self.at_most(0)
 
     @property
     def outstanding(self) -> int:
@@ -260,6 +278,7 @@ class Resync:
     def sleep(self) -> Any:
         """Sleep once, because it is too fast."""
         self.naps += 1
+        self._rest()
         return self._engine.timeout(self.settings.nap_s)
 
 
@@ -328,9 +347,11 @@ class Drain(Politeness):
 
     def __init__(self, resync: Resync) -> None:
         super().__init__(resync)
-        members = resync.array.members
-        self._share = min(1.0, min(member.capacity for member in members) / max(resync.total_bytes, 1))
-        self._seen = [self._count(member) for member in members]
+        array = resync.array
+        smallest = min(member.capacity for member in array.members)
+        by_daemon = getattr(array, "daemon_submits", False)
+        self._share = 0.0 if by_daemon else min(1.0, smallest / max(resync.total_bytes, 1))
+        self._seen = [self._count(slot) for slot in range(len(array.members))]
 
     def look(self) -> Generator[Any, Any, None]:
         """See :meth:`Politeness.look`."""
@@ -344,19 +365,19 @@ class Drain(Politeness):
                 break
             yield resync.sleep()
         if not self._idle() and resync.outstanding:
-            resync.drains += 1
-            yield resync.at_most(0)
+            yield resync.drain()
 
-    def _count(self, member: Device) -> float:
-        seen: int = getattr(member, "foreground_bytes", 0)
-        return seen - self._share * self._resync.outstanding_bytes
+    def _count(self, slot: int) -> float:
+        resync = self._resync
+        seen: int = getattr(resync.array.members[slot], "foreground_bytes", 0)
+        return seen - resync.array.daemon_resync_bytes[slot] - self._share * resync.outstanding_bytes
 
     def _idle(self) -> bool:
         if not self._resync.settings.sees_load:
             return True
         idle = True
-        for slot, member in enumerate(self._resync.array.members):
-            seen = self._count(member)
+        for slot in range(len(self._seen)):
+            seen = self._count(slot)
             if seen - self._seen[slot] > self.IDLE_BYTES:
                 self._seen[slot] = seen
                 idle = False

@@ -3,7 +3,8 @@
 A field declared ``rate: Rate`` takes "60MB/s" and holds 60e6. From Python a bare number is taken as the
 SI value that the field holds anyway, so a description made of a description's own values is the same; from
 a file (context ``{"units": "required"}``, which :func:`~.spec_errors.validate` sets) it is refused, because
-`8.9` for a seek is far more often milliseconds than seconds.
+`8.9` for a seek is far more often milliseconds than seconds. Where a file changes some fields of a description that
+is there already, ``"only"`` in that context names them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> Be
     def check(value: object, info: ValidationInfo) -> object:
         context = info.context if isinstance(info.context, dict) else {}
         bare = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if bare and context.get("units") != "required" and math.isfinite(value) and value >= 0:  # type: ignore[operator,arg-type]
+        needs_unit = context.get("units") == "required" and info.field_name in context.get("only", (info.field_name,))
+        if bare and not needs_unit and math.isfinite(value) and value >= 0:  # type: ignore[operator,arg-type]
             if above_zero and not value:
                 raise refusal("0 is not above 0", "allowed: a number above 0")
             return value

@@ -8,6 +8,7 @@ is answered with the closest known one.
 from __future__ import annotations
 
 import difflib
+import re
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -60,22 +61,61 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         raise InputError(place, error.found, error.allowed) from None
 
 
+def changed(base: _Model, changes: Mapping[str, Any], units_required: bool = False) -> _Model:
+    """A validated copy of a description with some fields replaced.
+
+    Parameters
+    ----------
+    base
+        The description.
+    changes
+        New values by field, as a file has them.
+    units_required
+        Whether bare numbers are refused in `changes` where a unit belongs.
+
+    Raises
+    ------
+    InputError
+        About the first thing that is wrong; its place is the field, or "" if it is about several of them.
+    """
+    data = {**base.model_dump(), **changes}
+    context = {"units": "required", "only": frozenset(changes)} if units_required else None
+    try:
+        return type(base).model_validate(data, context=context)
+    except ValidationError as error:
+        path, found, allowed = _first_problem(type(base), data, error, Positions(""))
+        raise InputError(_field(path), found, allowed) from None
+
+
+def located(error: InputError, positions: Positions) -> InputError:
+    """An error about a field ("arrays.md0.balance") of a description that was read from a file, with file and line."""
+    parts = re.findall(r"[^.\[\]]+", error.place)
+    path = tuple(int(part) if part.isdecimal() else part for part in parts)
+    return InputError(f"{positions.place(path)}: field {error.place}", error.found, error.allowed)
+
+
 def _first_error(model_class: Any, data: object, positions: Positions | None, error: ValidationError) -> InputError:
+    path, found, allowed = _first_problem(model_class, data, error, positions or Positions(""))
+    place = f"field {_field(path)}" if path else "the description"
+    if positions is not None:
+        place = f"{positions.place(path)}: {place}"
+    return InputError(place, found, allowed)
+
+
+def _first_problem(
+    model_class: Any, data: object, error: ValidationError, lines: Positions
+) -> tuple[KeyPath, str, str]:
+    """Where the first thing that is wrong stands, what was found there, and what is allowed."""
     details = error.errors(include_url=False)
-    lines = positions or Positions("")
 
     def order(detail: ErrorDetails) -> tuple[bool, int]:
         # A missing key is often a misspelt one, and then the misspelt key says more.
         return detail["type"] == "missing", lines.line(_data_path(data, detail))
 
     first = min(details, key=order)
-    path = _data_path(data, first)
     found, allowed = _explained(model_class, first)
-    place = f"field {_field(path)}" if path else "the description"
-    if positions is not None:
-        place = f"{positions.place(path)}: {place}"
     more = len(details) - 1
-    return InputError(place, found, f"{allowed} (and {more} more)" if more else allowed)
+    return _data_path(data, first), found, f"{allowed} (and {more} more)" if more else allowed
 
 
 def _data_path(data: object, detail: ErrorDetails) -> KeyPath:
@@ -131,7 +171,9 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
         choices = [part.strip("'") for part in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return found, _choice(str(value), choices)
     if kind == "value_error":
-        return found, detail["msg"].removeprefix("Value error, ")
+        message = detail["msg"].removeprefix("Value error, ")
+        what, separator, right = message.partition("; ")
+        return (f"found {what}", right) if separator and isinstance(value, Mapping) else (found, message)
     return found, "allowed: " + detail["msg"].removeprefix("Input should be ")
 
 

@@ -235,8 +235,11 @@ class StripeCache:
         else:
             self._recent.move_to_end(row)
         known = slots.get(member)
-        if known is not None and known[1] == low:
-            low = known[0]
+        if known is not None:
+            if known[1] == low:
+                low = known[0]
+            elif not self._chunk_bytes and known[0] <= high and low <= known[1] and known[2].here and arrival.here:
+                low, high = min(low, known[0]), max(high, known[1])
         slots[member] = (low, high, arrival)
         if self._kept > self._most_kept:
             self._forget()

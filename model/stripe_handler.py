@@ -7,7 +7,8 @@ into the same write; blocks that arrive while it is being written wait for the n
 (write-back) are read up only while no others are (IO_THRESHOLD is 1), and meanwhile gather neighbours. What a task
 submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c, make_stripe_request
 (REQ_SYNC sets STRIPE_PREREAD_ACTIVE), handle_stripe_dirtying, schedule_reconstruction, raid5_activate_delayed,
-release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk are handled as one).
+release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk are handled as one); async_copy_data (for every
+block it copies it looks for the block's page from the first page of the write on).
 """
 
 from __future__ import annotations
@@ -15,21 +16,18 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 from .array import Array
 from .gathered_row import Owner
 from .head_run import Flight, HeadRun, Piece, cover
 from .journal import Journal
 from .layouts.parity import ParityLayout
-from .parity_plan import WritePlan, plan_write
+from .parity_plan import WritePlan
 from .parity_settings import ParitySettings
-from .parity_thread import ParityThread
+from .parity_thread import STRIPE_BATCH, ParityThread
 from .request import ASYNC, READ, WAITED, WRITE, Request
+from .run_plans import RunPlans
 from .stripe_cache import StripeCache
-
-_PLANS = 4096
-"""So many different plans are remembered at most."""
 
 
 class StripeHandler:
@@ -70,7 +68,6 @@ class StripeHandler:
         "_plans",
         "_plugged",
         "_ready",
-        "_rmw_level",
         "_rows",
         "_thread",
         "_waking",
@@ -93,7 +90,6 @@ class StripeHandler:
         self._array = array
         self._layout = layout
         self._head_bytes = settings.head_bytes
-        self._rmw_level = settings.rmw_level
         self._chunk_bytes = layout.chunk_bytes
         self._cache = cache
         self._thread = thread
@@ -106,7 +102,7 @@ class StripeHandler:
         # What is left of writes for which there were no heads: (row, data index, low, high, owner).
         self._late: deque[tuple[int, int, int, int, Owner]] = deque()
         self._plugged = self._waking = self._asleep = False
-        self._plans: dict[Any, WritePlan] = {}
+        self._plans = RunPlans(layout, settings.rmw_level)
         self.unreadable = self.absent = array.failed
         self.prereading = 0
         self.parity_reads = 0
@@ -137,7 +133,7 @@ class StripeHandler:
             blocks = -(-high // self._head_bytes) - low // self._head_bytes
             fits = not self._late and (not self._cache.heads or blocks <= self._cache.heads)
             if fits and self._cache.acquire(row, low, high):
-                self._add(row, index, low, high, Piece(row, owner))
+                self._add(row, index, low, high, self._piece(row, index, low, high, owner))
             else:
                 self._late.append((row, index, low, high, owner))
         if self._late and not self._asleep:
@@ -169,7 +165,13 @@ class StripeHandler:
         if last < high:
             owner.left += 1
             self._late.appendleft((row, index, last, high, owner))
-        self._add(row, index, low, last, Piece(row, owner))
+        self._add(row, index, low, last, self._piece(row, index, low, last, owner))
+
+    def _piece(self, row: int, index: int, low: int, high: int, owner: Owner) -> Piece:
+        head = self._head_bytes
+        start = (row * self._layout.data_members + index) * self._chunk_bytes
+        first, last = (start + low - owner.request.offset) // head, -(-(start + high - owner.request.offset) // head)
+        return Piece(row, owner, (last - first) * (first + last + 1) // 2)
 
     def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data into heads that are taken, in whole blocks and parts of them."""
@@ -211,21 +213,28 @@ class StripeHandler:
             self._thread.add(self._handle_ready)
 
     def _handle_ready(self) -> float:
-        """Look at all rows on the list; returns CPU time (s)."""
+        """Look at the rows on the list, as far as this pass goes; returns CPU time (s)."""
         self._waking = False
         seconds = 0.0
-        ready, self._ready = self._ready, {}
-        for row in ready:
-            seconds += self._handle_row(row)
-        if self._delayed and not self.prereading:
-            delayed, self._delayed = self._delayed, {}
-            for row in delayed:
+        ready, thread = self._ready, self._thread
+        while True:
+            while ready:
+                if thread.heads >= STRIPE_BATCH:
+                    self._wake()
+                    return seconds
+                row = next(iter(ready))
+                del ready[row]
+                seconds += self._handle_row(row)
+            if not self._delayed or self.prereading:
+                break
+            for row in self._delayed:
                 for run in self._rows.get(row, ()):
                     if run.full | run.partial:
                         run.active = run.queued = True
-                seconds += self._handle_row(row)
+            ready.update(self._delayed)
+            self._delayed.clear()
         if self._journal is not None:
-            self._thread.then(self._journal.submit)
+            thread.then(self._journal.submit)
         return seconds
 
     def _handle_row(self, row: int) -> float:
@@ -248,29 +257,12 @@ class StripeHandler:
                     seconds += self._handle(run)
         return seconds
 
-    def _plan(self, run: HeadRun) -> WritePlan:
-        key = run.row % self._layout.period, run.full, run.partial, run.known, self.unreadable, self.absent
-        plan = self._plans.get(key)
-        if plan is None:
-            if len(self._plans) >= _PLANS:
-                self._plans.clear()
-            data = range(self._layout.data_members)
-            plan = self._plans[key] = plan_write(
-                self._layout.row(run.row),
-                [index for index in data if run.full >> index & 1],
-                [index for index in data if run.partial >> index & 1],
-                self.unreadable,
-                self.absent,
-                [slot for slot in range(len(self._array.members)) if run.known >> slot & 1],
-                self._rmw_level,
-            )
-        return plan
-
     def _handle(self, run: HeadRun) -> float:
         """Read up or write a run with new data, if it can be now; returns CPU time (s)."""
         if run.reading:
             return 0.0
-        plan = self._plan(run)
+        plan = self._plans.plan(run, self.unreadable, self.absent)
+        self._thread.heads += 1 if plan.mode == "full" else self._heads(run)
         if plan.reads:
             if not (run.sync or run.active or self._journal is not None):
                 self._delayed[run.row] = None
@@ -309,7 +301,7 @@ class StripeHandler:
     def _write(self, run: HeadRun, plan: WritePlan) -> float:
         """Copy the new data into the heads, compute parity, and have everything written."""
         prices, members = self._array.prices, self._layout.row(run.row)
-        size, heads, count = run.high - run.low, self._heads(run), len(plan.writes)
+        size, heads = run.high - run.low, self._heads(run)
         touched = run.full.bit_count() + run.partial.bit_count()
         self.row_writes[plan.mode] += 1
         sync = WAITED if run.sync else ASYNC
@@ -317,30 +309,32 @@ class StripeHandler:
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True
         flight = Flight(run, plan.writes, run.take(), self._has_written)
+        steps = sum([piece.steps for piece in flight.pieces])
+        for piece in flight.pieces:
+            piece.steps = 0
+        passes = 1 if plan.mode == "full" and self._journal is None else heads
         if self._journal is None:
-            self._send_writes(flight, sync)
+            self._thread.add(partial(self._send_writes, flight, sync, passes))
         else:
             journal, blocks = self._journal, heads * (touched + self._layout.parities)
             self._thread.then(lambda: journal.append(heads, blocks, lambda ticket: self._logged(flight, ticket, sync)))
-        passes = 1 if plan.mode == "full" and self._journal is None else heads
-        seconds = 2 * passes * prices.stripe_s + heads * count * prices.bio_s
+        seconds = passes * prices.stripe_s + steps * prices.segment_s
         return seconds + touched * size * prices.copy_s_per_byte + plan.sources * size * prices.xor_s_per_byte
 
     def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
         """Data and parity are safe in the journal, so the members may be written."""
+        flight.ticket = ticket
+        self._thread.add(partial(self._send_writes, flight, sync, (flight.high - flight.low) // self._head_bytes))
 
-        def send() -> float:
-            flight.ticket = ticket
-            self._send_writes(flight, sync)
-            return self._array.prices.stripe_s * ((flight.high - flight.low) // self._head_bytes)
-
-        self._thread.add(send)
-
-    def _send_writes(self, flight: Flight, sync: int) -> None:
+    def _send_writes(self, flight: Flight, sync: int, passes: int) -> float:
+        """What was computed is written when the heads' turn has come again; returns CPU time (s)."""
         offset, size = flight.row * self._chunk_bytes + flight.low, flight.high - flight.low
         self._array.member_writes += len(flight.slots)
         for slot in flight.slots:
             self._thread.send(slot, Request(WRITE, offset, size, flight.done, self._thread.stream, sync))
+        self._thread.heads += passes
+        prices = self._array.prices
+        return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
 
     def _has_written(self, flight: Flight) -> None:
         """The thread will answer the writers."""
@@ -368,6 +362,7 @@ class StripeHandler:
             del self._rows[row]
         self._thread.then(lambda: self._answer(flight.pieces))
         heads = (flight.high - flight.low) // self._head_bytes
+        self._thread.heads += heads
         return self._array.prices.stripe_s * heads
 
     def _remember(self, run: HeadRun) -> None:

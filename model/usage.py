@@ -71,9 +71,9 @@ def _named(ranked: list[Usage]) -> str:
         name = first.kind if first.kind == first.name else f"{first.kind} {first.name}"
         return f"{name} ({_percent(first)} busy)"
     least, most = _percent(tied[-1]), _percent(first)
-    span = most if least == most else f"{least} to {most}"
+    span = most if least == most else f"{least.removesuffix(' %')} to {most}"
     names = ", ".join(sorted(usage.name for usage in tied))
-    return f"{len(tied)} of kind {first.kind} ({names}: {span} busy)"
+    return f"{len(tied)} {first.kind}s ({names}: {span} busy)"
 
 
 def _percent(usage: Usage) -> str:

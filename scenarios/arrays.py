@@ -12,8 +12,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from ..model.errors import InputError
-from ..model.layouts import Layout, layout_for
+from ..model.layouts import Layout, MirroredLayout, NestedLayout, layout_for
 from ..model.parity_plan import RmwLevel
+from ..model.quantities import format_size
 from ..model.read_balance import READ_BALANCE
 from ..model.spec import Duration, PositiveSize, Rate, Size, Spec, refusal
 
@@ -21,6 +22,9 @@ Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", 
 PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
 MIRROR_LEVELS = ("raid1", "raid10", "raid01")
 NO_REDUNDANCY = ("linear", "raid0")
+_RAID1_ONLY = ("ataraid", "gmirror-load", "gmirror-prefer", "gmirror-split")
+"""Policies of drivers that have no RAID 10 of their own, and no way to work on one."""
+_BITMAP_LEAST = 4096
 
 
 class ResyncSpec(Spec):
@@ -33,7 +37,7 @@ class ResyncSpec(Spec):
     speed_min, speed_max
         ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
     position
-        Bytes per member that are done already.
+        Bytes per member that are done already; the thread goes on with the request that this falls into.
     """
 
     action: Literal["recover", "check", "repair"] = "recover"
@@ -112,9 +116,15 @@ class ArraySpec(Spec):
             raise refusal(found, "allowed: `recover` with `rebuilding`, a check or repair without")
         self._check_options()
         try:
-            self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
+            layout = self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
         except InputError as error:
             raise refusal(f"{error.place}: {error.found}", error.allowed) from None
+        self._check_balance(layout)
+        if self.controller is not None:
+            self._check_controlled()
+        if self.bitmap is not None and (self.bitmap < _BITMAP_LEAST or self.bitmap & (self.bitmap - 1)):
+            allowed = f"allowed: a power of two of at least {format_size(_BITMAP_LEAST)}"
+            raise refusal(format_size(self.bitmap), allowed, ("bitmap",))
         return self
 
     def _check_members(self, field: str, names: Sequence[str]) -> None:
@@ -126,9 +136,10 @@ class ArraySpec(Spec):
         """Refuse options of other levels."""
         given: dict[str, tuple[Any, Sequence[str]]] = {
             "balance": (self.balance, MIRROR_LEVELS),
-            "prefer": (self.prefer, MIRROR_LEVELS),
+            "prefer": (self.prefer, ("raid1",)),
             "slice": (self.slice, MIRROR_LEVELS),
-            "write_mostly": (self.write_mostly, MIRROR_LEVELS),
+            "write_mostly": (self.write_mostly, ("raid1", "raid10")),
+            "bitmap": (self.bitmap, (*MIRROR_LEVELS, *PARITY_LEVELS)),
             "journal": (self.journal, PARITY_LEVELS),
             "rmw_level": (self.rmw_level, PARITY_LEVELS),
             "stripe_cache": (self.stripe_cache, PARITY_LEVELS),
@@ -137,24 +148,41 @@ class ArraySpec(Spec):
         for field, (value, levels) in given.items():
             if value not in (None, ()) and self.level not in levels:
                 raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
-        for field in ("bitmap", "resync"):
-            if getattr(self, field) and self.level in NO_REDUNDANCY:
-                raise refusal(f"{field} of {self.level}", "allowed: with redundancy", (field,))
+        if self.resync is not None and self.level in NO_REDUNDANCY:
+            raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
         if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
             raise refusal(
                 f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)
             )
+
+    def _check_balance(self, layout: Layout) -> None:
+        """Refuse policies that are none, or cannot work on these mirrors, and options of others."""
         if self.balance is not None and self.balance not in READ_BALANCE:
             raise refusal(
                 f"unknown balance {self.balance!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}", ("balance",)
             )
         for field, policy in (("prefer", "gmirror-prefer"), ("slice", "gmirror-split")):
             if getattr(self, field) is not None and self.balance != policy:
-                raise refusal(f"{field} with balance {self.balance}", f"allowed: with balance {policy}", (field,))
-        if self.controller is not None and self.needs_raid10_driver:
-            raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
+                found = f"{field} with " + (f"balance {self.balance}" if self.balance else "no balance given")
+                raise refusal(found, f"allowed: with balance {policy}", (field,))
         if self.prefer is not None:
             self._check_members("prefer", (self.prefer,))
+        if self.needs_raid10_driver and self.balance in _RAID1_ONLY:
+            allowed = ", ".join(sorted(set(READ_BALANCE) - set(_RAID1_ONLY)))
+            raise refusal(f"{self.balance} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
+        if self.balance == "ataraid":
+            for each in (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,):
+                if isinstance(each, MirroredLayout) and each.members != 2:
+                    found = f"ataraid on a mirror of {each.members}"
+                    raise refusal(found, "allowed: on mirrors of 2", ("balance",))
+
+    def _check_controlled(self) -> None:
+        """Refuse what is md's and not a controller's."""
+        if self.needs_raid10_driver:
+            raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
+        for field in ("write_mostly", "bitmap", "rmw_level", "stripe_cache"):
+            if getattr(self, field) not in (None, ()):
+                raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
 
     @property
     def needs_raid10_driver(self) -> bool:

@@ -10,13 +10,13 @@ from ..model.bio_split import largest_request_bytes, optimal_request_bytes
 from ..model.closed_load import ClosedLoad
 from ..model.cpu import Cpu
 from ..model.dd import Dd
+from ..model.dirty_memory import DirtyLimits, DirtyMemory
 from ..model.engine import Engine
-from ..model.errors import InputError, ModelError
 from ..model.host import Host
 from ..model.kernels import KernelSpec, kernel
 from ..model.links import Link
 from ..model.parity_array import ParityArray
-from ..model.raw_cache import DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
+from ..model.raw_cache import RawCache, RawCacheSettings
 from ..model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from .build_arrays import Arrays
 from .build_drives import Drives
@@ -52,6 +52,8 @@ class BuiltMachine:
         self.memory = DirtyMemory(self._dirty_limits())
         workload = scenario.workload
         self.targets: list[Any] = [self._arrays.device(name) for name in workload.targets]
+        for name in scenario.busy_arrays:
+            self._arrays.device(name)
         self.dds: list[Dd] = []
         self.loads: list[ClosedLoad] = []
         for number, target in enumerate(self.targets):
@@ -113,17 +115,12 @@ class BuiltMachine:
     def _dd(self, number: int, target: Any, workload: DdSpec) -> Dd:
         section = self.kernel.cache
         array = self._md_array(workload.targets[number])
-        settings = RawCacheSettings(section.block, self.scenario.machine.memory, run_bytes=section.read_run)
+        block = section.block_on(target.capacity)
+        settings = RawCacheSettings(block, self.scenario.machine.memory, run_bytes=section.read_run)
         settings = replace(settings, task_plug=self.kernel.queue.task_plug)
         if isinstance(array, ParityArray):
             settings = replace(settings, flush_run_bytes=section.flush_run)
         cache = RawCache(self.engine, self.host, target, settings, self.memory, self._read_ahead(array))
-        if workload.start + workload.size > target.capacity:
-            raise InputError(
-                "workload.size",
-                f"{workload.size} bytes from {workload.start} on {target.name}, which has {target.capacity}",
-                "allowed: within the device",
-            )
         stream = _FIRST_STREAM + number
         return Dd(self.host, cache, workload.block_size, workload.start, workload.size, stream=stream)
 
@@ -134,24 +131,21 @@ class BuiltMachine:
         block = workload.block_size
         sequential = workload.pattern == "sequential"
         share = span // workload.jobs // block * block if sequential else span
-        try:
-            return [
-                ClosedLoad(
-                    self.engine,
-                    target,
-                    size=block,
-                    depth=workload.depth,
-                    read_share=workload.read_share,
-                    sequential=sequential,
-                    start=workload.start + (job * share if sequential else 0),
-                    span=share,
-                    stream=_FIRST_STREAM + number * workload.jobs + job,
-                    name=f"{target.name}/load {job}",
-                    submit_s=prices.read_call_s + prices.bio_s,
-                    complete_s=prices.switch_s,
-                    cpu=self.cpu,
-                )
-                for job in range(workload.jobs)
-            ]
-        except ModelError as error:
-            raise InputError("workload", str(error), "allowed: within the device") from None
+        return [
+            ClosedLoad(
+                self.engine,
+                target,
+                size=block,
+                depth=workload.depth,
+                read_share=workload.read_share,
+                sequential=sequential,
+                start=workload.start + (job * share if sequential else 0),
+                span=share,
+                stream=_FIRST_STREAM + number * workload.jobs + job,
+                name=f"{target.name}/load {job}",
+                submit_s=prices.read_call_s + prices.bio_s,
+                complete_s=prices.switch_s,
+                cpu=self.cpu,
+            )
+            for job in range(workload.jobs)
+        ]

@@ -15,7 +15,7 @@ from ..model.controller import RaidController
 from ..model.controllers import ControllerSpec
 from ..model.crypt_device import CryptDevice
 from ..model.engine import Engine
-from ..model.errors import InputError, ModelError
+from ..model.errors import InputError
 from ..model.firmware import Firmware
 from ..model.host import Host
 from ..model.journal import Journal
@@ -247,6 +247,11 @@ class _Builder:
         if finished is not None:
             return resync_thread(self._engine, self._kernel, array, settings, action, finished=finished)
         start = spec.resync.position if spec.resync is not None else 0
+        total = array.resync_bytes if action == "recover" else getattr(array, "check_bytes", array.resync_bytes)
+        if start >= total:
+            found = f"{start} bytes, where the array has {total} to {action}"
+            raise InputError(f"arrays.{self._root}.resync.position", found, "allowed: less than that")
+        start -= start % settings.request_bytes
         # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
         warm = scenario.workload.kind == "dd" or settings.when_busy == "nap"
         return resync_thread(self._engine, self._kernel, array, settings, action, start, warm)
@@ -300,16 +305,13 @@ class _Builder:
         policy = READ_BALANCE[spec.balance or default]
         write_mostly = frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly)
         rotational = [True] * len(slots)  # every drive in the catalogue turns
-        try:
-            if policy is Md61Raid10:
-                return Md61Raid10(len(slots), rotational, near)
-            if policy is GmirrorSplit and spec.slice is not None:
-                return GmirrorSplit(len(slots), spec.slice)
-            if policy is GmirrorPrefer and spec.prefer is not None:
-                return GmirrorPrefer(len(slots), slots.index(spec.prefer) if spec.prefer in slots else 0)
-            return policy.for_members(rotational, write_mostly)
-        except ModelError as error:
-            raise InputError(f"arrays.{self._root}.balance", str(error), "allowed: another policy") from None
+        if policy is Md61Raid10:
+            return Md61Raid10(len(slots), rotational, near)
+        if policy is GmirrorSplit and spec.slice is not None:
+            return GmirrorSplit(len(slots), spec.slice)
+        if policy is GmirrorPrefer and spec.prefer is not None:
+            return GmirrorPrefer(len(slots), slots.index(spec.prefer))
+        return policy.for_members(rotational, write_mostly)
 
     def _journal(self) -> Journal | None:
         return None if self._spec.journal is None else Journal(self._member(self._spec.journal))

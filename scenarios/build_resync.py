@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..model.byte_striped_array import ByteStripedArray
 from ..model.engine import Engine
 from ..model.kernel_thread import KernelThread
 from ..model.kernels import KernelSpec
+from ..model.layouts.byte_striped import MEMBER_SECTOR
 from ..model.mirror_array import MirrorArray
 from ..model.parity_array import ParityArray
 from ..model.raid10_array import Raid10Array
@@ -37,6 +39,10 @@ def resync_settings(kernel: KernelSpec, array: Any, spec: ArraySpec, majors: Seq
     resume_depth, resume_delay_s = None, 0.0
     if isinstance(array, MirrorArray):
         request, depth = kernel.raid1.resync_request, kernel.raid1.resync_depth
+    elif isinstance(array, ByteStripedArray):
+        # graid3 synchronises the array's addresses as gmirror does, so each member has its share of a request.
+        share = kernel.raid1.resync_request // (len(array.members) - 1)
+        request, depth = max(MEMBER_SECTOR, share // MEMBER_SECTOR * MEMBER_SECTOR), kernel.raid1.resync_depth
     elif isinstance(array, Raid10Array) and kernel.raid10 is not None:
         request, depth = kernel.raid10.resync_request, kernel.raid10.resync_depth
     else:
@@ -73,7 +79,7 @@ def resync_thread(
     """The thread at work on `array`; on blk-mq it sleeps where a member has no tag for it."""
     thread = None
     if kernel.queue.multiqueue and isinstance(array, (MirrorArray, Raid10Array, ParityArray)):
-        array.resync_thread = submitter = KernelThread(engine, array.members)
+        array.resync_thread = submitter = KernelThread(engine, array.members, array.host)
         # In a parity array another thread, md's own, submits.
         thread = None if isinstance(array, ParityArray) else submitter
     return Resync(engine, array, settings, start, warm, action, finished, thread)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from ..model.controllers import ControllerSpec, controller
 from ..model.drives import DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
 from ..model.spec import Duration, Frequency, PositiveSize, Rate, Spec, refusal
+from ..model.spec_errors import changed
 
 
 class PriceList(Spec):
@@ -26,6 +27,12 @@ class PriceList(Spec):
     stripe: Duration
     copy_rate: Rate
     xor_rate: Rate
+    compare_rate: Rate | None = None
+    """Two copies compared by a check; as fast as the XOR unless given."""
+    buffer_page: Duration = 0.0
+    """A page of memory that a resync allocates and clears."""
+    segment: Duration = 0.0
+    """A segment of a large I/O that the driver walks past."""
     source: str
 
     def prices(self) -> Prices:
@@ -41,6 +48,9 @@ class PriceList(Spec):
             stripe_s=self.stripe,
             copy_s_per_byte=1.0 / self.copy_rate,
             xor_s_per_byte=1.0 / self.xor_rate,
+            compare_s_per_byte=1.0 / (self.compare_rate or self.xor_rate),
+            buffer_page_s=self.buffer_page,
+            segment_s=self.segment,
         )
 
 
@@ -90,10 +100,14 @@ class DriveInstance(Spec):
     major: int = Field(default=8, ge=0)
     overrides: dict[str, Any] = Field(default_factory=dict)
 
+    def entry(self) -> DriveSpec:
+        """The catalogue's drive."""
+        return drive(self.model)
+
     def spec(self) -> DriveSpec:
         """The catalogue's drive with the overrides."""
-        spec = drive(self.model)
-        return spec.with_values(**self.overrides) if self.overrides else spec
+        entry = self.entry()
+        return entry.with_values(**self.overrides) if self.overrides else entry
 
 
 class ControllerInstance(Spec):
@@ -113,10 +127,14 @@ class ControllerInstance(Spec):
     links: tuple[str, ...] = ()
     overrides: dict[str, Any] = Field(default_factory=dict)
 
+    def entry(self) -> ControllerSpec:
+        """The catalogue's controller."""
+        return controller(self.model)
+
     def spec(self) -> ControllerSpec:
         """The catalogue's controller with the overrides."""
-        spec = controller(self.model)
-        return spec.with_values(**self.overrides) if self.overrides else spec
+        entry = self.entry()
+        return entry.with_values(**self.overrides) if self.overrides else entry
 
 
 class MachineSpec(Spec):
@@ -131,14 +149,17 @@ class MachineSpec(Spec):
     controllers: dict[str, ControllerInstance] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _connected(self) -> Self:
+    def _connected(self, info: ValidationInfo) -> Self:
+        units = isinstance(info.context, dict) and info.context.get("units") == "required"
         for name, channel in self.channels.items():
             self._check_links(channel.links, ("channels", name, "links"))
         for name, controlling in self.controllers.items():
             self._check_links(controlling.links, ("controllers", name, "links"))
-            _check_entry(controlling, "controller", ("controllers", name))
+            if name in self.links:
+                raise refusal("a link has the same name", "allowed: names of their own", ("controllers", name))
+            _check_entry(controlling, units, ("controllers", name))
         for name, instance in self.drives.items():
-            _check_entry(instance, "drive", ("drives", name))
+            _check_entry(instance, units, ("drives", name))
             if instance.channel not in self.channels:
                 allowed = f"allowed: {', '.join(self.channels)}"
                 raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
@@ -150,13 +171,15 @@ class MachineSpec(Spec):
                 raise refusal(f"unknown link {link!r}", f"allowed: {', '.join(self.links) or 'none'}", at)
 
 
-def _check_entry(instance: DriveInstance | ControllerInstance, kind: str, at: tuple[str, str]) -> None:
+def _check_entry(instance: DriveInstance | ControllerInstance, units_required: bool, at: tuple[str, str]) -> None:
     """Refuse what the catalogue does not have, and overrides that its entries do not take."""
     try:
-        instance.spec()
+        entry: DriveSpec | ControllerSpec = instance.entry()
     except InputError as error:
         raise refusal(f"{instance.model!r} is {error.found}", error.allowed, (*at, "model")) from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        found = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise refusal(found, f"allowed: fields of a {kind}", (*at, "overrides")) from None
+    try:
+        changed(entry, instance.overrides, units_required)
+    except InputError as error:
+        field = (error.place,) if error.place else ()
+        found = error.found.removeprefix("found ")
+        raise refusal(found, error.allowed, (*at, "overrides", *field)) from None

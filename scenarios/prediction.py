@@ -48,8 +48,8 @@ class Prediction:
 
     Attributes
     ----------
-    seconds
-        Duration of the whole workload (s).
+    seconds, measured_s
+        Duration of the whole workload, and of the part of it that was measured (s).
     rate
         Bytes per second of all programs together.
     iops
@@ -70,6 +70,7 @@ class Prediction:
     """
 
     seconds: float
+    measured_s: float
     rate: float
     iops: dict[str, float]
     usages: tuple[Usage, ...]

@@ -6,12 +6,13 @@ the same stream of requests.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..model.errors import InputError
 from .arrays import ArraySpec
 from .prediction import Prediction
-from .run import Sample, simulate
+from .run import Run, Sample, simulate
 from .scenario import ScenarioSpec
 
 
@@ -33,7 +34,7 @@ class Recovery:
     @property
     def duration_s(self) -> float:
         """How long the slowest rebuild takes from beginning to end beside the load (s)."""
-        return max(each.duration_s for each in self.rebuilding.rebuilds)
+        return max(each.duration_s for each in self.rebuilding.rebuilds if each.action == "recover")
 
     @property
     def loss(self) -> float:
@@ -46,8 +47,10 @@ class Recovery:
         return 1.0 - self.degraded.rate / self.whole.rate
 
 
-def recovery(scenario: ScenarioSpec, sample: Sample | None = None) -> Recovery:
-    """Run a scenario with a rebuild, without it, and without the failure.
+def recovery(
+    scenario: ScenarioSpec, sample: Sample | None = None, watch: Callable[[Run], None] | None = None
+) -> Recovery:
+    """Run a scenario with a rebuild, without it, and without the failure; `sample` and `watch` as for `simulate`.
 
     Raises
     ------
@@ -58,7 +61,7 @@ def recovery(scenario: ScenarioSpec, sample: Sample | None = None) -> Recovery:
         raise InputError("arrays", "no member is being rebuilt", "allowed: an array with `failed` and `rebuilding`")
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
-    return Recovery(simulate(scenario, sample), simulate(degraded, sample), simulate(whole, sample))
+    return Recovery(*(simulate(each, sample, watch) for each in (scenario, degraded, whole)))
 
 
 def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:

@@ -8,12 +8,15 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
 from ..model.dd import Dd
-from ..model.raw_cache import DirtyLimits
+from ..model.dirty_memory import DirtyLimits
+from ..model.errors import ArrayFailed, InputError
+from ..model.quantities import format_duration
 from ..model.resync import Resync
 from ..model.statistics import LatencyHistogram, Usage, bottleneck
 from .build import BuiltMachine
@@ -61,7 +64,9 @@ class Sample:
     dirty_swing_bytes: int = 16 << 20
 
 
-def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction:
+def simulate(
+    scenario: ScenarioSpec, sample: Sample | None = None, watch: Callable[[Run], None] | None = None
+) -> Prediction:
     """Simulate a scenario.
 
     Parameters
@@ -70,28 +75,53 @@ def simulate(scenario: ScenarioSpec, sample: Sample | None = None) -> Prediction
         What to run.
     sample
         How much of it; default :class:`Sample`.
+    watch
+        Called with every run (one, or two for a long write) before it begins, by whoever wants to follow it.
 
     Returns
     -------
     Prediction
         Rates and seconds of the whole workload; usages of its steadiest measured part.
+
+    Raises
+    ------
+    InputError
+        If a member fails before an array has recovered from the last failure, or the time is too short for an I/O.
     """
-    sample = sample or Sample()
+    try:
+        prediction = _simulated(scenario, sample or Sample(), watch or _unwatched)
+    except ArrayFailed as error:
+        raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
+    if not prediction.rate > 0:
+        found = f"no I/O was complete in {format_duration(prediction.seconds)}"
+        raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
+    return prediction
+
+
+def _unwatched(_: Run) -> None:
+    """Nobody follows the run."""
+
+
+def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None]) -> Prediction:
     if isinstance(scenario.workload, LoadSpec):
         load = LoadRun(BuiltMachine(scenario), sample)
+        watch(load)
         return _prediction(load, scenario.workload.duration, load.run())
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario), sample)
+        watch(run)
         seconds = run.run() * scenario.workload.size
         return _prediction(run, seconds, total / seconds)
     free = WriteRun(BuiltMachine(scenario), sample, throttled=False)
+    watch(free)
     free.run()
     limits = free.kernel_limits
     fills_after = (limits.limit - limits.flush_above) / free.growth if free.growth > 0 else float("inf")
     if fills_after * free.rate >= total:
         return _prediction(free, total / free.rate, free.rate)
     throttled = WriteRun(BuiltMachine(scenario), sample, throttled=True)
+    watch(throttled)
     throttled.run()
     steady = _rate_without_growth(free, throttled)
     seconds = fills_after + (total - fills_after * free.rate) / steady
@@ -116,6 +146,7 @@ def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
     latencies = run.latencies()
     return Prediction(
         seconds=seconds,
+        measured_s=run.span,
         rate=rate,
         iops={op: figures["n"] / run.span for op, figures in latencies.items()},
         usages=usages,
@@ -127,7 +158,7 @@ def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
     )
 
 
-class Run:
+class Run(ABC):
     """A measured part of a workload on a built machine."""
 
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
@@ -162,6 +193,11 @@ class Run:
         """Seconds of the measurement so far."""
         return self.machine.engine.now - self.began
 
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """How much of the run is done, about (0 to 1)."""
+
     def _resync_threads(self) -> list[tuple[str, Resync]]:
         """Threads at work or done, with the name of their array."""
         machine = self.machine
@@ -176,8 +212,11 @@ class Run:
             begun = max(self.began, report.started_s)
             over = self.machine.engine.now if report.finished_s is None else report.finished_s
             done = resync.done_bytes - self._resynced.get(resync, 0)
-            rate = done / (over - begun) if over > begun else 0.0
-            found.append(RebuildProgress(name, resync.action, rate, report.total_bytes, report.position_bytes))
+            per_member: int = resync.array.resync_bytes
+            scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
+            rate = scale * done / (over - begun) if over > begun else 0.0
+            position = int(scale * report.position_bytes)
+            found.append(RebuildProgress(name, resync.action, rate, per_member, position))
         return tuple(found)
 
     def latencies(self) -> dict[str, dict[str, float]]:
@@ -218,6 +257,13 @@ class Run:
 class LoadRun(Run):
     """Direct I/O for a given time."""
 
+    @property
+    def share(self) -> float:
+        """See :attr:`Run.share`."""
+        workload = self.machine.scenario.workload
+        assert isinstance(workload, LoadSpec)
+        return self.machine.engine.now / (workload.warm_up + workload.duration)
+
     def run(self) -> float:
         """Bytes per second of all jobs together."""
         workload, engine = self.machine.scenario.workload, self.machine.engine
@@ -241,6 +287,14 @@ class _DdRun(Run):
 
 class ReadRun(_DdRun):
     """dd processes that read; the slowest one ends the run, as ``time`` has it."""
+
+    @property
+    def share(self) -> float:
+        """See :attr:`Run.share`."""
+        wanted = self.sample.read_bytes * (_REBUILD_READS if self.machine.resyncs else 1)
+        whole = min(int(wanted * (1 + self.sample.warm_up)), self.workload.size)
+        begun = self.workload.start
+        return min(dd.position - begun for dd in self.machine.dds) / whole
 
     def run(self) -> float:
         """Seconds per byte of one process."""
@@ -293,11 +347,17 @@ class WriteRun(_DdRun):
         memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit, limits.duty, limits.pass_bytes)
         dirty = (limits.limit if throttled else limits.flush_above) // len(machine.dds)
         for dd in machine.dds:
-            room = dd.cache.device.capacity - dd.size
+            room = machine.kernel.cache.reach(dd.cache.device.capacity) - dd.size
             share = min(dirty, room) >> 20 << 20
             begin = min(dd.start, room - share)
             dd.cache.mark_dirty(begin, begin + share)
             dd.position = dd.start = begin + share
+
+    @property
+    def share(self) -> float:
+        """See :attr:`Run.share`; a run that does not settle takes longer than this expects."""
+        measured = min(self.sample.write_bytes, self.workload.size) * len(self.machine.dds)
+        return sum(dd.bytes_done for dd in self.machine.dds) / (measured * (1 + self.sample.warm_up))
 
     def run(self) -> None:
         """Measure rate and growth over whole cycles."""
@@ -325,6 +385,8 @@ class WriteRun(_DdRun):
                 moved = now_done - done
                 settled = not swings or (abs(now_level - level) <= _SAME_LEVEL_BYTES and now_done > last)
                 last = now_done
+                if moved <= now_level - level:
+                    continue  # nothing has been written back yet, so this says nothing about the disks
                 if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)
                     self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)

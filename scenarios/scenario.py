@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Self
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Self, get_args
 
 from pydantic import Field, model_validator
 
 from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel
+from ..model.layouts import Layout, NestedLayout
+from ..model.quantities import format_rate
 from ..model.spec import Spec, refusal
-from .arrays import ArraySpec, EncryptedSpec, FailureSpec
+from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
 from .machine import MachineSpec
-from .workloads import Workload
+from .workloads import DdSpec, LoadSpec, Workload
 
 _LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")
 """Levels without spare members of their own, or whose driver the model cannot interrupt."""
+_KNOWS_WRITE_MOSTLY = "md-6.1"
+_PART = re.compile(r"(.+)\.\d+")
 
 
 class ScenarioSpec(Spec):
@@ -33,25 +39,57 @@ class ScenarioSpec(Spec):
 
     @model_validator(mode="after")
     def _connected(self) -> Self:
+        known = kernel(self.kernel)
         devices = Devices(self.machine, self.arrays, self.encrypted)
         devices.check()
-        devices.check_targets(self.workload.targets)
         devices.check_users()
-        for i, failure in enumerate(self.failures):
-            devices.check_failure(failure, ("failures", i))
-        if self.workload.kind == "dd" and not kernel(self.kernel).cache.raw_devices:
+        devices.check_workload(self.workload, known.cache.reach if self.workload.kind == "dd" else int)
+        devices.check_failures(self.failures)
+        if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"
             raise refusal(found, "allowed: kind load", ("workload", "kind"))
         for name, array in self.arrays.items():
-            if array.journal is not None and (
-                array.controller is not None or kernel(self.kernel).raid5.hold is not None
-            ):
-                found = f"a journal on {array.controller or self.kernel}"
-                raise refusal(found, "allowed: with md of Linux 4.4 or later", ("arrays", name, "journal"))
-            if array.needs_raid10_driver and kernel(self.kernel).raid10 is None:
-                found = f"raid10 on {self.kernel}, whose md has none"
-                raise refusal(found, "allowed: algorithm striped-mirrors", ("arrays", name, "level"))
+            self._check_kernel(array, name)
         return self
+
+    def _check_kernel(self, array: ArraySpec, name: str) -> None:
+        """Refuse what the kernel, or the controller, does not have."""
+        known = kernel(self.kernel)
+        if array.level in PARITY_LEVELS and array.controller is None and not known.parity:
+            offered = [level for level in get_args(Level) if level not in PARITY_LEVELS]
+            found = f"{array.level} on {self.kernel}, which runs none"
+            raise refusal(found, f"allowed: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
+        if array.journal is not None and (array.controller is not None or known.raid5.hold is not None):
+            found = f"a journal on {array.controller or self.kernel}"
+            raise refusal(found, "allowed: with md of Linux 4.4 or later", ("arrays", name, "journal"))
+        if array.bitmap is not None and not known.write_intent:
+            found = f"a bitmap on {self.kernel}"
+            raise refusal(found, "allowed: with md of Linux 2.6.14 or later", ("arrays", name, "bitmap"))
+        if array.needs_raid10_driver and known.raid10 is None:
+            found = f"raid10 on {self.kernel}, whose md has none"
+            raise refusal(found, "allowed: algorithm striped-mirrors", ("arrays", name, "level"))
+        tuned = array.resync
+        if tuned is not None:
+            least = known.resync.speed_min if tuned.speed_min is None else tuned.speed_min
+            most = known.resync.speed_max if tuned.speed_max is None else tuned.speed_max
+            if most < least:
+                found = f"{format_rate(most)}, below the minimum of {format_rate(least)}, which comes first"
+                at = ("arrays", name, "resync", "speed_min" if tuned.speed_max is None else "speed_max")
+                raise refusal(found, "allowed: speed_min up to speed_max", at)
+        balance = array.balance or ("md's RAID 10" if array.needs_raid10_driver else known.raid1.balance)
+        if array.write_mostly and balance != _KNOWS_WRITE_MOSTLY:
+            found = f"write_mostly with {balance}, which reads all mirrors alike"
+            raise refusal(found, f"allowed: with balance {_KNOWS_WRITE_MOSTLY}", ("arrays", name, "write_mostly"))
+
+    @property
+    def busy_arrays(self) -> list[str]:
+        """Arrays that have something to do without the workload: a rebuild, a check, or a member that fails."""
+        hurt = {failure.member for failure in self.failures}
+        return [
+            name
+            for name, array in self.arrays.items()
+            if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
+        ]
 
 
 class Devices:
@@ -93,6 +131,10 @@ class Devices:
             for name in getattr(self, group):
                 if name in self.machine.drives or name in other:
                     raise refusal("another device has the same name", "allowed: names of their own", (group, name))
+                part = _PART.fullmatch(name)
+                if part is not None and part[1] in self.arrays:
+                    found = f"{name}, as a part of {part[1]} may be called"
+                    raise refusal(found, "allowed: names of their own", (group, name))
         for name, layer in self.encrypted.items():
             self._check_known((layer.on,), "encrypted", name, "on")
         for name, array in self.arrays.items():
@@ -145,7 +187,8 @@ class Devices:
         if array.level not in spec.levels:
             found = f"{array.level} on {spec.model}"
             raise refusal(found, f"allowed: {', '.join(spec.levels)}", ("arrays", name, "level"))
-        drives = sum(len(other.members) for other in self.arrays.values() if other.controller == controller)
+        behind = [other for other in self.arrays.values() if other.controller == controller]
+        drives = sum(len(other.members) + len(other.spares) for other in behind)
         if drives > spec.ports:
             found = f"{drives} drives on {spec.model}"
             raise refusal(found, f"allowed: up to {spec.ports}", ("arrays", name, "members"))
@@ -174,24 +217,46 @@ class Devices:
             lost = f"{len(array.failed)} of {len(array.members)} members"
             at = ("arrays", name, "failed")
             raise refusal(f"{array.level} with {lost} failed", "allowed: what the level survives", at)
+        needed = max(min(sizes[slots]) for slots in _groups(array.layout(sizes)))
         for spare in array.spares:
-            if self.capacity(spare) < min(sizes):
-                found = f"spare {spare} of {self.capacity(spare)} bytes"
-                raise refusal(found, f"allowed: at least {min(sizes)}", ("arrays", name, "spares"))
+            if self.capacity(spare) < needed:
+                found = f"{spare} of {self.capacity(spare)} bytes"
+                raise refusal(found, f"allowed: at least {needed}", ("arrays", name, "spares"))
 
-    def check_targets(self, targets: Iterable[str]) -> None:
-        """Refuse a workload on something that does not exist."""
-        for target in targets:
+    def check_workload(self, workload: DdSpec | LoadSpec, reach: Callable[[int], int]) -> None:
+        """Refuse a workload on something that does not exist, that the host does not see, or that is too small.
+
+        `reach` gives the bytes of a device that the workload can get at, from its capacity.
+        """
+        hidden = {
+            member: array.controller
+            for array in self.arrays.values()
+            if array.controller is not None
+            for member in (*array.members, *array.spares)
+        }
+        for i, target in enumerate(workload.targets):
+            at = ("workload", "targets", i)
             if target not in self.names:
-                at = ("workload", "targets")
                 raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(self.names)}", at)
+            if target in hidden:
+                seen = [name for name in self.names if name not in hidden]
+                raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
+            capacity = reach(self.capacity(target))
+            beyond = workload.beyond(capacity)
+            if beyond is not None:
+                field, found = beyond
+                allowed = f"allowed: within the device {target}, which has {capacity}"
+                raise refusal(found, allowed, ("workload", field))
 
     def check_users(self) -> None:
         """Refuse a device that two others are built of."""
         user: dict[str, str] = {}
         for name, array in self.arrays.items():
-            for device in (*array.members, *array.spares, *((array.journal,) if array.journal else ())):
-                self._take(user, device, name, ("arrays", name, "members"))
+            uses = {"members": array.members, "spares": array.spares, "journal": (array.journal,)}
+            for field, devices in uses.items():
+                for device in devices:
+                    if device is not None:
+                        self._take(user, device, name, ("arrays", name, field))
         for name, layer in self.encrypted.items():
             self._take(user, layer.on, name, ("encrypted", name, "on"))
 
@@ -201,12 +266,47 @@ class Devices:
             raise refusal(f"{device} is part of {user[device]} already", "allowed: each device in one place", at)
         user[device] = name
 
-    def check_failure(self, failure: FailureSpec, at: tuple[str | int, ...]) -> None:
-        """Refuse a failure of something that is in no array with redundancy."""
-        holders = [array for array in self.arrays.values() if failure.member in array.members]
-        if not holders:
-            members = sorted({member for array in self.arrays.values() for member in array.members})
-            raise refusal(f"{failure.member!r} is in no array", f"allowed: {', '.join(members) or 'none'}", at)
-        if holders[0].level in _LOST_WHOLE:
-            found = f"{failure.member} in {holders[0].level}, all of which is lost with it"
-            raise refusal(found, "allowed: a member of an array that survives", at)
+    def check_failures(self, failures: Sequence[FailureSpec]) -> None:
+        """Refuse failures of what is in no array with redundancy, and more of them than an array survives.
+
+        What a spare has replaced by then is known only to the run.
+        """
+        lost: dict[str, set[str]] = {}
+        for i in sorted(range(len(failures)), key=lambda i: failures[i].at):
+            member, at = failures[i].member, ("failures", i, "member")
+            name = self._holder(member, at)
+            array = self.arrays[name]
+            if member in set(array.failed) - set(array.rebuilding):
+                raise refusal(f"{member}, which has failed already", "allowed: a member that works", at)
+            gone = lost.setdefault(name, set(array.failed) - set(array.rebuilding))
+            if member in gone:
+                raise refusal(f"{member} twice", "allowed: each member once", at)
+            gone.add(member)
+            layout = array.layout([self.capacity(other) for other in array.members])
+            slots = frozenset(array.members.index(other) for other in gone)
+            if not array.spares and not layout.tolerates(slots):
+                found = f"{member}, the {_nth(len(gone))} loss of {name} ({array.level})"
+                raise refusal(found, "allowed: what the level survives, or spares", at)
+
+    def _holder(self, member: str, at: tuple[str | int, ...]) -> str:
+        """The array that survives the loss of `member`."""
+        for name, array in self.arrays.items():
+            if member in array.members:
+                if array.level in _LOST_WHOLE:
+                    found = f"{member} in {array.level}, all of which is lost with it"
+                    raise refusal(found, "allowed: a member of an array that survives", at)
+                return name
+        members = sorted({member for array in self.arrays.values() for member in array.members})
+        raise refusal(f"{member!r}, which is in no array", f"allowed: {', '.join(members) or 'none'}", at)
+
+
+def _groups(layout: Layout) -> list[slice]:
+    """The slots of each array that a spare may have to stand in for."""
+    if not isinstance(layout, NestedLayout):
+        return [slice(None)]
+    ends = list(accumulate(group.members for group in layout.groups))
+    return [slice(end - group.members, end) for end, group in zip(ends, layout.groups, strict=True)]
+
+
+def _nth(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")

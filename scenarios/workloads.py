@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 
 SECTOR = 512
+MOST_OUTSTANDING = 1 << 16
+"""I/Os of one load: more are no benchmark, and take as long to simulate as memory lasts."""
+
+
+def _each_once(targets: tuple[str, ...]) -> tuple[str, ...]:
+    twice = [target for i, target in enumerate(targets) if target in targets[:i]]
+    if twice:
+        raise refusal(f"{twice[0]} twice", "allowed: each target once")
+    return targets
+
+
+Targets = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)]
+"""Names of devices, none of them twice."""
 
 
 class DdSpec(Spec):
@@ -22,8 +35,10 @@ class DdSpec(Spec):
         dd's ``bs``.
     size
         Bytes that each process moves.
+    start
+        Where on the target they begin.
     targets
-        Drives or arrays.
+        Drives, arrays or encrypted devices.
     """
 
     kind: Literal["dd"] = "dd"
@@ -31,12 +46,18 @@ class DdSpec(Spec):
     block_size: PositiveSize = 512
     size: PositiveSize
     start: Size = 0
-    targets: tuple[str, ...] = Field(min_length=1)
+    targets: Targets
 
-    @field_validator("block_size")
+    @field_validator("block_size", "size", "start")
     @classmethod
     def _whole_sectors(cls, value: int) -> int:
         return _sectors(value)
+
+    def beyond(self, capacity: int) -> tuple[str, str] | None:
+        """The field, and the range in words, that lies outside a device of `capacity` bytes."""
+        if self.start + self.size <= capacity:
+            return None
+        return "size", f"{_bytes(self.size)} from byte {self.start}"
 
 
 class LoadSpec(Spec):
@@ -63,7 +84,7 @@ class LoadSpec(Spec):
     """
 
     kind: Literal["load"]
-    targets: tuple[str, ...] = Field(min_length=1)
+    targets: Targets
     block_size: PositiveSize = 4096
     pattern: Literal["random", "sequential"] = "random"
     read_share: Fraction = 1.0
@@ -81,15 +102,37 @@ class LoadSpec(Spec):
 
     @model_validator(mode="after")
     def _room(self) -> Self:
-        if self.span is not None and self.span < self.block_size * (1 if self.pattern == "random" else self.jobs):
-            raise refusal(f"span of {self.span} bytes", "allowed: room for an I/O of every sequential job", ("span",))
+        if self.span is not None and self.span < self._least_span:
+            found, allowed = _bytes(self.span), f"allowed: room for an I/O of every job, {_bytes(self._least_span)}"
+            raise refusal(found, allowed, ("span",))
+        outstanding = self.depth * self.jobs * len(self.targets)
+        if outstanding > MOST_OUTSTANDING:
+            found = f"a depth of {self.depth:,}, which makes {outstanding:,} I/Os outstanding"
+            raise refusal(found, f"allowed: {MOST_OUTSTANDING:,} of all jobs on all targets", ("depth",))
         return self
+
+    @property
+    def _least_span(self) -> int:
+        """Room for one I/O; sequential jobs have a part of their own each."""
+        return self.block_size * (1 if self.pattern == "random" else self.jobs)
+
+    def beyond(self, capacity: int) -> tuple[str, str] | None:
+        """The field, and the range in words, that lies outside a device of `capacity` bytes."""
+        if self.span is not None and self.start + self.span > capacity:
+            return "span", f"{_bytes(self.span)} from byte {self.start}"
+        if self.start + self._least_span > capacity:
+            return "start", f"{self.jobs} x {_bytes(self.block_size)} from byte {self.start}"
+        return None
 
 
 def _sectors(value: int) -> int:
     if value % SECTOR:
         raise refusal(f"{value} bytes", "allowed: a multiple of 512 bytes on a raw device")
     return value
+
+
+def _bytes(size: int) -> str:
+    return "1 byte" if size == 1 else f"{size} bytes"
 
 
 def _known_kind(value: Any) -> Any:

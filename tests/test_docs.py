@@ -12,6 +12,11 @@ from pathlib import Path
 import pytest
 
 import raidsim
+from raidsim.model.spec import Spec
+from raidsim.scenarios.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
+from raidsim.scenarios.machine import ChannelSpec, ControllerInstance, DriveInstance, LinkSpec, MachineSpec, PriceList
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.workloads import DdSpec, LoadSpec
 
 DOCS = Path(raidsim.__file__).parent / "docs"
 EXAMPLES = [
@@ -27,23 +32,59 @@ def lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), EXAMPLES)
-def test_examples_print_what_the_manual_shows(page: str, command: str, shown: str) -> None:
-    """Protects readers from examples that no longer work: each is run and its output compared."""
-    code = "from raidsim.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *shlex.split(command)],
+def raidsim_command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command, run in the checkout with a terminal of 100 columns."""
+    return subprocess.run(
+        [sys.executable, "-c", "from raidsim.cli.main import main; main()", *arguments],
         capture_output=True,
         text=True,
         check=False,
+        cwd=DOCS.parent,
         env=os.environ | {"COLUMNS": "100", "PYTHONUTF8": "1"},
     )
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), EXAMPLES)
+def test_examples_print_what_the_manual_shows(page: str, command: str, shown: str) -> None:
+    """Protects readers from examples that no longer work: each is run and its output compared."""
+    done = raidsim_command(*shlex.split(command))
     assert lines(done.stdout + done.stderr) == lines(shown), page
 
 
 def test_there_are_examples() -> None:
     """Protects the test above from finding nothing to run."""
     assert {page for page, _, _ in EXAMPLES} >= {"getting-started.md"}
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+def test_example_files_run(path: Path) -> None:
+    """Protects the scenario files that readers start from."""
+    done = raidsim_command("run", str(path))
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        ScenarioSpec,
+        MachineSpec,
+        PriceList,
+        LinkSpec,
+        ChannelSpec,
+        DriveInstance,
+        ControllerInstance,
+        ArraySpec,
+        ResyncSpec,
+        EncryptedSpec,
+        FailureSpec,
+        DdSpec,
+        LoadSpec,
+    ],
+)
+def test_every_field_of_a_scenario_is_described(described: type[Spec]) -> None:
+    """Protects the reference of scenario files from fields that it does not name."""
+    named = re.findall(r"\b\w+\b", (DOCS / "scenarios.md").read_text(encoding="utf-8"))
+    assert set(described.model_fields) <= set(named)
 
 
 @pytest.mark.slow

@@ -22,6 +22,9 @@ class CacheSection(Spec):
     ----------
     block
         Cached block.
+    block_divides
+        Whether it is made smaller until it divides the device (since 2.6: fs/block_dev.c, bd_set_size); before that,
+        what is left over at the end of the device could not be reached.
     flush_above, flush_below, limit
         Dirty limits as shares of `memory` ("low": what a 32-bit kernel maps directly; "all"): write-back starts above
         the first and goes on to the second; while more than `limit` is dirty or being written, writers are throttled.
@@ -45,7 +48,16 @@ class CacheSection(Spec):
     read_run: Size = 128 * 1024
     memory: Literal["low", "all"]
     raw_devices: bool = True
+    block_divides: bool = True
     source: str
+
+    def block_on(self, capacity: int) -> int:
+        """Cached block (bytes) of a device of `capacity` bytes."""
+        return min(self.block, capacity & -capacity) if self.block_divides else self.block
+
+    def reach(self, capacity: int) -> int:
+        """Bytes of such a device that can be read and written through the cache."""
+        return capacity - capacity % self.block_on(capacity)
 
 
 class ReadAheadSection(Spec):
@@ -234,7 +246,17 @@ class ResyncSection(Spec):
 
 
 class KernelSpec(Spec):
-    """One kernel; `raid10` is None where md has no such level (before 2.6.9)."""
+    """One kernel.
+
+    Attributes
+    ----------
+    raid10
+        None where md has no such level (before 2.6.9).
+    parity
+        Whether it runs RAID 4, 5 and 6.
+    write_intent
+        Whether md keeps write-intent bitmaps (since 2.6.14).
+    """
 
     version: str
     cache: CacheSection
@@ -244,6 +266,8 @@ class KernelSpec(Spec):
     raid1: Raid1Section
     raid10: Raid10Section | None = None
     resync: ResyncSection
+    parity: bool = True
+    write_intent: bool = False
 
 
 def kernel_names() -> list[str]:

@@ -6,7 +6,7 @@ they draw tickets from a pipe, and each seeds its random numbers with its proces
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .glibc_random import GlibcRandom
@@ -79,8 +79,15 @@ class Bonnie:
 
     __slots__ = ("settings", "size")
 
-    phases = ("putc", "rewrite", "write", "getc", "read", "seeks")
-    """The marks, in order."""
+    titles: Mapping[str, str] = {
+        "putc": "Writing with putc()...",
+        "rewrite": "Rewriting...",
+        "write": "Writing intelligently...",
+        "getc": "Reading with getc()...",
+        "read": "Reading intelligently...",
+        "seeks": "start 'em...",
+    }
+    """The marks, in order, and what bonnie prints there."""
 
     def __init__(self, settings: BonnieSettings) -> None:
         self.settings = settings

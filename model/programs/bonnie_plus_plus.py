@@ -6,7 +6,7 @@ numbers are seeded with the time, so the places of the seeks are drawn here from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .glibc_random import GlibcRandom
@@ -20,6 +20,7 @@ _REPORT_BYTES = 24
 _DIRECTORY_BUFFER = 32 * KIB
 _ENTRY_HEADER = 20
 """Bytes of a directory entry besides its name (struct dirent64), the closing 0 included; entries are multiples of 8."""
+_LISTED = "O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY"
 _ID_LETTERS = 7
 _MOST_RANDOM_LETTERS = 12
 
@@ -113,12 +114,21 @@ class BonniePlusPlus:
 
     __slots__ = ("files", "settings", "size")
 
-    phases = ("putc", "write", "rewrite", "getc", "read", "seeks")
-    small_phases = (
-        *("create in order", "stat in order", "delete in order"),
-        *("create at random", "stat at random", "delete at random"),
-    )
-    """The marks, in order."""
+    titles: Mapping[str, str] = {
+        "putc": "Writing with putc()...",
+        "write": "Writing intelligently...",
+        "rewrite": "Rewriting...",
+        "getc": "Reading with getc()...",
+        "read": "Reading intelligently...",
+        "seeks": "start 'em...",
+        "create in order": "Create files in sequential order...",
+        "stat in order": "Stat files in sequential order...",
+        "delete in order": "Delete files in sequential order...",
+        "create at random": "Create files in random order...",
+        "stat at random": "Stat files in random order...",
+        "delete at random": "Delete files in random order...",
+    }
+    """The marks, in order, and what bonnie++ prints there."""
 
     def __init__(self, settings: BonniePlusPlusSettings) -> None:
         self.settings = settings
@@ -227,8 +237,8 @@ class BonniePlusPlus:
     def _small_files(self, order: str) -> Iterator[Operation]:
         count, path = self.settings.small_files * KIB, self.settings.name
         random = order == "at random"
-        yield Operation(Kind.MKDIR, path)
         yield mark(f"create {order}")
+        yield Operation(Kind.MKDIR, path)
         yield Operation(Kind.OPEN, path, calls=count, flags="O_WRONLY|O_CREAT|O_TRUNC")
         yield Operation(Kind.CLOSE, path, calls=count)
         yield from self._sync_small()
@@ -252,7 +262,7 @@ class BonniePlusPlus:
         """Read a directory of names of 7 to 19 letters, all lengths equally often, and find that there are no more."""
         sizes = [-(-(_ENTRY_HEADER + _ID_LETTERS + more) // 8) * 8 for more in range(_MOST_RANDOM_LETTERS + 1)]
         size = count * sum(sizes) // len(sizes)
-        yield Operation(Kind.OPEN, path, flags="O_RDONLY|O_DIRECTORY")
+        yield Operation(Kind.OPEN, path, flags=_LISTED)
         calls = -(-size // _DIRECTORY_BUFFER) + 1
         yield Operation(Kind.LIST, path, 0, size, _DIRECTORY_BUFFER, calls)
         yield Operation(Kind.CLOSE, path)

@@ -8,7 +8,8 @@ with a read of nothing (coreutils 5.2.1, copy.c); cp of today lets the kernel co
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,22 +59,39 @@ class Tree:
             yield from files
 
     @classmethod
-    def from_histogram(cls, classes: list[SizeClass], directories: int, root: str = "tree") -> Tree:
-        """A tree with as many files and bytes in each class of sizes as are given.
+    def from_histogram(
+        cls, classes: Sequence[SizeClass], depths: Mapping[int, int], largest_directory: int, root: str = "tree"
+    ) -> Tree:
+        """A tree with as many files and bytes in each class of sizes, and directories at each depth, as are given.
 
-        Within a class the sizes are spread evenly between the ends of as wide a range as has the right mean. Files
-        of all sizes alternate over the directories.
+        Within a class the sizes are spread evenly between the ends of as wide a range as has the right mean. One
+        directory has `largest_directory` entries; the others have as many files as each other, of all sizes.
         """
         sizes = [size for each in classes for size in _spread(each)]
         count = len(sizes)
         step = _coprime_step(count)
         mixed = [sizes[index * step % count] for index in range(count)]
+        paths = _directories(depths, root)
+        inside = Counter(path.rpartition("/")[0] for path in paths)
+        largest = next(path for path in reversed(paths) if not inside[path])
+        in_others = count - largest_directory
+        given = place = 0
         entries = []
-        for number in range(directories):
-            path = f"{root}/d{number:04}" if number else root
-            mine = mixed[number * count // directories : (number + 1) * count // directories]
-            entries.append((path, tuple(TreeFile(f"{path}/f{index:04}", size) for index, size in enumerate(mine))))
+        for path in paths:
+            if path == largest:
+                mine = largest_directory
+            else:
+                place += 1
+                mine = in_others * place // (len(paths) - 1) - in_others * (place - 1) // (len(paths) - 1)
+            files = (TreeFile(f"{path}/f{index:04}", size) for index, size in enumerate(mixed[given : given + mine]))
+            entries.append((path, tuple(files)))
+            given += mine
         return cls(tuple(entries))
+
+    def most_entries(self) -> int:
+        """Files and directories in the largest directory."""
+        inside = Counter(path.rpartition("/")[0] for path, _ in self.entries)
+        return max(len(files) + inside[path] for path, files in self.entries)
 
 
 def archive_bytes(entries: int, padded_bytes: int) -> int:
@@ -92,6 +110,11 @@ def expected_writes(files: int, entries: int, padded_bytes: int) -> tuple[float,
     boundaries = blocks * TAR_BLOCK // TAR_RECORD - 1
     inside = 1.0 - (entries + files + _END_BLOCKS) / blocks
     return files + boundaries * inside, (boundaries * inside * (1.0 - inside)) ** 0.5
+
+
+def copy_calls(files: int, blocks: int) -> tuple[int, int]:
+    """Reads and writes of ``cp -r`` of 2005 for so many files that fill so many blocks."""
+    return blocks + files, blocks
 
 
 def tar_extract(tree: Tree, archive: str = "tree.tar") -> Iterator[Operation]:
@@ -185,6 +208,15 @@ def _spread(each: SizeClass) -> list[int]:
         sizes.append(total - given)
         given = total
     return sizes
+
+
+def _directories(depths: Mapping[int, int], root: str) -> list[str]:
+    """Paths of directories, as many at each depth as are given, spread evenly over those one level above."""
+    levels = [[root]]
+    for depth in range(1, max(depths) + 1):
+        above = levels[-1]
+        levels.append([f"{above[index % len(above)]}/d{index:04}" for index in range(depths.get(depth, 0))])
+    return sorted(path for level in levels for path in level)
 
 
 def _coprime_step(count: int) -> int:

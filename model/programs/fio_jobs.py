@@ -164,7 +164,7 @@ class _Reader:
 
     def _text(self, key: str, default: str = "") -> tuple[str, str]:
         option = self._options.get(key)
-        return (default, self._name) if option is None else option
+        return (default, f"job {self._name}, {key}") if option is None else option
 
     def number(self, key: str, default: int, most: int = 2**63) -> int:
         text, place = self._text(key)

@@ -23,7 +23,8 @@ class GlibcRandom:
     __slots__ = ("_next", "_state")
 
     def __init__(self, seed: int) -> None:
-        value = seed or 1
+        seed &= _MASK32
+        value = (seed - (1 << 32) if seed >> 31 else seed) or 1
         state = [value & _MASK32]
         for _ in range(_WORDS - 1):
             value = 16807 * value % 0x7FFFFFFF

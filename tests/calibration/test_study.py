@@ -84,7 +84,6 @@ BAD = {
     "RAID 5 of two disks": (RAID5, RAID5.replace(", hdi", ""), r":\d+: field arrays.raid5: .*needs at least 3"),
     "chunk of 3 KiB": (RAID5, RAID5.replace("32KiB", "3KiB"), r":\d+: field arrays.raid5: .*power of two"),
     "ambiguous chunk": (RAID5, RAID5.replace("32KiB", "32K"), r"arrays.raid5.chunk: .*ambiguous"),
-    "unequal members": ("hdg: {model: WD2500JB,", "hdg: {model: WD800JB,", r"field arrays.*one size"),
     "unknown drive": ("hdg: {model: WD2500JB,", "hdg: {model: WD2500XX,", r"drives.hdg.model: .*'WD2500XX'"),
     "typo in a key": ("memory: 1GiB", "memmory: 1GiB", r":\d+: field machine.memmory: .*did you mean 'memory'"),
     "negative rate": ("rate: 120MB/s", "rate: -120MB/s", r"machine.links.pci.rate: .*negative"),

@@ -10,9 +10,10 @@ import pytest
 from raidsim.model.block_queue import BlockQueue
 from raidsim.model.cpu import Cpu
 from raidsim.model.dd import Dd
+from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.engine import Engine
 from raidsim.model.host import FREE, Host
-from raidsim.model.raw_cache import DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
+from raidsim.model.raw_cache import RawCache, RawCacheSettings
 from raidsim.model.readahead import READ_AHEAD
 from raidsim.model.request import READ, WRITE
 from raidsim.model.schedulers import Noop

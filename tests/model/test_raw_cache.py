@@ -10,9 +10,10 @@ import pytest
 
 from raidsim.model.block_queue import BlockQueue, PlugSettings
 from raidsim.model.cpu import Cpu
+from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.engine import Engine
 from raidsim.model.host import FREE, Host
-from raidsim.model.raw_cache import DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
+from raidsim.model.raw_cache import RawCache, RawCacheSettings
 from raidsim.model.readahead import PAGE, READ_AHEAD, ReadAhead61
 from raidsim.model.request import READ, WRITE
 from raidsim.model.schedulers import Noop

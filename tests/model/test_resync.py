@@ -45,6 +45,7 @@ class Copier:
         self.rebuilding: frozenset[int] = frozenset({1})
         self.members: list[Device] = [Member(engine, load)]
         self.resync_thread: Submitter | None = None
+        self.daemon_resync_bytes = [0]
         self.load = load
         self.free_at = 0.0
         self.under_way = 0

@@ -191,7 +191,7 @@ def test_the_bottleneck_is_named() -> None:
     bus = Usage("pci", "link", 0.97)
     disks = [Usage(f"sd{letter}", "disk", busy) for letter, busy in zip("abc", (0.93, 0.94, 0.6), strict=True)]
     assert bottleneck([*disks, bus]) == "link pci (97 % busy)"
-    assert bottleneck(disks) == "2 of kind disk (sda, sdb: 93 % to 94 % busy)"
+    assert bottleneck(disks) == "2 disks (sda, sdb: 93 to 94 % busy)"
     assert bottleneck([Usage("cpu", "cpu", 1.0)]) == "cpu (100 % busy)"
     idle = bottleneck([Usage("sda", "disk", 0.5), Usage("cpu", "cpu", 0.2)])
     assert idle.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
@@ -203,6 +203,6 @@ def test_a_saturated_link_comes_before_the_disks_that_wait_for_it() -> None:
     """Protects the cause from its victims: disks on a full bus are busy waiting for it, and must not be blamed."""
     disks = [Usage("sda", "disk", 1.0), Usage("sdb", "disk", 0.99)]
     assert bottleneck([*disks, Usage("pci", "link", 0.98)]) == "link pci (98 % busy)"
-    assert bottleneck([*disks, Usage("pci", "link", 0.96)]) == "2 of kind disk (sda, sdb: 99 % to 100 % busy)"
+    assert bottleneck([*disks, Usage("pci", "link", 0.96)]) == "2 disks (sda, sdb: 99 to 100 % busy)"
     idle = bottleneck([Usage("sda", "disk", 0.5), Usage("pci", "link", 0.49)])
     assert idle.endswith("busiest is disk sda (50 % busy)"), "where nothing is full nobody waits"

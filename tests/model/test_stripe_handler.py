@@ -221,13 +221,15 @@ class Sleepy:
 
 
 def test_a_thread_that_sleeps_sends_nothing_more() -> None:
-    """Protects tags: the thread sleeps at the first of two reads, so the other member is read only after it woke up."""
+    """Protects tags: the thread sleeps at the first of two reads (of the last slot), so the other member is read only
+    after it woke up.
+    """
     bench = today()
-    sleepy = Sleepy(bench.disks[1])
-    bench.use_members([bench.disks[0], sleepy, *bench.disks[2:]])
+    sleepy = Sleepy(bench.disks[2])
+    bench.use_members([*bench.disks[:2], sleepy, bench.disks[3]])
     bench.issuer.write(0, PAGE, sync=True)
     bench.engine.run()
-    assert [len(disk.log) for disk in bench.disks] == [0, 1, 0, 0]
+    assert [len(disk.log) for disk in bench.disks] == [0, 0, 1, 0]
     sleepy.has_room = True
     sleepy.woken.pop()()
     bench.engine.run()

@@ -103,4 +103,4 @@ def test_one_reader_names_its_disk() -> None:
 def test_with_nothing_shared_the_disks_are_named(kernel: str) -> None:
     """Counter-test: the same three readers behind a wide bus and a free CPU name all three disks."""
     named = prediction(Case(kernel, "read", THREE, free_cpu=True, wide_pci=True)).bottleneck
-    assert named.startswith("3 of kind disk (hde, hdg, hdi")
+    assert named.startswith("3 disks (hde, hdg, hdi")

@@ -87,5 +87,5 @@ def test_a_failure_hits_a_member() -> None:
     """Protects failures during the run: only a member of an array can be lost to it."""
     document = scenario_document(array=RAID5, targets=("md0",))
     document["failures"] = [{"member": "sdd", "at": "1s"}]
-    with pytest.raises(InputError, match="'sdd' is in no array"):
+    with pytest.raises(InputError, match="'sdd', which is in no array"):
         validate(ScenarioSpec, document)

@@ -38,8 +38,8 @@ def io_misses(content: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, KindResult]:
-    """Layout and io against all that is recorded."""
-    return {result.kind: result for result in check_all(["layout", "io"])}
+    """Layout, io and read-ahead against all that is recorded."""
+    return {result.kind: result for result in check_all(["layout", "io", "readahead"])}
 
 
 def test_kinds_stand_in_their_order() -> None:
@@ -348,7 +348,7 @@ def test_no_mutation_ends_in_a_traceback(tmp_path: Path) -> None:
 def test_the_document_is_plain(results: dict[str, KindResult]) -> None:
     """The JSON has the fields that the manual names, and counts that add up."""
     plain = json.loads(json.dumps(document(results.values())))
-    assert list(plain) == ["layout", "io"]
+    assert list(plain) == ["layout", "io", "readahead"]
     for each in plain.values():
         assert each.keys() == {"cases", "matched", "misses"}
         assert each["cases"] == each["matched"] + len(each["misses"])

@@ -35,6 +35,23 @@ def test_the_maximum_is_the_recorded_one(array: str) -> None:
     assert (result.cases, result.matched) == (1, 1)
 
 
+@pytest.mark.parametrize("array", ["raid1_n2", "raid10f2_n4", "raid5_n4"])
+def test_an_idle_check_waits_for_the_cpu(array: str) -> None:
+    """Protects the CPU's part of an unlimited check: pages cleared and compared while a tag is held."""
+    assert not checked(recorded(f"serial1ms64k.{array}.check_unlimited")).misses
+
+
+@pytest.mark.parametrize("array", ["raid1_n2", "raid10f2_n4", "raid5_n4"])
+def test_a_recovery_is_as_fast_as_recorded(array: str) -> None:
+    """Protects what a member being rebuilt receives a second."""
+    assert not checked(recorded(f"serial1ms64k.{array}.recover")).misses
+
+
+def test_a_reader_keeps_the_resync_from_a_tag() -> None:
+    """Protects the shares of one random reader and of a check of RAID 1, which depend on who is woken first."""
+    assert not checked(recorded("serial1ms64k.raid1_n2.check_min1000_randread4k_q1")).misses
+
+
 @pytest.mark.parametrize("load", ["randread4k_q16", "seqread64k_q4"])
 def test_a_share_under_load_is_the_recorded_one(load: str) -> None:
     """Protects how far from its minimum RAID 10 stays under load: one jiffy of sleep for each block."""

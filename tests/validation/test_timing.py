@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import raidsim
 from raidsim.validation.conformance.base import TruthFile
+from raidsim.validation.conformance.known_misses import stale
+from raidsim.validation.conformance.run import check_all
 from raidsim.validation.conformance.timing import Case, Rates, cases, check, difference, predict
 
 TRUTH = Path(raidsim.__file__).parent / "validation" / "truth"
@@ -63,6 +66,33 @@ def test_the_cpu_prices_fit_the_member_without_md(job: str) -> None:
     """They are fitted here: 100 us members, where the CPU limits."""
     case = recorded("timing/timing_ssd100us_d32.json")[f"single {job}"]
     assert difference(case, predict(case)) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["seqwrite_64k_q1", "seqwrite_64k_q8", "randwrite_4k_q16", "randwrite_64k_q16", "randwrite_4k_q64"]
+)
+def test_parity_writes_are_predicted(name: str) -> None:
+    """RAID 5 of four in another recording than the two jobs to which the prices are fitted."""
+    case = recorded("timing/timing2_lat2ms_d32_nowbt.json")[f"raid5_n4_sc4096 {name}"]
+    assert difference(case, predict(case)) == ""
+
+
+def test_the_job_before_matters_where_writes_are_throttled() -> None:
+    """RAID 5 at random: 631 IOPS, because the throttle is where the job before left it; from rest it is far more."""
+    case = recorded("timing/timing2_lat2ms_d32.json")["raid5_n4 randwrite_4k_q16"]
+    assert difference(case, predict(case)) == ""
+    assert predict(replace(case, before=None)).write > 1.15 * case.recorded.write
+
+
+@pytest.mark.slow
+def test_everything_recorded() -> None:
+    """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss."""
+    [result] = check_all(["timing"])
+    assert result.cases == 1260
+    assert result.matched >= 1_140
+    assert [miss.case for miss in result.misses if not miss.why] == []
+    assert stale([result]) == []
+    assert len(result.notes) == 1
 
 
 def test_every_file_is_read() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from ...model.bio_split import BioSplit, behind_limit, largest_request_bytes, optimal_request_bytes
 from ...model.blk_mq import BlkMqQueue
 from ...model.cpu import Cpu
+from ...model.dirty_memory import DirtyLimits, DirtyMemory
 from ...model.engine import Engine
 from ...model.errors import InputError
 from ...model.host import FREE, Host
@@ -27,7 +28,7 @@ from ...model.mirror_array import MirrorArray
 from ...model.parity_array import ParityArray
 from ...model.parity_settings import ParitySettings
 from ...model.raid10_array import Raid10Array
-from ...model.raw_cache import BlockDevice, DirtyLimits, DirtyMemory, RawCache, RawCacheSettings
+from ...model.raw_cache import BlockDevice, RawCache, RawCacheSettings
 from ...model.read_balance import Md61, Md61Raid10
 from ...model.readahead import PAGE, ReadAhead61
 from ...model.request import Request

@@ -1,0 +1,93 @@
+"""Dirty memory of a host: how much there may be before it is written back, and before writers have to wait.
+
+Source: fs/buffer.c (bdflush) of Linux 2.4, mm/page-writeback.c since 2.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .signal import Signal
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyLimits:
+    """When a kernel writes dirty memory back (bytes).
+
+    Attributes
+    ----------
+    flush_above, flush_below
+        Write-back starts when more than the first is dirty and goes on until no more than the second is.
+    limit
+        While dirty and under write-back together exceed this, who dirties memory has to write some back first.
+    duty
+        How much that is; 0 for a kernel whose writers only wait until no more than the limit is dirty.
+    pass_bytes
+        The thresholds are looked at after as much has been dirtied, and after as much has been written back.
+    """
+
+    flush_above: int
+    flush_below: int
+    limit: int
+    duty: int = 6 << 20
+    pass_bytes: int = 4 << 20
+
+
+class DirtyMemory:
+    """The dirty memory of a host, over all its devices.
+
+    Parameters
+    ----------
+    limits
+        The kernel's.
+    """
+
+    __slots__ = ("_flushers", "_since_look", "_throttled", "dirty_bytes", "limits", "writeback_bytes")
+
+    def __init__(self, limits: DirtyLimits) -> None:
+        self.limits = limits
+        self.dirty_bytes = 0
+        self.writeback_bytes = 0
+        self._since_look = 0
+        self._flushers: list[Signal] = []
+        self._throttled: list[Signal] = []
+
+    def dirtied(self, size: int) -> None:
+        """`size` more bytes are dirty."""
+        self.dirty_bytes += size
+        self._since_look += size
+        if self._since_look >= self.limits.pass_bytes:
+            self._since_look = 0
+            self.start_write_back()
+
+    def start_write_back(self) -> None:
+        """Wake the flushers, if there is something for them to do."""
+        if self._flushers and self.dirty_bytes > self.limits.flush_above:
+            flushers, self._flushers = self._flushers, []
+            for signal in flushers:
+                signal.fire()
+
+    def written(self, size: int) -> None:
+        """`size` bytes have reached their device."""
+        self.writeback_bytes -= size
+        if self._throttled and not self.over_limit:
+            throttled, self._throttled = self._throttled, []
+            for signal in throttled:
+                signal.fire()
+
+    @property
+    def over_limit(self) -> bool:
+        """Whether writers have to wait."""
+        return self.dirty_bytes + self.writeback_bytes > self.limits.limit
+
+    def below_limit(self) -> Signal:
+        """A signal that fires when writers may go on."""
+        signal = Signal()
+        self._throttled.append(signal)
+        return signal
+
+    def above_background(self) -> Signal:
+        """A signal that fires when write-back is due."""
+        signal = Signal()
+        self._flushers.append(signal)
+        return signal
