@@ -19,7 +19,8 @@ from types import TracebackType
 from typing import Self
 
 from ..scenarios.prediction import Prediction
-from ..scenarios.run import Sample, simulate
+from ..scenarios.run import simulate
+from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 
 Progress = Callable[[int, int], None]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.errors import InputError
-from ..scenarios.run import Sample
+from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
 from .profile import FittedParameter, Profile, fingerprint
 from .study import CaseBuilder, CaseSpec, StudySpec

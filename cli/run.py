@@ -159,7 +159,7 @@ def _bytes(size: int) -> str:
 def document(spec: ScenarioSpec, prediction: Prediction, found: Recovery | None = None) -> dict[str, Any]:
     """The result as a JSON document: SI units, names as in :class:`~raidsim.scenarios.prediction.Prediction`.
 
-    What never ends beside the load has the duration null.
+    A rebuild that did not move during the measurement has the duration null.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **dataclasses.asdict(prediction)}
     result["rebuilds"] = [

@@ -243,8 +243,7 @@ class BlkMqQueue:
 
     def _open_plug(self, stream: int) -> TaskPlug | None:
         """The plug of the thread that issues `stream`, or of the task that has plugged this queue."""
-        plug = self._thread_plugs.get(stream)
-        return self._task_plug if plug is None and self._plugged else plug
+        return self._thread_plugs.get(stream, self._task_plug if self._plugged else None)
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
@@ -359,12 +358,17 @@ class BlkMqQueue:
     def _wake(self, _: Any) -> None:
         """Sleepers take the free tags in order; Linux wakes them when a batch of tags is free, not at each.
 
-        It runs when the CPU has switched to it: what completes meanwhile, or at the same time, comes first.
+        It runs when the CPU has switched to it: what completes meanwhile, or at the same time, comes first. A kernel
+        thread cannot interrupt what runs, so it takes its tag when the CPU is free, and a program may be before it.
         """
+        waiting = self._waiting
+        if waiting and waiting[0].stream < 0 and self._host.cpu.free_from > self._engine._now:
+            self._engine.call_at(self._host.cpu.free_from, self._wake)
+            return
         self._waking = False
         self._freed = 0
-        sleepers, self._waiting = self._waiting, deque()
-        for request in sleepers:
+        self._waiting = deque()
+        for request in waiting:
             self._allocate(request)
             self._wake_thread(request.stream)
         self._tell_waiters()

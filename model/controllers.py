@@ -24,6 +24,7 @@ from .sourced import catalogue_file, load_sourced
 from .spec import Duration, Fraction, Frequency, PositiveSize, Rate, Size, Spec
 
 CATALOGUE = Path(__file__).with_name("controllers")
+SECTOR = 512
 
 
 class ControllerSpec(Spec):
@@ -86,6 +87,8 @@ class ControllerSpec(Spec):
             self.settings()
         except ModelError as error:
             raise ValueError(str(error)) from None
+        if self.drive_request % SECTOR:
+            raise ValueError(f"drive_request {self.drive_request} bytes; a multiple of {SECTOR}")
         return self
 
     def with_values(self, **overrides: Any) -> ControllerSpec:

@@ -40,6 +40,11 @@ class Cpu:
         """Number of cores."""
         return len(self._free)
 
+    @property
+    def free_from(self) -> float:
+        """When the first core is free (s); not after now if one is."""
+        return min(self._free)
+
     def run(self, seconds: float) -> Event:
         """Use `seconds` of one core on behalf of a program; the event fires when it has had them.
 

@@ -113,7 +113,7 @@ class ParityThread:
 
     def _begin(self, _: Any) -> None:
         if self._host is not None:
-            free = min(self._host.cpu._free)
+            free = self._host.cpu.free_from
             if self._engine._now < free and self._engine._now < self._until:
                 self._engine.call_at(min(free, self._until), self._begin)
                 return

@@ -150,6 +150,9 @@ class ArraySpec(Spec):
                 raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
         if self.resync is not None and self.level in NO_REDUNDANCY:
             raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
+        if self.resync is not None and self.resync.action != "recover" and self.level == "raid3":
+            found = f"a {self.resync.action} of raid3, which graid3 does not have"
+            raise refusal(found, "allowed: recover", ("resync", "action"))
         if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
             raise refusal(
                 f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)

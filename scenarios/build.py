@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..model.bio_split import largest_request_bytes, optimal_request_bytes
-from ..model.closed_load import ClosedLoad
+from ..model.closed_load import ClosedLoad, DirectLoad, OpenLoad
 from ..model.cpu import Cpu
 from ..model.dd import Dd
 from ..model.dirty_memory import DirtyLimits, DirtyMemory
@@ -55,7 +55,7 @@ class BuiltMachine:
         for name in scenario.busy_arrays:
             self._arrays.device(name)
         self.dds: list[Dd] = []
-        self.loads: list[ClosedLoad] = []
+        self.loads: list[DirectLoad] = []
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
@@ -122,30 +122,31 @@ class BuiltMachine:
             settings = replace(settings, flush_run_bytes=section.flush_run)
         cache = RawCache(self.engine, self.host, target, settings, self.memory, self._read_ahead(array))
         stream = _FIRST_STREAM + number
-        return Dd(self.host, cache, workload.block_size, workload.start, workload.size, stream=stream)
+        start = workload.start_of(number, target.capacity)
+        return Dd(self.host, cache, workload.block_size, start, workload.size, stream=stream)
 
-    def _jobs(self, number: int, target: Any, workload: LoadSpec) -> list[ClosedLoad]:
+    def _jobs(self, number: int, target: Any, workload: LoadSpec) -> list[DirectLoad]:
         """The jobs of one target; sequential ones begin at equal distances."""
         prices = self.host.prices
         span = workload.span or target.capacity - workload.start
         block = workload.block_size
         sequential = workload.pattern == "sequential"
         share = span // workload.jobs // block * block if sequential else span
-        return [
-            ClosedLoad(
-                self.engine,
-                target,
-                size=block,
-                depth=workload.depth,
-                read_share=workload.read_share,
-                sequential=sequential,
-                start=workload.start + (job * share if sequential else 0),
-                span=share,
-                stream=_FIRST_STREAM + number * workload.jobs + job,
-                name=f"{target.name}/load {job}",
-                submit_s=prices.read_call_s + prices.bio_s,
-                complete_s=prices.switch_s,
-                cpu=self.cpu,
-            )
-            for job in range(workload.jobs)
-        ]
+        jobs: list[DirectLoad] = []
+        for job in range(workload.jobs):
+            common: dict[str, Any] = {
+                "size": block,
+                "read_share": workload.read_share,
+                "sequential": sequential,
+                "start": workload.start + (job * share if sequential else 0),
+                "span": share,
+                "stream": _FIRST_STREAM + number * workload.jobs + job,
+                "name": f"{target.name}/load {job}",
+            }
+            if workload.iops is not None:
+                jobs.append(OpenLoad(self.engine, target, iops=workload.iops, **common))
+                continue
+            submit_s, complete_s = prices.read_call_s + prices.bio_s, prices.switch_s
+            cost: dict[str, Any] = {"submit_s": submit_s, "complete_s": complete_s, "cpu": self.cpu}
+            jobs.append(ClosedLoad(self.engine, target, depth=workload.depth, **common, **cost))
+        return jobs

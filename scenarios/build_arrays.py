@@ -282,7 +282,17 @@ class _Builder:
                 section = kernel.raid1
                 balance = self._balance(section.balance, slots, near=True)
                 barrier = RESYNC_BARRIER[section.barrier]
-                return MirrorArray(engine, name, members, balance, host, failed, section.resync_depth, barrier)
+                return MirrorArray(
+                    engine,
+                    name,
+                    members,
+                    balance,
+                    host,
+                    failed,
+                    section.resync_depth,
+                    barrier,
+                    section.clones_pages,
+                )
             case Raid10Layout():
                 tenth = kernel.raid10
                 assert tenth is not None  # the scenario has checked that this kernel has the level

@@ -10,8 +10,12 @@ from ..model.controllers import ControllerSpec, controller
 from ..model.drives import DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
+from ..model.quantities import format_size
 from ..model.spec import Duration, Frequency, PositiveSize, Rate, Spec, refusal
 from ..model.spec_errors import changed
+
+LEAST_MEMORY = 1 << 20
+"""Below that no kernel has anything to cache with."""
 
 
 class PriceList(Spec):
@@ -150,6 +154,8 @@ class MachineSpec(Spec):
 
     @model_validator(mode="after")
     def _connected(self, info: ValidationInfo) -> Self:
+        if self.memory < LEAST_MEMORY:
+            raise refusal(format_size(self.memory), f"allowed: {format_size(LEAST_MEMORY)} or more", ("memory",))
         units = isinstance(info.context, dict) and info.context.get("units") == "required"
         for name, channel in self.channels.items():
             self._check_links(channel.links, ("channels", name, "links"))

@@ -39,7 +39,8 @@ class RebuildProgress:
     @property
     def left_s(self) -> float:
         """How long the rest takes at this rate (s); infinite if it stood still."""
-        return (self.total_bytes - self.position) / self.rate if self.rate else float("inf")
+        left = self.total_bytes - self.position
+        return left / self.rate if self.rate else float("inf") if left else 0.0
 
 
 @dataclass(frozen=True, slots=True)

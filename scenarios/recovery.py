@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ..model.errors import InputError
 from .arrays import ArraySpec
 from .prediction import Prediction
-from .run import Run, Sample, simulate
+from .run import Run, simulate
+from .sample import Sample
 from .scenario import ScenarioSpec
 
 

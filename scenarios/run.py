@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import Any
 
 from ..model.dd import Dd
@@ -21,6 +20,7 @@ from ..model.resync import Resync
 from ..model.statistics import LatencyHistogram, Usage, bottleneck
 from .build import BuiltMachine
 from .prediction import Prediction, RebuildProgress
+from .sample import Sample
 from .scenario import ScenarioSpec
 from .workloads import DdSpec, LoadSpec
 
@@ -36,32 +36,6 @@ _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
 _REBUILD_READS = 4
 """Beside a rebuild a read is measured over this many times its bytes: the thread naps for a quarter of a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """How much of a long, steady run is simulated.
-
-    Attributes
-    ----------
-    read_bytes
-        Bytes per reading program that are measured.
-    write_bytes
-        Bytes per writing program that are measured at least.
-    cycles
-        Cycles of the I/O scheduler that a write is measured over at least.
-    warm_up
-        What comes before the measurement, as a share of it.
-    dirty_swing_bytes
-        Where a kernel writes back in large swings (2.4 from 30 down to 20 % of memory), they are cut to this. It
-        sets how long one swing takes, not the mean, as long as it is several times the drives' buffers.
-    """
-
-    read_bytes: int = 64 << 20
-    write_bytes: int = 12 << 20
-    cycles: int = 3
-    warm_up: float = 0.25
-    dirty_swing_bytes: int = 16 << 20
 
 
 def simulate(

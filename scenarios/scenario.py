@@ -69,6 +69,9 @@ class ScenarioSpec(Spec):
             found = f"raid10 on {self.kernel}, whose md has none"
             raise refusal(found, "allowed: algorithm striped-mirrors", ("arrays", name, "level"))
         tuned = array.resync
+        if tuned is not None and tuned.action != "recover" and not known.checks:
+            found = f"a {tuned.action} on {self.kernel}, which has none"
+            raise refusal(found, "allowed: recover", ("arrays", name, "resync", "action"))
         if tuned is not None:
             least = known.resync.speed_min if tuned.speed_min is None else tuned.speed_min
             most = known.resync.speed_max if tuned.speed_max is None else tuned.speed_max
@@ -242,7 +245,7 @@ class Devices:
                 seen = [name for name in self.names if name not in hidden]
                 raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
             capacity = reach(self.capacity(target))
-            beyond = workload.beyond(capacity)
+            beyond = workload.beyond(target, capacity)
             if beyond is not None:
                 field, found = beyond
                 allowed = f"allowed: within the device {target}, which has {capacity}"

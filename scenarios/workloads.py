@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag,
 from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 
 SECTOR = 512
+_ALIGNED = 1 << 20
 MOST_OUTSTANDING = 1 << 16
 """I/Os of one load: more are no benchmark, and take as long to simulate as memory lasts."""
 
@@ -27,6 +28,8 @@ Targets = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_o
 class DdSpec(Spec):
     """dd processes, one on each target at the same time.
 
+    A target that is named several times has as many processes, which begin at equal distances from each other.
+
     Attributes
     ----------
     direction
@@ -36,7 +39,7 @@ class DdSpec(Spec):
     size
         Bytes that each process moves.
     start
-        Where on the target they begin.
+        Where on the target the first begins.
     targets
         Drives, arrays or encrypted devices.
     """
@@ -46,18 +49,26 @@ class DdSpec(Spec):
     block_size: PositiveSize = 512
     size: PositiveSize
     start: Size = 0
-    targets: Targets
+    targets: tuple[str, ...] = Field(min_length=1)
 
     @field_validator("block_size", "size", "start")
     @classmethod
     def _whole_sectors(cls, value: int) -> int:
         return _sectors(value)
 
-    def beyond(self, capacity: int) -> tuple[str, str] | None:
+    def start_of(self, number: int, capacity: int) -> int:
+        """Where process `number` begins on its target of `capacity` bytes."""
+        target = self.targets[number]
+        before, together = self.targets[:number].count(target), self.targets.count(target)
+        return self.start + before * ((capacity - self.start) // together // _ALIGNED * _ALIGNED)
+
+    def beyond(self, target: str, capacity: int) -> tuple[str, str] | None:
         """The field, and the range in words, that lies outside a device of `capacity` bytes."""
-        if self.start + self.size <= capacity:
+        together = self.targets.count(target)
+        if self.start + self.size <= capacity and self.size <= (capacity - self.start) // together:
             return None
-        return "size", f"{_bytes(self.size)} from byte {self.start}"
+        times = "" if together == 1 else f"{together} x "
+        return "size", f"{times}{_bytes(self.size)} from byte {self.start}"
 
 
 class LoadSpec(Spec):
@@ -77,6 +88,9 @@ class LoadSpec(Spec):
         I/Os that each job keeps outstanding (fio's ``iodepth``).
     jobs
         Programs per target.
+    iops
+        I/Os that each job sends in a second at random moments (Poisson), whatever the device does, instead of keeping
+        `depth` outstanding.
     start, span
         Where on the target; to its end unless `span` is given.
     warm_up, duration
@@ -90,6 +104,7 @@ class LoadSpec(Spec):
     read_share: Fraction = 1.0
     depth: int = Field(default=1, ge=1, le=65536)
     jobs: int = Field(default=1, ge=1, le=4096)
+    iops: float | None = Field(default=None, gt=0, le=1e7)
     start: Size = 0
     span: PositiveSize | None = None
     warm_up: Duration = 1.0
@@ -105,6 +120,8 @@ class LoadSpec(Spec):
         if self.span is not None and self.span < self._least_span:
             found, allowed = _bytes(self.span), f"allowed: room for an I/O of every job, {_bytes(self._least_span)}"
             raise refusal(found, allowed, ("span",))
+        if self.iops is not None and self.depth != 1:
+            raise refusal(f"iops with a depth of {self.depth:,}", "allowed: one of the two", ("iops",))
         outstanding = self.depth * self.jobs * len(self.targets)
         if outstanding > MOST_OUTSTANDING:
             found = f"a depth of {self.depth:,}, which makes {outstanding:,} I/Os outstanding"
@@ -116,7 +133,7 @@ class LoadSpec(Spec):
         """Room for one I/O; sequential jobs have a part of their own each."""
         return self.block_size * (1 if self.pattern == "random" else self.jobs)
 
-    def beyond(self, capacity: int) -> tuple[str, str] | None:
+    def beyond(self, target: str, capacity: int) -> tuple[str, str] | None:
         """The field, and the range in words, that lies outside a device of `capacity` bytes."""
         if self.span is not None and self.start + self.span > capacity:
             return "span", f"{_bytes(self.span)} from byte {self.start}"

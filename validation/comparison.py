@@ -18,7 +18,7 @@ from ..calibration.fit import CELL_SD
 from ..calibration.profile import Profile
 from ..calibration.study import CaseBuilder, CaseSpec, StudySpec
 from ..scenarios.prediction import Prediction
-from ..scenarios.run import Sample
+from ..scenarios.sample import Sample
 
 INTERVAL = 0.90
 _NORMAL_QUANTILE = 1.6448536269514722

@@ -192,6 +192,8 @@ class Raid1Section(Spec):
     barrier
         A name of :data:`raidsim.model.resync_barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the array;
         of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
+    clones_pages
+        Whether a write is copied for each mirror page by page, or as a whole.
     """
 
     balance: Literal[
@@ -206,6 +208,7 @@ class Raid1Section(Spec):
         "gmirror-split",
     ]
     barrier: Literal["md-2.4", "md-2.6", "md-6.1"] = "md-2.6"
+    clones_pages: bool = True
     resync_request: PositiveSize
     resync_depth: int
     source: str
@@ -254,6 +257,8 @@ class KernelSpec(Spec):
         None where md has no such level (before 2.6.9).
     parity
         Whether it runs RAID 4, 5 and 6.
+    checks
+        Whether its arrays can be checked as a whole.
     write_intent
         Whether md keeps write-intent bitmaps (since 2.6.14).
     """
@@ -267,6 +272,7 @@ class KernelSpec(Spec):
     raid10: Raid10Section | None = None
     resync: ResyncSection
     parity: bool = True
+    checks: bool = True
     write_intent: bool = False
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from raidsim.calibration.study import CaseBuilder, StudySpec
 from raidsim.model.spec_errors import validate
-from raidsim.scenarios.run import Sample, simulate
+from raidsim.scenarios.run import simulate
+from raidsim.scenarios.sample import Sample
 from raidsim.tests.scenarios.small_machine import PRICES
 
 TRUE_FACTORS = {"media rate": 1.12, "bus": 0.94}

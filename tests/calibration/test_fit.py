@@ -13,7 +13,7 @@ from raidsim.calibration.profile import Profile, fingerprint, load_profile, prof
 from raidsim.calibration.study import CaseBuilder, StudySpec
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
-from raidsim.scenarios.run import Sample
+from raidsim.scenarios.sample import Sample
 from raidsim.tests.calibration import small_study as small
 
 

@@ -31,12 +31,15 @@ class Bench:
         resync_depth: int = 32,
         clone_s: float = 0.0,
         servers: int = 1,
+        clones_pages: bool = True,
     ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
         self.disks = recorders(self.engine, mirrors, servers=servers)
         host = Host(self.cpu, replace(FREE, clone_s=clone_s))
-        self.array = MirrorArray(self.engine, "md0", self.disks, Md26(mirrors), host, failed, resync_depth)
+        self.array = MirrorArray(
+            self.engine, "md0", self.disks, Md26(mirrors), host, failed, resync_depth, clones_pages=clones_pages
+        )
         self.issuer = Issuer(self.engine, self.array)
         self.resynced: list[float] = []
 
@@ -92,6 +95,9 @@ def test_clones_are_paid() -> None:
         assert bench.cpu.busy_s == pytest.approx(4 * mirrors * 1e-6)
     bench.issuer.read(0, 16 * KIB)
     assert bench.cpu.busy_s == pytest.approx(13e-6), "a read is one clone"
+    today = Bench(3, clone_s=1e-6, clones_pages=False)
+    today.issuer.write(0, 16 * KIB)
+    assert today.cpu.busy_s == pytest.approx(3e-6), "a clone that shares the pages is one per mirror"
 
 
 def test_failed_mirrors_get_nothing() -> None:

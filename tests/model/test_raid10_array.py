@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -168,6 +169,31 @@ def test_the_pieces_of_a_write_merge_on_the_members(op: int, requests: int) -> N
     assert sum(len(disk.sent(op)) for disk in disks) == requests
     if op == WRITE:
         assert disks[0].covered(WRITE) == [(13_696 * 512, 640 * 512), (143_616 * 512, 768 * 512)]
+
+
+@pytest.mark.parametrize(("tags", "chosen"), [(1, [0.0, 0.0, 0.0, 0.001]), (64, [0.0] * 4)])
+def test_a_copy_is_chosen_when_the_reader_is_awake(tags: int, chosen: list[float]) -> None:
+    """Protects the order of md: a reader that finds no tag for a chunk sleeps, and looks at the mirrors for the next
+    one when it has it; with tags enough it looks at all of them at once.
+    """
+    engine = Engine()
+    times: list[float] = []
+
+    class Watched(PrimaryOnly):
+        """Writes down when it chooses."""
+
+        def choose(self, *args: Any) -> int:
+            """The first copy."""
+            times.append(round(engine.now, 6))
+            return super().choose(*args)
+
+    host = Host(Cpu(engine))
+    disks = [Recorder(engine, f"d{slot}", 16 * MIB, servers=tags) for slot in range(2)]
+    queues = [BlkMqQueue(engine, host, disk, depth=tags) for disk in disks]
+    array = Raid10Array(engine, "md0", queues, Raid10Layout([16 * MIB] * 2, CHUNK, "far", 1), Watched(2), host)
+    array.submit(Request(READ, 0, 4 * CHUNK, lambda _: None))
+    engine.run()
+    assert times == chosen
 
 
 def test_an_outer_plug_stays() -> None:

@@ -200,3 +200,13 @@ def test_arrivals_call_everybody_once() -> None:
     assert called == [0, 1, 2]
     arrival.then(lambda: called.append(3))
     assert called == [0, 1, 2, 3]
+
+
+def test_contents_that_overlap_are_one_span_today() -> None:
+    """Protects small writes in order: a block written again must not make md forget the rest of its chunk; the caches
+    of old kernels, which count whole rows, keep the newest span.
+    """
+    for store, whole in ((StripeCache(16, HEAD), True), (cache(), False)):
+        store.remember_all(0, [0, 1], 0, CHUNK)
+        store.remember_all(0, [0, 1], 0, HEAD)
+        assert (store.holds(0, 0, 0, CHUNK) is not None) == whole

@@ -234,3 +234,29 @@ def test_a_thread_that_sleeps_sends_nothing_more() -> None:
     sleepy.woken.pop()()
     bench.engine.run()
     assert [len(disk.log) for disk in bench.disks] == [1, 1, 1, 1]
+
+
+def test_a_large_write_is_walked_along_for_each_block() -> None:
+    """Protects why 1 MiB costs more than its parts: the n-th block of a write is n steps from its start, so 48 blocks
+    are 48 x 49 / 2 steps, and three writes of 16 blocks a third of that.
+    """
+    for chunks, steps in ((3, 1176), (1, 3 * 136)):
+        bench = today(prices={"segment_s": 1e-6})
+        for at in range(0, 3 * CHUNK, chunks * CHUNK):
+            bench.issuer.write(at, chunks * CHUNK, sync=True)
+        bench.engine.run()
+        assert bench.array.row_writes["full"] == 1
+        assert bench.engine.now == pytest.approx(0.001 + steps * 1e-6)
+
+
+def test_a_pass_takes_eight_heads() -> None:
+    """Protects MAX_STRIPE_BATCH: of 20 blocks in rows of their own that come at once, the first eight are read while
+    the thread still looks at the others.
+    """
+    bench = today(prices={"stripe_s": 10e-6})
+    for row in range(20):
+        bench.issuer.write(3 * row * CHUNK, PAGE, sync=True)
+    bench.engine.run(until=170e-6)
+    assert sum(len(disk.log) for disk in bench.disks) == 2 * 16
+    bench.engine.run()
+    assert len(bench.issuer.done) == 20

@@ -21,7 +21,8 @@ from raidsim.scenarios.arrays import ArraySpec
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.machine import MachineSpec
 from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.run import ReadRun, Sample, simulate
+from raidsim.scenarios.run import simulate
+from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.scenarios.workloads import DdSpec
 
@@ -163,11 +164,3 @@ def ran(case: Case, size: int) -> BuiltMachine:
         programs.append(machine.engine.spawn(dd.read() if case.direction == "read" else dd.write()))
     machine.engine.run(machine.engine.all_of(programs))
     return machine
-
-
-def rate_of_readers_apart(case: Case, apart: int = 2 * GIB) -> float:
-    """MiB/s of several readers of one array, each `apart` bytes behind the one before."""
-    machine = built(case)
-    for number, dd in enumerate(machine.dds):
-        dd.start = dd.position = number * apart
-    return len(machine.dds) / ReadRun(machine, SHORT).run() / MIB

@@ -15,7 +15,6 @@ from raidsim.tests.phenomena.machine_variants import (
     ONE,
     Case,
     rate,
-    rate_of_readers_apart,
     usage,
 )
 
@@ -75,6 +74,9 @@ def test_a_failed_mirror_does_not_slow_one_reader(kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", [LINUX_24, LINUX_26])
 def test_two_readers_get_two_disks(kernel: str) -> None:
-    """Counter-test: it was the single reader; two of them, far apart, are each given a mirror of their own."""
+    """Counter-test: it was the single reader; two of them, far apart, are each given a mirror of their own.
+
+    The second reads the inner half, where the disks are slower, and the last one ends the run.
+    """
     two_readers = Case(kernel, "read", (*ARRAY, *ARRAY), "raid1")
-    assert rate_of_readers_apart(two_readers) > 1.7 * rate(Case(kernel, "read", array="raid1"))
+    assert rate(two_readers) > 1.4 * rate(Case(kernel, "read", array="raid1"))

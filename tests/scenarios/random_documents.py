@@ -208,8 +208,12 @@ class _Scenario:
                     array["rebuilding"] = rebuilding
                     if self.maybe():
                         array["resync"] = self._resync("recover")
-        elif redundant and self.maybe(5):
+        elif redundant and self.maybe(5) and (self._checks(level) or not self.careful):
             array["resync"] = self._resync(self.one("check", "repair"))
+
+    def _checks(self, level: str) -> bool:
+        """Whether such an array can be checked."""
+        return self.kernel.startswith("linux") and level != "raid3"
 
     def _resync(self, action: str) -> Document:
         resync: Document = {"action": action}

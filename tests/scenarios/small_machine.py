@@ -6,7 +6,7 @@ from typing import Any
 
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.machine import MachineSpec
-from raidsim.scenarios.run import Sample
+from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import ScenarioSpec
 
 MIB = 1 << 20

@@ -40,6 +40,15 @@ def test_a_drive_may_differ_from_its_catalogue() -> None:
         (("drives", "sda", "model"), "WD9", ["drives.sda.model", "WD9", "WD2500JB"]),
         (("drives", "sda", "overrides"), {"colour": "red"}, ["drives.sda.overrides", "colour"]),
         (("memory",), "lots", ["memory", "lots"]),
+        (("memory",), "4KiB", ["memory", "4 KiB", "1 MiB or more"]),
+        (("drives", "sda", "overrides"), {"seek_average": 8.9}, ["overrides.seek_average", "8.9", "has no unit"]),
+        (("drives", "sda", "overrides"), {"capacity": "100MB"}, ["drives.sda.overrides", "a positive multiple of 512"]),
+        (("controllers",), {"pci": {"model": "LSI-9260-8i"}}, ["controllers.pci", "a link has the same name"]),
+        (
+            ("controllers",),
+            {"c": {"model": "LSI-9260-8i", "overrides": {"drive_request": "1000B"}}},
+            ["controllers.c.overrides", "drive_request 1000 bytes", "a multiple of 512"],
+        ),
         (("cpu", "cores"), 0, ["cpu.cores", "0"]),
     ],
 )

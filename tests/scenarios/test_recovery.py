@@ -56,13 +56,13 @@ def test_losses_are_those_of_the_rates(beside_load: Recovery) -> None:
 
 
 def test_only_the_rebuilding_run_rebuilds(beside_load: Recovery) -> None:
-    """Protects the comparison: the other two runs have no resync thread, and only the whole one reads the lost drive."""
+    """Protects the comparison: the other two runs have no resync thread, and the whole one alone reads the drive."""
     (rebuild,) = beside_load.rebuilding.rebuilds
     assert (rebuild.array, rebuild.action) == ("md0", "recover")
     assert beside_load.degraded.rebuilds == beside_load.whole.rebuilds == ()
 
     def reads(prediction: Prediction) -> int:
-        return next(usage.reads for usage in prediction.usages if usage.name == "sdb")
+        return sum(usage.reads for usage in prediction.usages if (usage.kind, usage.name) == ("disk", "sdb"))
 
     assert reads(beside_load.degraded) == reads(beside_load.rebuilding) == 0
     assert reads(beside_load.whole) > 0

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from raidsim.model.drives import drive
+from raidsim.model.spec_errors import validate
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.prediction import Prediction
 from raidsim.scenarios.run import WriteRun, _rate_without_growth, simulate
-from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 
 MEDIA = drive("WD2500JB").outer_media_rate
 FREE_CPU = dict.fromkeys(("write_call", "read_call", "page", "bio", "command", "switch", "clone", "stripe"), "0us")
@@ -156,3 +158,17 @@ def test_the_sample_does_not_decide() -> None:
     spec = scenario(machine_changes=FREE_CPU)
     longer = replace(QUICK, read_bytes=4 * QUICK.read_bytes)
     assert simulate(spec, longer).rate == pytest.approx(simulate(spec, QUICK).rate, rel=0.01)
+
+
+def test_an_open_load_has_the_rate_it_is_given() -> None:
+    """Protects rates: 50 I/Os a second arrive whatever the device does, and a busy device answers them late."""
+
+    def spec(iops: float) -> ScenarioSpec:
+        document = scenario_document()
+        document["workload"] = {"kind": "load", "targets": ["sda"], "iops": iops, "warm_up": "1s", "duration": "20s"}
+        return validate(ScenarioSpec, document)
+
+    calm, busy = simulate(spec(10)), simulate(spec(60))
+    assert calm.iops["read"] == pytest.approx(10, rel=0.2)
+    assert busy.iops["read"] == pytest.approx(60, rel=0.1)
+    assert busy.latencies["read"]["mean_s"] > 1.5 * calm.latencies["read"]["mean_s"]

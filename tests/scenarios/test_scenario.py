@@ -10,6 +10,7 @@ from raidsim.model.errors import InputError
 from raidsim.model.kernels import kernel_names
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.workloads import DdSpec
 from raidsim.tests.scenarios.small_machine import scenario, scenario_document
 
 RAID5 = {"level": "raid5", "members": ["sda", "sdb", "sdc"]}
@@ -89,3 +90,15 @@ def test_a_failure_hits_a_member() -> None:
     document["failures"] = [{"member": "sdd", "at": "1s"}]
     with pytest.raises(InputError, match="'sdd', which is in no array"):
         validate(ScenarioSpec, document)
+
+
+def test_a_target_named_twice_has_two_programs_apart() -> None:
+    """Protects several dd on one device: they begin at equal distances, and each has its share of the device."""
+    spec = scenario(targets=("sda", "sda", "sdb"), size="5GiB")
+    capacity = spec.machine.drives["sda"].spec().capacity
+    assert isinstance(spec.workload, DdSpec)
+    starts = [spec.workload.start_of(number, capacity) for number in range(3)]
+    assert starts[0] == starts[2] == 0
+    assert starts[1] == pytest.approx(capacity / 2, abs=1 << 20)
+    with pytest.raises(InputError, match="2 x "):
+        scenario(targets=("sda", "sda"), size="150GB")

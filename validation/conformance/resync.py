@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...model.blk_mq import BlkMqQueue
 from ...model.closed_load import ClosedLoad, DirectLoad, OpenLoad
 from ...model.cpu import Cpu
 from ...model.engine import Engine
@@ -33,7 +34,6 @@ from ...model.read_balance import Md61, Md61Raid10
 from ...model.request import Request
 from ...model.resync import Resync, ResyncSettings
 from ...model.resync_barrier import BucketBarrier, PausingBarrier
-from ...model.woken_queue import WokenQueue
 from . import vm_member
 from .base import KindResult, Progress, TruthFile
 from .vm_member import IO_S, LATENCY_S
@@ -131,7 +131,7 @@ class _Bench:
         parity = level in ("raid4", "raid5", "raid6")
         largest = min(kind.largest, SEGMENTS * STRIPE) if parity else kind.largest
         queues = [
-            WokenQueue(self.engine, host, member, depth=kind.tags, max_request_bytes=largest) for member in self.members
+            BlkMqQueue(self.engine, host, member, depth=kind.tags, max_request_bytes=largest) for member in self.members
         ]
         failed = [count - 1] if self.run == "recover" else []
         self.array = array = self._array(level, host, queues, words["algorithm"], kind, failed)
@@ -169,7 +169,7 @@ class _Bench:
         self,
         level: str,
         host: Host,
-        queues: list[WokenQueue],
+        queues: list[BlkMqQueue],
         algorithm: str | None,
         kind: _MemberKind,
         failed: list[int],

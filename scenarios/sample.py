@@ -1,0 +1,42 @@
+"""How much of a long, steady run is simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .scenario import ScenarioSpec
+
+_CACHES = 1.5
+"""A write is measured over so many times the largest drive cache at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How much of a long, steady run is simulated.
+
+    Attributes
+    ----------
+    read_bytes
+        Bytes per reading program that are measured.
+    write_bytes
+        Bytes per writing program that are measured at least.
+    cycles
+        Cycles of the I/O scheduler that a write is measured over at least.
+    warm_up
+        What comes before the measurement, as a share of it.
+    dirty_swing_bytes
+        Where a kernel writes back in large swings (2.4 from 30 down to 20 % of memory), they are cut to this. It
+        sets how long one swing takes, not the mean, as long as it is several times the drives' buffers.
+    """
+
+    read_bytes: int = 64 << 20
+    write_bytes: int = 12 << 20
+    cycles: int = 3
+    warm_up: float = 0.25
+    dirty_swing_bytes: int = 16 << 20
+
+
+def sample_for(scenario: ScenarioSpec) -> Sample:
+    """The default sample, long enough that the drives' caches do not take a write's measurement in."""
+    caches = [instance.spec().cache for instance in scenario.machine.drives.values()]
+    return Sample(write_bytes=max(Sample().write_bytes, int(_CACHES * max(caches, default=0))))

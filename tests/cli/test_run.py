@@ -1,0 +1,218 @@
+"""`raidsim run` as a person runs it: table, JSON, rebuild, bad input, progress, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from raidsim.cli import main as cli
+from raidsim.cli.run import document
+from raidsim.model.spec_errors import load_spec
+from raidsim.scenarios.run import simulate
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
+
+USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes"}
+LATENCY = {"n", "mean_s", "min_s", "max_s", "p50_s", "p90_s", "p99_s", "p99.9_s"}
+
+
+Shown = tuple[object, str, str]
+
+
+@pytest.fixture
+def raidsim(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs the command; gives status, output and errors."""
+
+    def run(*arguments: str) -> Shown:
+        status: object = 0
+        try:
+            cli.main(["run", *arguments])
+        except SystemExit as ended:
+            status = ended.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+Raidsim = Callable[..., Shown]
+
+
+def described(**workload: Any) -> dict[str, Any]:
+    """Half a second of mixed random I/O on a RAID 5 of four drives."""
+    array = {"level": "raid5", "members": list(DRIVES)}
+    made = scenario_document(array=array, targets=("md0",), kernel="linux-6.1")
+    load = {"kind": "load", "targets": ["md0"], "depth": 8, "read_share": "70%", "warm_up": "100ms"}
+    made["workload"] = {**load, "duration": "500ms", **workload}
+    made["name"] = "RAID 5 [mixed] :x:"
+    return made
+
+
+def written(tmp_path: Path, made: dict[str, Any]) -> str:
+    """The file of a scenario."""
+    path = tmp_path / "scenario.yaml"
+    path.write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
+    return str(path)
+
+
+def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Rate, bottleneck, latencies and every part, in at most 100 columns; a name is printed as it is."""
+    status, out, err = raidsim(written(tmp_path, described()))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].rstrip() == "RAID 5 [mixed] :x: (linux-6.1)"
+    assert "reads/s and" in lines[1]
+    assert "bottleneck: " in lines[2]
+    for words in ("Latency (ms)", "p99.9", "How busy, over 500 ms", "queue", "writes/s", "pci", *DRIVES):
+        assert words in out
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_dd_is_told_in_bytes_and_time(raidsim: Raidsim, tmp_path: Path) -> None:
+    """The other workload: how much, how long, and that the I/Os are the page cache's."""
+    status, out, _ = raidsim(written(tmp_path, scenario_document(size="64MiB", block_size="64KiB")))
+    assert status == 0
+    for words in ("67.1 MB in 1.", "page cache: ", "page cache's I/Os (ms)"):
+        assert words in out
+
+
+def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Keys and units of the prediction, the same bits as from Python, and nothing else on stdout."""
+    path = written(tmp_path, described())
+    status, out, err = raidsim(path, "--json")
+    assert (status, err) == (0, "")
+    printed = json.loads(out)
+    names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
+    assert set(printed) == {*names, "member_ios", "rebuilds", "events"}
+    assert printed["seconds"] == printed["measured_s"] == 0.5
+    assert printed["rate"] == pytest.approx(4096 * sum(printed["iops"].values()))
+    assert {frozenset(usage) for usage in printed["usages"]} == {frozenset(USAGE)}
+    assert {op: set(figures) for op, figures in printed["latencies"].items()} == {"read": LATENCY, "write": LATENCY}
+    assert printed["rebuilds"] == []
+    spec = load_spec(ScenarioSpec, path)
+    assert printed == json.loads(json.dumps(document(spec, simulate(spec))))
+
+
+def rebuilding() -> dict[str, Any]:
+    """The same array while a member is being rebuilt."""
+    made = described(read_share="100%")
+    made["arrays"]["md0"] |= {"failed": ["sdb"], "rebuilding": ["sdb"]}
+    return made
+
+
+def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None:
+    """How fast it is, how long it takes, and what the load loses to it and to the failure."""
+    path = written(tmp_path, rebuilding())
+    shown = raidsim(path)[1]
+    assert "md0: rebuilt at " in shown
+    assert "all 250 GB take " in shown
+    assert "Beside the rebuild the load gets " in shown
+    assert shown.count("lost") == 2
+    printed = json.loads(raidsim(path, "--json")[1])
+    (rebuild,) = printed["rebuilds"]
+    assert set(rebuild) == {"array", "action", "rate", "total_bytes", "position", "duration_s", "left_s"}
+    cost = printed["recovery"]
+    assert set(cost) == {"duration_s", "degraded_rate", "whole_rate", "loss", "loss_to_failure"}
+    assert cost["duration_s"] == rebuild["duration_s"] > rebuild["left_s"]
+    assert cost["loss"] == pytest.approx(1 - printed["rate"] / cost["degraded_rate"])
+    assert cost["degraded_rate"] < cost["whole_rate"]
+
+
+def test_a_check_has_no_recovery(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Only a rebuild has something to compare with; a check is shown with its own words."""
+    made = described()
+    made["arrays"]["md0"]["resync"] = {"action": "check"}
+    path = written(tmp_path, made)
+    assert "md0: checked at " in raidsim(path)[1]
+    printed = json.loads(raidsim(path, "--json")[1])
+    assert "recovery" not in printed
+    assert printed["rebuilds"][0]["action"] == "check"
+
+
+def test_a_check_that_stands_still_says_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A resync that does not move has no end: words for a person, null for a program."""
+    made = described(duration="100ms", warm_up="1100ms")
+    made["kernel"] = "linux-2.6.8"
+    made["arrays"]["md0"]["resync"] = {"action": "check", "speed_min": "1kB/s", "position": "1GiB"}
+    path = written(tmp_path, made)
+    assert "md0: the check stands still beside this load." in raidsim(path)[1]
+    (check,) = json.loads(raidsim(path, "--json")[1])["rebuilds"]
+    assert (check["rate"], check["duration_s"], check["left_s"]) == (0.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "words"),
+    [
+        ({"kernal": "linux-6.1"}, "kernal: ", ["kernal", "did you mean 'kernel'?"]),
+        ({"arrays": {"md0": {"level": "raid5", "members": ["sda"]}}}, "  md0:", ["arrays.md0", "1 disk", "at least 3"]),
+        ({"workload": {"kind": "load", "targets": ["md9"]}}, "  - md9", ["workload.targets", "'md9'", "md0"]),
+        ({"seed": -1}, "seed: ", ["seed", "-1"]),
+    ],
+)
+def test_bad_input_names_file_line_and_field(
+    change: dict[str, Any], at: str, words: list[str], raidsim: Raidsim, tmp_path: Path
+) -> None:
+    """One line on stderr, status 2, nothing on stdout."""
+    path = written(tmp_path, described() | change)
+    status, out, err = raidsim(path, "--json")
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    for word in (f"scenario.yaml:{line_of(path, at)}: ", *words):
+        assert word in err
+
+
+def line_of(path: str, beginning: str) -> int:
+    """The line of a file that begins so."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(beginning))
+
+
+def test_what_only_building_finds_has_a_line_too(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A position beyond the end of the array is known when it is built; the message names the line all the same."""
+    made = described()
+    made["arrays"]["md0"]["resync"] = {"action": "check", "position": "900GB"}
+    path = written(tmp_path, made)
+    status, _, err = raidsim(path)
+    assert status == 2
+    place = f"scenario.yaml:{line_of(path, '      position:')}: field arrays.md0.resync.position: "
+    assert place in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("missing.yaml",), "there is no such file"), ((".",), "this is a folder"), ((), "'scenario'")],
+)
+def test_a_missing_file_is_status_2(arguments: tuple[str, ...], words: str, raidsim: Raidsim) -> None:
+    """A message, not a traceback."""
+    status, out, err = raidsim(*arguments)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+def started(path: str) -> subprocess.Popen[str]:
+    """The command on its way, in a process group of its own."""
+    command = [sys.executable, "-m", "raidsim", "run", path, "--json"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=os.environ
+    )
+
+
+def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
+    """An interrupt in the middle of a long run: one line, no traceback, no half of an object."""
+    process = started(written(tmp_path, described(duration="100000s")))
+    time.sleep(3.0)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "interrupted\n"
