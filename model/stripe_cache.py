@@ -91,6 +91,7 @@ class StripeCache:
         "_idle_callbacks",
         "_kept",
         "_most_kept",
+        "_most_rows",
         "_recent",
         "_short",
         "_spans",
@@ -121,6 +122,7 @@ class StripeCache:
         self._kept = 0
         self._most_kept = heads or _KEPT_WITHOUT_LIMIT
         self._chunk_bytes = chunk_bytes
+        self._most_rows = max(1, self._most_kept // -(-chunk_bytes // head_bytes)) if chunk_bytes else 0
 
     @property
     def full(self) -> bool:
@@ -228,7 +230,8 @@ class StripeCache:
 
     def remember(self, row: int, member: int, low: int, high: int, arrival: Arrival) -> None:
         """Note that bytes [low, high) of `member` in `row` arrive; forget the least recently used rows."""
-        self._keep(row, low, high)
+        if not self._most_rows:
+            self._keep(row, low, high)
         slots = self._recent.get(row)
         if slots is None:
             slots = self._recent[row] = {}
@@ -241,8 +244,7 @@ class StripeCache:
             elif not self._chunk_bytes and known[0] <= high and low <= known[1] and known[2].here and arrival.here:
                 low, high = min(low, known[0]), max(high, known[1])
         slots[member] = (low, high, arrival)
-        if self._kept > self._most_kept:
-            self._forget()
+        self._forget()
 
     def remember_all(self, row: int, members: Sequence[int], low: int, high: int) -> None:
         """Note that bytes [low, high) of `members` in `row` are there."""
@@ -250,17 +252,18 @@ class StripeCache:
             for member in members:
                 self.remember(row, member, low, high, _HERE)
             return
-        self._keep(row, low, high)
         self._recent[row] = dict.fromkeys(members, (low, high, _HERE))
-        if self._kept > self._most_kept:
-            self._forget()
+        if self._most_rows:
+            if len(self._recent) > self._most_rows:
+                self._recent.popitem(last=False)
+            return
+        self._keep(row, low, high)
+        self._forget()
 
     def _keep(self, row: int, low: int, high: int) -> None:
         """Count the heads that keep something of `row`."""
         span = self._spans.get(row)
         head = self.head_bytes
-        if self._chunk_bytes:
-            low, high = 0, self._chunk_bytes
         if span is None:
             self._kept += -(-high // head) - low // head
         else:
@@ -270,6 +273,10 @@ class StripeCache:
 
     def _forget(self) -> None:
         """Give the heads of the least recently used rows to others."""
+        if self._most_rows:
+            while len(self._recent) > self._most_rows:
+                self._recent.popitem(last=False)
+            return
         head = self.head_bytes
         while self._kept > self._most_kept and len(self._recent) > 1:
             row, _ = self._recent.popitem(last=False)
