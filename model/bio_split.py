@@ -132,8 +132,11 @@ class BioSplit:
             return
         pieces = self._pieces(request)
         join = Join(len(pieces), lambda: request.done(request))
-        for offset, size in pieces:
-            self._submit(Request(request.op, offset, size, join.done, request.stream, request.sync))
+        for number, (offset, size) in enumerate(pieces):
+            piece = Request(request.op, offset, size, join.done, request.stream, request.sync)
+            self._submit(piece)
+            if not number:
+                request.submitted = piece.submitted
 
     def _pieces(self, request: Request) -> list[tuple[int, int]]:
         """(offset, size) of the pieces in their order."""

@@ -17,8 +17,8 @@ from typing import Any, Protocol
 from .array import Join
 from .engine import Engine
 from .errors import ModelError
-from .host import Host, SleepingThread
-from .request import RESYNC_STREAM, WRITE, WRITE_THROUGH, Device, Request
+from .host import GIVE_WAY_S, Host, SleepingThread
+from .request import RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest, Scheduler
 from .task_plug import TaskPlug
 
@@ -87,6 +87,7 @@ class BlkMqQueue:
         "_free_tags",
         "_free_write_tags",
         "_freed",
+        "_gives_way_until",
         "_host",
         "_in_flight",
         "_plugged",
@@ -153,6 +154,7 @@ class BlkMqQueue:
         self._throttled: deque[Request] = deque()
         self._waiting: deque[Request] = deque()
         self._releasing = self._waking = False
+        self._gives_way_until = 0.0
         self._waiters: list[Callable[[], None]] = []
         self._sleepers = host.sleepers
         self._switch_s = host.prices.switch_s
@@ -339,7 +341,7 @@ class BlkMqQueue:
         self._host.complete_command()
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size
-        if queued.stream != RESYNC_STREAM:
+        if queued.stream != RESYNC_STREAM and queued.stream > RESYNC_THREADS:
             self.foreground_bytes += queued.size
         scheduler = self.scheduler
         if scheduler is not None:
@@ -351,6 +353,7 @@ class BlkMqQueue:
             self._throttle.completed(queued)
         if self._waiting and self._freed >= self._wake_batch and not self._waking:
             self._waking = True
+            self._gives_way_until = self._engine._now + GIVE_WAY_S
             self._engine.call_at(self._engine._now + self._switch_s, self._wake)
         for part in queued.parts:
             part.done(part)
@@ -361,9 +364,9 @@ class BlkMqQueue:
         It runs when the CPU has switched to it: what completes meanwhile, or at the same time, comes first. A kernel
         thread cannot interrupt what runs, so it takes its tag when the CPU is free, and a program may be before it.
         """
-        waiting = self._waiting
-        if waiting and waiting[0].stream < 0 and self._host.cpu.free_from > self._engine._now:
-            self._engine.call_at(self._host.cpu.free_from, self._wake)
+        waiting, now, free = self._waiting, self._engine._now, self._host.cpu.free_from
+        if waiting and waiting[0].stream < 0 and free > now and now < self._gives_way_until:
+            self._engine.call_at(min(free, self._gives_way_until), self._wake)
             return
         self._waking = False
         self._freed = 0
@@ -394,11 +397,3 @@ class BlkMqQueue:
             waiters, self._waiters = self._waiters, []
             for waiter in waiters:
                 waiter()
-
-
-def queues_under(device: Device) -> tuple[BlkMqQueue, ...]:
-    """The blk-mq queues that `device` is or stands on: of an array's members, of their members, and so on."""
-    if isinstance(device, BlkMqQueue):
-        return (device,)
-    below = [*getattr(device, "members", ()), *([device.device] if hasattr(device, "device") else [])]
-    return tuple(queue for part in below for queue in queues_under(part))

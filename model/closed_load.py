@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .blk_mq import queues_under
 from .cpu import Cpu
 from .engine import Engine
 from .errors import ModelError
 from .latency_histogram import LatencyHistogram
+from .queues_under import queues_under
 from .request import DIRECT, READ, WAITED, WRITE, Device, Request
 
 _BLOCK = 4096

@@ -66,6 +66,8 @@ class Sweep:
                 rows.remove(row)
                 self._position = row
                 return row
+        self._ahead.clear()
+        self._behind.clear()
         return None
 
 

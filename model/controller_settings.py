@@ -86,6 +86,8 @@ class ControllerSettings:
         for name in ("command_s", "cache_bytes", "partial_age_s", "read_ahead_rows", "row_bytes"):
             if getattr(self, name) < 0:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 0")
+        if not self.partial_age_s > 0:
+            raise ModelError(f"partial_age_s {self.partial_age_s}; more than 0")
         for name in ("destage_depth", "read_streams", "sequential_reads", "queue_depth"):
             if getattr(self, name) < 1:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 1")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .cpu import Cpu
+from .request import RESYNC_THREADS
 from .task_plug import TaskPlug
 
 
@@ -89,6 +90,10 @@ class SleepingThread:
         self.backlog: deque[Callable[[], None]] = deque()
 
 
+GIVE_WAY_S = 0.001
+"""A program that is running when a kernel thread is woken is not preempted before (CFS, sched_wakeup_granularity)."""
+
+
 class Host:
     """A CPU with its price list.
 
@@ -111,16 +116,22 @@ class Host:
         The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
     """
 
-    __slots__ = ("_command_s", "commands", "cpu", "plug", "prices", "sleepers", "thread_plugs")
+    __slots__ = ("_command_s", "_threads", "commands", "cpu", "plug", "prices", "sleepers", "thread_plugs")
 
     def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
         self.cpu = cpu
         self.prices = prices
         self._command_s = prices.command_s
         self.commands = 0
+        self._threads = 0
         self.sleepers: dict[int, SleepingThread] = {}
         self.plug = TaskPlug()
         self.thread_plugs: dict[int, TaskPlug] = {}
+
+    def thread_stream(self) -> int:
+        """A stream for one more resync thread."""
+        self._threads += 1
+        return RESYNC_THREADS - self._threads
 
     def complete_command(self) -> None:
         """Charge the CPU for a drive's command and its interrupt."""

@@ -12,9 +12,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .blk_mq import queues_under
 from .engine import Engine
 from .host import Host
+from .queues_under import queues_under
 from .request import RESYNC_STREAM, Device, Request
 from .task_plug import TaskPlug
 
@@ -46,6 +46,8 @@ class KernelThread:
     ----------
     ranges
         Ranges of resync it was given so far.
+    stream
+        Its own, which all its requests have.
     """
 
     __slots__ = (
@@ -63,6 +65,7 @@ class KernelThread:
         "_wakers",
         "_waking",
         "ranges",
+        "stream",
     )
 
     def __init__(self, engine: Engine, members: Sequence[Device], host: Host | None = None) -> None:
@@ -77,6 +80,7 @@ class KernelThread:
         self._waking = self._computing = self._open = self._plugged = False
         self._wakers: list[Callable[[], None]] = []
         self.ranges = 0
+        self.stream = RESYNC_STREAM if host is None else host.thread_stream()
 
     @property
     def awake(self) -> bool:
@@ -102,6 +106,7 @@ class KernelThread:
 
     def submit(self, slot: int, request: Request) -> None:
         """Submit `request` to a member now, or after what waits already."""
+        request.stream = self.stream
         self._open = True
         if self._asleep or self._waking:
             self._backlog.append((slot, request))
@@ -123,7 +128,7 @@ class KernelThread:
             return
         self._plugged = False
         if self._host is not None:
-            self._host.thread_plugs.pop(RESYNC_STREAM).flush()
+            self._host.thread_plugs.pop(self.stream).flush()
             return
         for unplug in self._unpluggable:
             unplug()
@@ -132,7 +137,7 @@ class KernelThread:
         self._plugged = True
         if self._host is not None:
             self._plug.start()
-            self._host.thread_plugs[RESYNC_STREAM] = self._plug
+            self._host.thread_plugs[self.stream] = self._plug
             return
         for plug in self._pluggable:
             plug()
@@ -141,11 +146,11 @@ class KernelThread:
         member = self._members[slot]
         member.submit(request)
         for queue in queues_under(member):
-            if not queue.has_room and queue.sleeps(RESYNC_STREAM):
+            if not queue.has_room and queue.sleeps(self.stream):
                 if self._host is None:
                     self.rest()
                 self._asleep += 1
-                queue.when_awake(RESYNC_STREAM, self._awake)
+                queue.when_awake(self.stream, self._awake)
 
     def _awake(self) -> None:
         """It has a tag; with the last it goes on, after the others that are woken at this moment have theirs."""

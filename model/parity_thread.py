@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .engine import Engine
-from .host import Host
+from .host import GIVE_WAY_S, Host
 from .request import Device, Request
 from .stripe_cache import StripeCache
 from .task_plug import TaskPlug
@@ -25,9 +25,6 @@ _STREAMS = itertools.count(-16, -1)
 
 STRIPE_BATCH = 8
 """The thread takes so many heads from its list at a time (MAX_STRIPE_BATCH)."""
-
-GIVE_WAY_S = 0.001
-"""A program that is running when the thread is woken is not preempted before (CFS, sched_wakeup_granularity)."""
 
 
 class ParityThread:

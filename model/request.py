@@ -25,6 +25,9 @@ PREREAD_STREAM = -3
 DAEMON_STREAM = -4
 """Streams of the kernel's own threads; programs have positive numbers."""
 
+RESYNC_THREADS = -1 << 20
+"""Below this are the streams of resync threads that have one each, because each sleeps by itself."""
+
 
 class Request:
     """One I/O to a device.

@@ -175,6 +175,8 @@ class HotSpares:
     def fail(self, slot: int) -> None:
         """The device in `slot` fails now; `ArrayFailed` if the array does not survive that."""
         array = self._array
+        if slot in array.rebuilding:
+            raise ModelError(f"{array.name}: slot {slot} is being rebuilt, and cannot fail before it is whole")
         array.fail(slot)
         place = self._place(slot)
         lost = place.take_back()

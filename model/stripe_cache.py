@@ -241,6 +241,8 @@ class StripeCache:
         if known is not None:
             if known[1] == low:
                 low = known[0]
+                if not self._most_rows and not known[2].here:
+                    arrival = Arrival.of_all((known[2], arrival))
             elif not self._chunk_bytes and known[0] <= high and low <= known[1] and known[2].here and arrival.here:
                 low, high = min(low, known[0]), max(high, known[1])
         slots[member] = (low, high, arrival)

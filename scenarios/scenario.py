@@ -279,7 +279,7 @@ class Devices:
             member, at = failures[i].member, ("failures", i, "member")
             name = self._holder(member, at)
             array = self.arrays[name]
-            if member in set(array.failed) - set(array.rebuilding):
+            if member in array.failed:
                 raise refusal(f"{member}, which has failed already", "allowed: a member that works", at)
             gone = lost.setdefault(name, set(array.failed) - set(array.rebuilding))
             if member in gone:
