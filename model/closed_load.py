@@ -54,8 +54,6 @@ class DirectLoad(ABC):
         Completed since the statistics started.
     read_latency, write_latency
         Their latencies, from submission to completion (s).
-    started_at
-        Time (s) since when is counted.
     """
 
     __slots__ = (
@@ -78,7 +76,6 @@ class DirectLoad(ABC):
         "size",
         "span",
         "start",
-        "started_at",
         "write_latency",
         "writes",
     )
@@ -126,7 +123,6 @@ class DirectLoad(ABC):
         self.reads = self.writes = self.bytes = 0
         self.read_latency = LatencyHistogram()
         self.write_latency = LatencyHistogram()
-        self.started_at = now
 
     def stop(self) -> None:
         """Send no more I/Os; those under way complete."""

@@ -48,8 +48,6 @@ class Journal:
 
     Attributes
     ----------
-    log_writes, log_bytes
-        I/Os sent to the device, and their bytes.
     waits
         How many heads found the log full when it was their turn.
     used
@@ -64,8 +62,6 @@ class Journal:
         "_next_ticket",
         "_waiting",
         "capacity",
-        "log_bytes",
-        "log_writes",
         "used",
         "waits",
     )
@@ -82,7 +78,6 @@ class Journal:
         self._entries: dict[int, _Entry] = {}
         self._waiting: deque[_Entry] = deque()
         self._flushing = False
-        self.log_writes = self.log_bytes = 0
         self.waits = 0
         self.used = 0
 
@@ -119,8 +114,6 @@ class Journal:
         parts = [(self._at, first), (0, size - first)] if size > first else [(self._at, size)]
         self._at = (self._at + size) % self.capacity
         join = Join(len(parts), lambda: self._flushed(unit))
-        self.log_writes += len(parts)
-        self.log_bytes += size
         for offset, length in parts:
             self._device.submit(Request(WRITE, offset, length, join.done, FLUSHER_STREAM, WRITE_THROUGH))
 

@@ -113,11 +113,6 @@ class WriteIntentBitmap:
         """Member writes of the bitmap so far."""
         return self._members.writes
 
-    @property
-    def dirty_chunks(self) -> int:
-        """Bits that are set, of those the array has written to."""
-        return sum(count > 0 for count in self._counters.values())
-
     def superblock_changed(self, then: Callable[[], None]) -> None:
         """The array's event count goes up: the bitmap's own superblock follows, before the others."""
         self._members.write(BITMAP_SECTOR, self._page_bytes(0), then)
@@ -287,11 +282,6 @@ class ArrayMetadata:
         self._idle_since = 0.0
         self._timer = False
         self._waiting: list[tuple[Request, Callable[[Request], None]]] = []
-
-    @property
-    def superblock_writes(self) -> int:
-        """Member writes of the superblock so far."""
-        return self._supers.writes
 
     @property
     def bitmap(self) -> WriteIntentBitmap | None:

@@ -172,3 +172,28 @@ def test_an_open_load_has_the_rate_it_is_given() -> None:
     assert calm.iops["read"] == pytest.approx(10, rel=0.2)
     assert busy.iops["read"] == pytest.approx(60, rel=0.1)
     assert busy.latencies["read"]["mean_s"] > 1.5 * calm.latencies["read"]["mean_s"]
+
+
+def test_two_rebuilds_on_one_host() -> None:
+    """Protects threads from each other: both mirrors of a stripe are rebuilt, each by a thread of its own."""
+    document = scenario_document(targets=("md0",), kernel="linux-6.1")
+    lost = ["sda", "sdc"]
+    raid10 = {"level": "raid10", "algorithm": "striped-mirrors", "members": list(DRIVES)}
+    document["arrays"] = {"md0": {**raid10, "failed": lost, "rebuilding": lost}}
+    document["workload"] = {"kind": "load", "targets": ["md0"], "depth": 2, "warm_up": "0s", "duration": "1s"}
+    prediction = simulate(validate(ScenarioSpec, document))
+    assert [rebuild.array for rebuild in prediction.rebuilds] == ["md0.0", "md0.1"]
+    assert all(rebuild.rate > 1e6 for rebuild in prediction.rebuilds)
+
+
+def test_the_latency_of_a_split_read_is_that_of_its_pieces() -> None:
+    """Protects latencies where the block layer cuts an I/O: twice as much takes somewhat longer, not for ever."""
+
+    def mean_s(block_size: str) -> float:
+        document = scenario_document(targets=("md0",), kernel="linux-6.1")
+        document["arrays"] = {"md0": {"level": "raid0", "members": list(DRIVES), "chunk": "64KiB"}}
+        load = {"kind": "load", "targets": ["md0"], "block_size": block_size, "warm_up": "2s", "duration": "4s"}
+        document["workload"] = load
+        return simulate(validate(ScenarioSpec, document)).latencies["read"]["mean_s"]
+
+    assert mean_s("64KiB") < mean_s("128KiB") < 2.5 * mean_s("64KiB")
