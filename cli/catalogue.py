@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..model.drives import SourcedValue
+from ..model.sourced import SourcedValue
 
 
 def wide_console() -> Console:

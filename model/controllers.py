@@ -13,14 +13,13 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from .controller_settings import Battery, ControllerSettings, WritePolicy
-from .drives import SourcedValue
 from .engine import Engine
 from .errors import ModelError
 from .firmware import Firmware
 from .host import FREE, Prices
 from .links import Link
 from .parity_settings import ParitySettings
-from .sourced import catalogue_file, load_sourced
+from .sourced import SourcedValue, catalogue_file, load_sourced
 from .spec import Duration, Fraction, Frequency, PositiveSize, Rate, Size, Spec
 
 CATALOGUE = Path(__file__).with_name("controllers")

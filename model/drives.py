@@ -6,20 +6,17 @@ taken to be so). What a data sheet does not give is assumed, never left out in s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from .errors import InputError, ModelError
+from .errors import ModelError
 from .geometry import Geometry, Zone
 from .seek import SeekCurve
+from .sourced import SourcedValue, catalogue_file, load_sourced
 from .spec import Duration, Fraction, PositiveSize, Rate, Rotation, Size, Spec
-from .spec_errors import validate
-from .yaml_files import read_yaml
 
 CATALOGUE = Path(__file__).with_name("drives")
 
@@ -29,15 +26,6 @@ class ZoneSpec(Spec):
 
     cylinders: int = Field(ge=1)
     sectors_per_track: float = Field(ge=1)
-
-
-@dataclass(frozen=True, slots=True)
-class SourcedValue:
-    """A value as the file has it, and where it comes from: exactly one of `source` and `assumed` is given."""
-
-    value: Any
-    source: str | None
-    assumed: str | None
 
 
 class DriveSpec(Spec):
@@ -168,12 +156,12 @@ def drive_names() -> tuple[str, ...]:
 
 def drive(name: str) -> DriveSpec:
     """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none."""
-    return load_drive(_file_of(name))[0]
+    return load_drive(catalogue_file(CATALOGUE, "drive", name))[0]
 
 
 def drive_sources(name: str) -> dict[str, SourcedValue]:
     """Where each number of a drive in the catalogue comes from, by field."""
-    return load_drive(_file_of(name))[1]
+    return load_drive(catalogue_file(CATALOGUE, "drive", name))[1]
 
 
 @lru_cache(maxsize=64)
@@ -185,32 +173,4 @@ def load_drive(path: Path) -> tuple[DriveSpec, dict[str, SourcedValue]]:
     InputError
         Naming file, line and field, if a value is not allowed, has no source, or is both found and assumed.
     """
-    data, positions = read_yaml(path)
-    if not isinstance(data, dict):
-        raise InputError(positions.place(), "not a mapping", "allowed: the fields of a drive")
-    values: dict[str, Any] = {}
-    sources: dict[str, SourcedValue] = {}
-    for key, field in data.items():
-        place = f"{positions.place((key,))}: field {key}"
-        allowed = "required: value, and either source (where it was found) or assumed (why it is taken to be so)"
-        if not isinstance(field, dict) or "value" not in field:
-            raise InputError(place, "it has no value", allowed)
-        origin = {word: text for word, text in field.items() if word != "value"}
-        if len(origin) != 1 or not origin.keys() <= {"source", "assumed"}:
-            raise InputError(place, f"found {', '.join(map(str, field))}", allowed)
-        if not all(isinstance(text, str) and text.strip() for text in origin.values()):
-            raise InputError(place, "its origin is empty", allowed)
-        values[key] = field["value"]
-        sources[key] = SourcedValue(field["value"], origin.get("source"), origin.get("assumed"))
-    return validate(DriveSpec, values, positions), sources
-
-
-def _file_of(name: str) -> Path:
-    names = drive_names()
-    by_fold = {known.casefold(): known for known in names}
-    known = by_fold.get(name.casefold())
-    if known is None:
-        close = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(by_fold[fold] for fold in close)}? " if close else ""
-        raise InputError(f"drive {name!r}", "not in the catalogue", f"{hint}allowed: {', '.join(names)}")
-    return CATALOGUE / f"{known}.yaml"
+    return load_sourced(DriveSpec, path)

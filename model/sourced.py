@@ -6,17 +6,26 @@ so), as in the catalogue of drives.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .drives import SourcedValue
 from .errors import InputError
 from .spec import Spec
 from .spec_errors import validate
 from .yaml_files import read_yaml
 
 _Spec = TypeVar("_Spec", bound=Spec)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcedValue:
+    """A value as the file has it, and where it comes from: exactly one of `source` and `assumed` is given."""
+
+    value: Any
+    source: str | None
+    assumed: str | None
 
 
 def load_sourced(spec: type[_Spec], path: Path) -> tuple[_Spec, dict[str, SourcedValue]]:
