@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join
+from .balanced_io import part_done
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
@@ -86,16 +87,7 @@ class MirrorArray(Array):
         parts = balance.divide(request, self._readable)
         self.member_reads += len(parts)
         self._charge(self.prices.clone_s * len(parts))
-
-        def then() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
-        join = Join(len(parts), then)
-
-        def done(child: Request) -> None:
-            balance.ended(child.parent, child.offset + child.size)
-            join.done(child)
+        done = part_done(request, len(parts), ticket, barrier, balance)
 
         for slot, offset, size in parts:
             balance.started(slot, request)
@@ -107,17 +99,8 @@ class MirrorArray(Array):
         if ticket == WAITS:
             return
         slots = [s for s in range(len(self._members)) if s not in self.failed or s in self.rebuilding]
-
-        def then() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
-        join = Join(len(slots), then)
         balance = self._balance
-
-        def done(child: Request) -> None:
-            balance.ended(child.parent, child.offset + child.size)
-            join.done(child)
+        done = part_done(request, len(slots), ticket, barrier, balance)
 
         sync = WAITED if request.sync == DIRECT else request.sync
         self.member_writes += len(slots)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join
+from .balanced_io import part_done
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
@@ -104,16 +105,7 @@ class Raid10Array(Array):
         balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
         self.member_reads += len(pieces)
         self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1))
-
-        def then() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
-        join = Join(len(pieces), then)
-
-        def done(child: Request) -> None:
-            balance.ended(child.parent, child.offset + child.size)
-            join.done(child)
+        done = part_done(request, len(pieces), ticket, barrier, balance)
 
         left = iter(pieces)
 
@@ -150,16 +142,7 @@ class Raid10Array(Array):
         balance = self._balance
         self.member_writes += len(written)
         self._charge(self.prices.clone_s * len(written) + self.prices.bio_s * (len(pieces) - 1))
-
-        def then() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
-        join = Join(len(written), then)
-
-        def done(child: Request) -> None:
-            balance.ended(child.parent, child.offset + child.size)
-            join.done(child)
+        done = part_done(request, len(written), ticket, barrier, balance)
 
         sync = WAITED if request.sync == DIRECT else request.sync
         plugs = not self._plugged
