@@ -1,7 +1,7 @@
 """Many simulations at once: in parallel, each distinct scenario only once, with progress.
 
 Runs with the same scenario and sample give the same bits, so results are remembered by their content: a fit that
-moves one parameter only repeats the cases that use it.
+moves one parameter only repeats the runs that use it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import astuple
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
 
@@ -41,6 +42,10 @@ class Evaluator:
         self._known: dict[str, Prediction] = {}
         self.simulated = 0
 
+    def forget(self) -> None:
+        """Let go of all results, before scenarios that have nothing in common with those so far."""
+        self._known.clear()
+
     def __enter__(self) -> Self:
         return self
 
@@ -60,22 +65,38 @@ class Evaluator:
         done = len(wanted) - len(fresh)
         if progress is not None:
             progress(done, len(wanted))
-        for key, prediction in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
-            self._known[key] = prediction
-            self.simulated += 1
-            done += 1
-            if progress is not None:
-                progress(min(done, len(wanted)), len(wanted))
+        try:
+            for key, prediction in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
+                self._known[key] = prediction
+                self.simulated += 1
+                done += 1
+                if progress is not None:
+                    progress(min(done, len(wanted)), len(wanted))
+        except BrokenExecutor:
+            self._pool = None  # a worker was killed; the next runs get new ones
+            raise
         return [self._known[key] for key in keys]
 
     def _simulate(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Prediction]:
         if self.workers == 1 or len(scenarios) < 2:
             return (simulate(scenario, sample) for scenario in scenarios)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"))
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
             with _interrupts_left_to_parent():
                 return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
         return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
+
+
+def _end_with_parent() -> None:
+    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
+
+
+def _wait_and_end(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
 
 
 @contextmanager

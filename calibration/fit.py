@@ -2,12 +2,18 @@
 
 A residual is ln(predicted / measured) over what a model of this kind can be expected to reach, or ln(factor) over its
 prior's standard deviation. All simulations share their random streams, so finite differences see the parameter and
-not the noise. The covariance is that of the linearised problem at the optimum (Gauss-Newton).
+not the noise. The covariance is that of the linearised problem at the optimum (Gauss-Newton), with cells that are off
+by as much as they are after the fit.
+
+Simulations are what a fit costs, so each run is simulated once for all its cells, and slopes are taken from shorter
+runs. After a few Jacobians the last one is kept (the chord method): it serves for the remaining steps, and its rows
+are the sensitivities of the fitted runs, even where the last small steps have moved on from where it was taken.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +21,42 @@ from numpy.typing import NDArray
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
+from .figures import figure_value
 from .profile import FittedParameter, Profile, fingerprint
-from .study import CaseBuilder, CaseSpec, StudySpec
+from .study import Cell, StudySpec
+from .study_runs import RunBuilder
 
 CELL_SD = 0.02
 """What a cell is expected to be off by (ln): repeatability of the measurement and of the model together."""
+UNCALIBRATED_SD = 0.2
+"""What cells are taken to be off by (ln) besides their parameters, where none was measured to say how much."""
 BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
 MOST_EVALUATIONS = 12
+MOST_JACOBIANS = 3
 TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
+WELL_KNOWN = 0.01
+"""A parameter known better (ln) is not moved in runs that nothing was fitted to: a cell cannot gain more than about
+that from it."""
 
 FIT_SAMPLE = Sample()
-SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2)
+SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30)
 """For finite differences: shorter, because both ends share the random streams."""
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slopes:
+    """d ln(figure) / d ln(factor) of some cells, by id."""
+
+    rows: dict[str, Vector]
+
+    def of(self, cells: list[Cell]) -> Matrix:
+        return np.array([self.rows[cell.id] for cell in cells])
 
 
 class Fit:
@@ -40,7 +65,7 @@ class Fit:
     Parameters
     ----------
     study
-        The study.
+        The study. Without calibrate cells its parameters keep their priors.
     evaluator
         Runs the simulations.
     progress
@@ -48,40 +73,33 @@ class Fit:
     """
 
     def __init__(self, study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> None:
-        if not study.calibrate_cases:
-            raise InputError(f"study {study.id}", "no case to calibrate on", "allowed: at least one `use: calibrate`")
         if not study.parameters:
             raise InputError(f"study {study.id}", "no parameters", "allowed: at least one to fit")
         self.study = study
         self._evaluator = evaluator
         self._progress = progress
         self._sd = np.array([parameter.sd for parameter in study.parameters])
+        self._cells = study.calibrate_cells
+        fitted = {cell.run for cell in self._cells}
+        self._near = [cell for cell in study.all_cells if cell.run in fitted]
+        self._far = [cell for cell in study.all_cells if cell.run not in fitted]
+        self._slopes = _Slopes({})
         self._jacobians = 0
         self._steps = 0
 
     def run(self) -> Profile:
-        """Fit, and evaluate the sensitivities of all cases at the optimum."""
-        from scipy.optimize import least_squares
-
-        cases = self.study.calibrate_cases
-        bound = BOUND_SD * self._sd
-        result = least_squares(
-            lambda theta: self._residuals(theta, cases),
-            np.zeros(len(self._sd)),
-            jac=lambda theta: self._scaled(self._jacobian(theta, cases), cases),
-            bounds=(-bound, bound),
-            x_scale=self._sd,
-            ftol=TOLERANCE,
-            xtol=TOLERANCE,
-            max_nfev=MOST_EVALUATIONS,
-        )
-        theta = np.asarray(result.x)
-        sensitivities = self._jacobian(theta, list(self.study.cases))
-        by_case = {case.id: row for case, row in zip(self.study.cases, sensitivities, strict=True)}
-        jacobian = self._scaled(np.array([by_case[case.id] for case in cases]), cases)
-        covariance = np.linalg.inv(jacobian.T @ jacobian)
+        """Fit, and evaluate the sensitivities of all cells."""
+        simulated = self._evaluator.simulated
+        theta = np.zeros(len(self._sd))
+        covariance = np.diag(self._sd**2)
+        rms, converged, message = UNCALIBRATED_SD, True, "no cell to calibrate on: the priors stand"
+        if self._cells:
+            theta, converged, message = self._optimum()
+            rms = float(np.sqrt(np.mean(self._ratios(theta) ** 2)))
+            jacobian = self._scaled(self._slopes.of(self._cells), max(CELL_SD, rms))
+            covariance = np.linalg.inv(jacobian.T @ jacobian)
         errors = np.sqrt(np.diag(covariance))
-        ratios = self._ratios(theta, cases)
+        rows = {**self._slopes.rows, **self._far_rows(theta, errors)}
         self._report(done=True)
         return Profile(
             study=self.study.id,
@@ -96,50 +114,94 @@ class Fit:
                 for parameter, value, error in zip(self.study.parameters, theta, errors, strict=True)
             ),
             correlation=tuple(tuple(float(x) for x in row) for row in covariance / np.outer(errors, errors)),
-            rms=float(np.sqrt(np.mean(ratios**2))),
-            sensitivities={name: tuple(float(x) for x in row) for name, row in by_case.items()},
-            simulations=self._evaluator.simulated,
-            converged=bool(result.success) and result.status > 0,
-            message=str(result.message),
+            rms=rms,
+            sensitivities={cell.id: tuple(float(x) for x in rows[cell.id]) for cell in self.study.all_cells},
+            simulations=self._evaluator.simulated - simulated,
+            converged=converged,
+            message=message,
         )
 
-    def _factors(self, theta: Vector) -> dict[str, float]:
-        return {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
+    def _optimum(self) -> tuple[Vector, bool, str]:
+        from scipy.optimize import least_squares
 
-    def _log_rates(self, theta: Vector, cases: list[CaseSpec], sample: Sample) -> Vector:
-        """ln(rate) of every case."""
-        builder = CaseBuilder(self.study, self._factors(theta))
-        predictions = self._evaluator.run([builder.scenario(case) for case in cases], sample)
-        return np.array([math.log(prediction.rate) for prediction in predictions])
+        bound = BOUND_SD * self._sd
+        result = least_squares(
+            lambda theta: np.concatenate([self._ratios(theta) / CELL_SD, theta / self._sd]),
+            np.zeros(len(self._sd)),
+            jac=self._jacobian,
+            bounds=(-bound, bound),
+            x_scale=self._sd,
+            ftol=TOLERANCE,
+            xtol=TOLERANCE,
+            max_nfev=MOST_EVALUATIONS,
+        )
+        return np.asarray(result.x), bool(result.success) and result.status > 0, str(result.message)
 
-    def _ratios(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
-        measured = np.array([case.rate * self.study.conventions.MB for case in cases])
-        return np.asarray(self._log_rates(theta, cases, FIT_SAMPLE) - np.log(measured))
+    def _ratios(self, theta: Vector) -> Vector:
+        """ln(predicted / measured) of the calibrate cells."""
+        measured = np.array([cell.value for cell in self._cells])
+        return np.asarray(self._logs([theta], self._cells, FIT_SAMPLE)[0] - np.log(measured))
 
-    def _residuals(self, theta: Vector, cases: list[CaseSpec]) -> Vector:
-        self._report()
-        return np.concatenate([self._ratios(theta, cases) / CELL_SD, theta / self._sd])
+    def _jacobian(self, theta: Vector) -> Matrix:
+        """Of the residuals; the last one again when there have been enough."""
+        if self._jacobians < MOST_JACOBIANS:
+            self._jacobians += 1
+            self._slopes = _Slopes(self._rows(theta, self._near, range(len(theta))))
+        return self._scaled(self._slopes.of(self._cells), CELL_SD)
 
-    def _jacobian(self, theta: Vector, cases: list[CaseSpec]) -> NDArray[np.float64]:
-        """d ln(rate) / d ln(factor), cases by parameters."""
-        self._report()
-        here = self._log_rates(theta, cases, SLOPE_SAMPLE)
-        columns = []
-        for i in range(len(theta)):
-            moved = theta.copy()
-            step = STEP if theta[i] <= 0 else -STEP
-            moved[i] += step
-            columns.append((self._log_rates(moved, cases, SLOPE_SAMPLE) - here) / step)
+    def _scaled(self, jacobian: Matrix, cell_sd: float) -> Matrix:
+        return np.vstack([jacobian / cell_sd, np.diag(1.0 / self._sd)])
+
+    def _far_rows(self, theta: Vector, errors: Vector) -> dict[str, Vector]:
+        """Sensitivities of the cells of runs that were not fitted."""
+        everything = range(len(theta))
+        uncertain = [i for i in everything if errors[i] > WELL_KNOWN]
+        programs = {name for name, run in self.study.runs.items() if run.workload.kind == "programs"}
+        rows = self._rows(theta, [cell for cell in self._far if cell.run not in programs], everything)
+        return {**rows, **self._rows(theta, [cell for cell in self._far if cell.run in programs], uncertain)}
+
+    def _rows(self, theta: Vector, cells: list[Cell], moving: range | list[int]) -> dict[str, Vector]:
+        """d ln(figure) / d ln(factor) of some cells, by id; 0 for parameters that are not among those moving."""
+        if not cells:
+            return {}
+        steps = [STEP if theta[i] <= 0 else -STEP for i in moving]
+        moved = []
+        for i, step in zip(moving, steps, strict=True):
+            moved.append(theta.copy())
+            moved[-1][i] += step
+        logs = self._logs([theta, *moved], cells, SLOPE_SAMPLE)
+        slopes = np.zeros((len(theta), len(cells)))
+        for i, step, there in zip(moving, steps, logs[1:], strict=True):
+            slopes[i] = (there - logs[0]) / step
+        return {cell.id: slopes[:, j] for j, cell in enumerate(cells)}
+
+    def _logs(self, thetas: list[Vector], cells: list[Cell], sample: Sample) -> Matrix:
+        """ln(figure) of every cell, by parameter set."""
+        runs = list(dict.fromkeys(cell.run for cell in cells))
+        scenarios = []
+        for theta in thetas:
+            factors = {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
+            builder = RunBuilder(self.study, factors)
+            scenarios += [builder.scenario(run) for run in runs]
+        before = self._steps
+
+        def report(done: int, total: int) -> None:
+            self._steps = before + len(thetas) * done // max(1, total)
             self._report()
-        return np.array(columns).T
 
-    def _scaled(self, jacobian: NDArray[np.float64], cases: list[CaseSpec]) -> NDArray[np.float64]:
-        return np.vstack([jacobian[: len(cases)] / CELL_SD, np.diag(1.0 / self._sd)])
+        predictions = self._evaluator.run(scenarios, sample, report)
+        self._steps = before + len(thetas)
+        place = {run: i for i, run in enumerate(runs)}
+        return np.array(
+            [
+                [math.log(figure_value(predictions[first + place[cell.run]], cell.run, cell.figure)) for cell in cells]
+                for first in range(0, len(predictions), len(runs))
+            ]
+        )
 
     def _report(self, done: bool = False) -> None:
         if self._progress is not None:
-            expected = 5 * (len(self._sd) + 2)
-            self._steps += 1
+            expected = (MOST_JACOBIANS + 1) * (len(self._sd) + 3)
             self._progress(expected if done else min(self._steps, expected - 1), expected)
 
 

@@ -19,6 +19,9 @@ from ..model.spec import Spec, refusal
 from ..model.spec_errors import load_spec
 from .study import StudySpec
 
+_STUDIES = "studies"
+"""The folder of studies: each is hashed by its own contents."""
+
 
 class FittedParameter(Spec):
     """One parameter after the fit.
@@ -51,9 +54,9 @@ class Profile(Spec):
     correlation
         Between the parameters, in the same order.
     rms
-        Root mean square of ln(predicted / measured) over the calibrate cells.
+        Root mean square of ln(predicted / measured) over the calibrate cells; what is taken for it without any.
     sensitivities
-        Per case: d ln(rate) / d ln(factor) for every parameter, in the same order.
+        Per cell: d ln(figure) / d ln(factor) for every parameter, in the same order.
     simulations
         How many the fit took.
     converged, message
@@ -75,9 +78,9 @@ class Profile(Spec):
         size = len(self.parameters)
         if len(self.correlation) != size or any(len(row) != size for row in self.correlation):
             raise refusal("a correlation matrix of another size", f"allowed: {size} by {size}")
-        for case, row in self.sensitivities.items():
+        for cell, row in self.sensitivities.items():
             if len(row) != size:
-                raise refusal(f"sensitivities.{case}: {len(row)} numbers", f"allowed: {size}")
+                raise refusal(f"sensitivities.{cell}: {len(row)} numbers", f"allowed: {size}")
         return self
 
     @property
@@ -91,9 +94,9 @@ class Profile(Spec):
         errors = np.array([parameter.standard_error for parameter in self.parameters])
         return np.array(self.correlation) * np.outer(errors, errors)
 
-    def spread(self, case: str) -> float:
-        """Standard deviation of ln(rate) of a case that comes from the parameters."""
-        row = np.array(self.sensitivities[case])
+    def spread(self, cell: str) -> float:
+        """Standard deviation of ln(figure) of a cell that comes from the parameters."""
+        row = np.array(self.sensitivities[cell])
         return float(np.sqrt(max(0.0, row @ self.covariance @ row)))
 
     def inseparable(self, limit: float = 0.9) -> list[tuple[str, str, float]]:
@@ -147,11 +150,12 @@ def profile_path(study: StudySpec) -> Path:
 
 def fingerprint(study: StudySpec) -> str:
     """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
-    digest = hashlib.sha256(study.model_dump_json(exclude={"title", "source", "open_cases", "suspects"}).encode())
+    told = {"title", "report", "source", "open_cases", "missing", "claims", "suspects"}
+    digest = hashlib.sha256(study.model_dump_json(exclude=told).encode())
     root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name in ("drives", "kernels")):
+            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name != _STUDIES):
                 digest.update(path.relative_to(root).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]

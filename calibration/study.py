@@ -1,290 +1,300 @@
-"""A study: one published benchmark report as data, every cell of it a case.
+"""A study: one published benchmark report as data, every number of it a cell.
 
-Each case is marked ``calibrate`` or ``predict`` in the file, before anything is fitted. Cells that the model cannot
-predict yet are cases too, with what they need; they are reported as missing.
+Each cell is marked ``calibrate`` or ``predict`` in the file, before anything is fitted. Cells that the model cannot
+predict are named too, with what they need; they are reported as missing.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ValidationError, model_validator
 
 from ..model.errors import InputError
-from ..model.kernels import KernelName, kernel_names
-from ..model.spec import Fraction, PositiveSize, Spec, refusal
+from ..model.spec import refusal
 from ..model.spec_errors import load_spec
-from ..scenarios.arrays import ArraySpec
-from ..scenarios.machine import MachineSpec
 from ..scenarios.scenario import Devices, ScenarioSpec
-from ..scenarios.workloads import DdSpec
+from .figures import UNITS, Dimension, Unit, figures_of, in_words
+from .study_document import CaseSpec, Conventions, MissingSpec, RunSpec, StudyDocument, Use
+from .study_parameters import PATHS, value_at
+from .study_runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
 
 _FOLDER = Path(__file__).parent / "studies"
-ARRAY_NAME = "md0"
-"""What an array is called in a case's targets."""
+_SAME_BYTES = 0.02
+"""What seconds times rate of a case may be off by (ln) from the bytes that it moves."""
 
-Use = Literal["calibrate", "predict"]
-
-
-class SourceSpec(Spec):
-    """Where the numbers are from."""
-
-    author: str
-    date: str
-    where: str
-    notes: str
+Place = tuple[str | int, ...]
 
 
-class Conventions(Spec):
-    """What the report means by its units."""
-
-    MB: int = Field(gt=0)
-    """Bytes in the report's MB."""
-
-
-class CaseSpec(Spec):
-    """One measured run of dd: a cell of the report.
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measured number of a report.
 
     Attributes
     ----------
-    targets
-        Drives, or ``md0`` for the array named by `array`.
-    seconds, rate
-        What was measured: elapsed seconds, and the report's MB/s.
+    run, figure
+        Which simulation gives it, and how it is called there.
+    measured, unit
+        As the report prints it.
+    value
+        The same in SI units: bytes/s, 1/s, s, or a share of 1.
+    seconds
+        How long the run took, where the report says so beside its rate.
     """
 
-    id: str = Field(min_length=1)
-    use: Use
-    kernel: KernelName
-    direction: Literal["read", "write"]
-    targets: tuple[str, ...] = Field(min_length=1)
-    array: str | None = None
-    seconds: float = Field(gt=0)
-    rate: float = Field(gt=0)
-
-
-class OpenCaseSpec(Spec):
-    """A cell that cannot be predicted yet, and what that needs."""
-
-    id: str = Field(min_length=1)
-    use: Use
-    megabytes: float = Field(gt=0)
-    seconds: float = Field(gt=0)
-    rate: float = Field(gt=0)
-    needs: str
-
-
-class ParameterSpec(Spec):
-    """A fitted parameter: a factor on the values at `paths`, with a ln-normal prior of standard deviation `sd`."""
-
-    name: str
-    paths: tuple[str, ...] = Field(min_length=1)
-    sd: Fraction
-    reason: str
-
-    @field_validator("sd")
-    @classmethod
-    def _above_zero(cls, value: float) -> float:
-        if not value > 0:
-            raise refusal("0", "allowed: above 0 %")
-        return value
-
-
-class SuspectSpec(Spec):
-    """What is thought to be missing in the model where cases come out wrong."""
-
-    cases: tuple[str, ...] = Field(min_length=1)
-    mechanism: str
-
-
-class WorkloadSpec(Spec):
-    """What the cases of the study run: dd with this block size, over this much of every target."""
-
-    block_size: PositiveSize
-    size: PositiveSize
-
-
-class StudySpec(Spec):
-    """A benchmark report as data."""
-
     id: str
-    title: str
-    source: SourceSpec
-    conventions: Conventions
-    workload: WorkloadSpec
-    machine: MachineSpec
-    arrays: dict[str, ArraySpec] = Field(default_factory=dict)
-    parameters: tuple[ParameterSpec, ...] = ()
-    cases: tuple[CaseSpec, ...]
-    open_cases: tuple[OpenCaseSpec, ...] = ()
-    suspects: tuple[SuspectSpec, ...] = ()
+    use: Use
+    run: str
+    figure: str
+    measured: float
+    unit: Unit
+    value: float
+    seconds: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """SI value of one of the report's unit."""
+        return self.value / self.measured
+
+    @property
+    def name(self) -> str:
+        """``RUN:FIGURE``, as claims name it."""
+        return f"{self.run}:{self.figure}"
+
+
+class StudySpec(StudyDocument):
+    """A benchmark report as data, the parts of which fit together."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        Devices(self.machine, self.arrays).check()
-        _unique("cases", [case.id for case in self.cases])
-        _unique("open_cases", [*(case.id for case in self.cases), *(case.id for case in self.open_cases)])
-        _unique("parameters", [fitted.name for fitted in self.parameters])
-        for i, parameter in enumerate(self.parameters):
-            for path in parameter.paths:
-                self._check_path(path, ("parameters", i))
+        self._check_machines()
+        self._check_ids()
+        self._check_arrays()
         for i, case in enumerate(self.cases):
             self._check_case(case, ("cases", i))
-        known = {case.id for case in self.cases}
-        for i, suspect in enumerate(self.suspects):
-            for name in suspect.cases:
-                if name not in known:
-                    raise refusal(f"unknown case {name!r}", "allowed: ids of cases", ("suspects", i, "cases"))
+        for i, parameter in enumerate(self.parameters):
+            for path in parameter.paths:
+                self._check_path(path, ("parameters", i, "paths"))
+        builder = RunBuilder(self, {})
+        for name, run in self.runs.items():
+            self._check_run(name, run, builder)
+        self._check_cells()
+        self._check_claims()
+        self._check_suspects()
         return self
 
-    def _check_case(self, case: CaseSpec, at: tuple[str | int, ...]) -> None:
+    def _check_machines(self) -> None:
+        if self.only_machine is not None and self.machines:
+            raise refusal("machine and machines", "allowed: one of the two", ("machines",))
+        if self.only_machine is None and (self.cases or not self.machines):
+            raise refusal("no machine", "required: machine, or machines and runs that name them")
+
+    def _check_ids(self) -> None:
+        cells = [*(case.id for case in self.cases), *(cell.id for cell in self.cells)]
+        _unique("cases", [case.id for case in self.cases])
+        _unique("cells", cells)
+        _unique("open_cases", [*cells, *(case.id for case in self.open_cases)])
+        _unique("missing", [*cells, *(case.id for case in self.open_cases), *(each.id for each in self.missing)])
+        _unique("claims", [*cells, *(claim.id for claim in self.claims)])
+        _unique("parameters", [fitted.name for fitted in self.parameters])
+        _unique("runs", [*(case.id for case in self.cases), *self.runs])
+
+    def _check_arrays(self) -> None:
+        """Each array by itself, as a run has it: the drives are the same in all of them."""
+        if self.only_machine is None:
+            return
+        for name in (*self.arrays, *self.encrypted):
+            used = used_devices(self, [name])
+            arrays = {key: array for key, array in self.arrays.items() if key in used}
+            Devices(self.only_machine, arrays, {k: e for k, e in self.encrypted.items() if k in used}).check()
+
+    def _check_case(self, case: CaseSpec, at: Place) -> None:
+        if self.workload is None:
+            raise refusal("cases without a workload", "required: workload", ("workload",))
+        megabyte = self.conventions.MB
+        if megabyte is None:
+            raise refusal("a rate in MB/s", "required: conventions.MB", (*at, "rate"))
         if case.array is not None and case.array not in self.arrays:
             raise refusal(f"unknown array {case.array!r}", f"allowed: {', '.join(self.arrays)}", (*at, "array"))
         known = (*self.machine.drives, *((ARRAY_NAME,) if case.array is not None else ()))
         for target in case.targets:
             if target not in known:
                 raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}", (*at, "targets"))
-            room = self._capacity(case.array if target == ARRAY_NAME else None, target)
+            room = Devices(self.machine, self.arrays).capacity(
+                case.array if target == ARRAY_NAME and case.array is not None else target
+            )
             if self.workload.size > room:
                 found = f"the workload's {self.workload.size} bytes on {target}, which has {room}"
                 raise refusal(found, "allowed: within the device", (*at, "targets"))
-        stated = case.rate * case.seconds * self.conventions.MB
+        stated = case.rate * case.seconds * megabyte
         moved = self.workload.size * len(case.targets)
-        if abs(math.log(stated / moved)) > 0.02:
+        if abs(math.log(stated / moved)) > _SAME_BYTES:
             found = f"{case.seconds} s at {case.rate} MB/s are {stated:.6g} bytes"
             raise refusal(found, f"allowed: the workload's {moved} bytes within 2 %", at)
 
-    def _capacity(self, array: str | None, target: str) -> int:
-        drives = self.machine.drives
-        if array is None:
-            return drives[target].spec().capacity
-        spec = self.arrays[array]
-        return spec.layout([drives[member].spec().capacity for member in spec.members]).capacity
-
-    def _check_path(self, path: str, at: tuple[str | int, ...]) -> None:
+    def _check_path(self, path: str, at: Place) -> None:
         try:
             value = value_at(self, path)
-        except (KeyError, AttributeError):
+        except (LookupError, AttributeError, ValueError, InputError):
             value = None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-            raise refusal(
-                f"{path} is no positive number of the machine or a kernel",
-                "allowed: machine.links.NAME.rate, machine.channels.NAME.rate, machine.cpu.prices.NAME, "
-                "machine.drives.NAME.FIELD, kernels.NAME.path_length",
-                (*at, "paths"),
-            )
+            raise refusal(f"{path} is no positive number of the study", f"allowed: {PATHS}", at)
 
-    def suspected(self, case: str) -> str | None:
-        """The mechanism suspected behind a wrong prediction of a case, if one is written down."""
-        return next((suspect.mechanism for suspect in self.suspects if case in suspect.cases), None)
+    def _check_run(self, name: str, run: RunSpec, builder: RunBuilder) -> None:
+        at: Place = ("runs", name)
+        if run.machine is None and self.machines:
+            raise refusal("no machine", f"required: one of {', '.join(self.machines)}", (*at, "machine"))
+        if run.machine is not None and run.machine not in self.machines:
+            known = ", ".join(self.machines) or "none, since the study has only one"
+            raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
+        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted]
+        for device in devices_of(run):
+            if device not in names:
+                field = next((("file_systems", p, "on") for p, m in run.file_systems.items() if m.on == device), None)
+                found = f"unknown device {device!r}"
+                raise refusal(found, f"allowed: {', '.join(names)}", (*at, *(field or ("workload", "targets"))))
+        try:
+            ScenarioSpec.model_validate(builder.document(name))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            context = first.get("ctx", {})
+            inside = (*first["loc"], *context.get("at", ()))
+            if inside and inside[0] == "machine":
+                at = ("machine",) if run.machine is None else ("machines", run.machine)
+                inside = inside[1:]
+            elif inside and inside[0] in ("arrays", "encrypted"):
+                at = ()
+            found = f"{context.get('found', first['msg'])}, in the run {name}"
+            raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None
+
+    def _check_cells(self) -> None:
+        for i, cell in enumerate(self.cells):
+            if cell.run not in self.runs:
+                allowed = f"allowed: {', '.join(self.runs) or 'none, since there are no runs'}"
+                raise refusal(f"unknown run {cell.run!r}", allowed, ("cells", i, "run"))
+            known = figures_of(self.runs[cell.run].workload)
+            if cell.figure not in known:
+                found = f"unknown figure {cell.figure!r} of the run {cell.run}"
+                raise refusal(found, f"allowed: {', '.join(known)}", ("cells", i, "figure"))
+            dimension = known[cell.figure]
+            if cell.unit not in UNITS[dimension]:
+                found = f"{cell.unit} for {cell.figure}, which is {in_words(dimension)}"
+                raise refusal(found, f"allowed: {', '.join(UNITS[dimension])}", ("cells", i, "unit"))
+            if unit_value(cell.unit, self.conventions) is None:
+                found = f"{cell.unit}, of which conventions do not say how many bytes it is"
+                raise refusal(found, f"required: conventions.{cell.unit[:2]}", ("cells", i, "unit"))
+
+    def _check_claims(self) -> None:
+        known = self.figures
+        for i, claim in enumerate(self.claims):
+            for side in ("left", "right"):
+                for name in getattr(claim, side):
+                    if name in known:
+                        continue
+                    run, _, figure = name.rpartition(":")
+                    found, allowed = f"{name!r}, which is no RUN:FIGURE", f"allowed: runs {', '.join(self.run_ids)}"
+                    if run in self.run_ids:
+                        found = f"unknown figure {figure!r} of the run {run}"
+                        allowed = (
+                            f"allowed: {', '.join(n.rpartition(':')[2] for n in known if n.startswith(run + ':'))}"
+                        )
+                    raise refusal(found, allowed, ("claims", i, side))
+            for left, right in zip(claim.left, claim.right, strict=True):
+                if known[left] != known[right]:
+                    found = f"{left} ({in_words(known[left])}) over {right} ({in_words(known[right])})"
+                    raise refusal(found, "allowed: figures of one kind", ("claims", i))
+
+    def _check_suspects(self) -> None:
+        claims = {claim.id for claim in self.claims}
+        cells = {cell.id for cell in self.all_cells}
+        for i, suspect in enumerate(self.suspects):
+            for field, known in (("cases", cells), ("cells", cells), ("claims", claims)):
+                for name in getattr(suspect, field):
+                    if name not in known:
+                        kind = field[:-1]
+                        raise refusal(f"unknown {kind} {name!r}", f"allowed: ids of {field}", ("suspects", i, field))
 
     @property
-    def calibrate_cases(self) -> list[CaseSpec]:
-        """The cases that are fitted."""
-        return [case for case in self.cases if case.use == "calibrate"]
+    def run_ids(self) -> list[str]:
+        """Every simulation of the study: its cases and its runs."""
+        return [*(case.id for case in self.cases), *self.runs]
+
+    @property
+    def figures(self) -> dict[str, Dimension]:
+        """Everything that the runs give, by ``RUN:FIGURE``."""
+        workloads = {case.id: dd_of(self, case) for case in self.cases} | {
+            name: run.workload for name, run in self.runs.items()
+        }
+        return {
+            f"{run}:{figure}": dimension
+            for run, workload in workloads.items()
+            for figure, dimension in figures_of(workload).items()
+        }
+
+    @property
+    def all_cells(self) -> tuple[Cell, ...]:
+        """Every measured number that a run gives."""
+        megabyte = unit_value("MB/s", self.conventions) or math.nan
+        cases = (
+            Cell(case.id, case.use, case.id, "rate", case.rate, "MB/s", case.rate * megabyte, case.seconds)
+            for case in self.cases
+        )
+        cells = (
+            Cell(
+                cell.id,
+                cell.use,
+                cell.run,
+                cell.figure,
+                cell.measured,
+                cell.unit,
+                cell.measured * (unit_value(cell.unit, self.conventions) or math.nan),
+            )
+            for cell in self.cells
+        )
+        return (*cases, *cells)
+
+    @property
+    def calibrate_cells(self) -> list[Cell]:
+        """The cells that are fitted."""
+        return [cell for cell in self.all_cells if cell.use == "calibrate"]
+
+    @property
+    def wanted_runs(self) -> list[str]:
+        """The runs that a cell or a claim needs."""
+        names = {cell.run for cell in self.all_cells}
+        names |= {n.rpartition(":")[0] for claim in self.claims for n in (*claim.left, *claim.right)}
+        return [run for run in self.run_ids if run in names]
+
+    @property
+    def missing_cells(self) -> tuple[MissingSpec, ...]:
+        """Numbers of the report that no run gives."""
+        before = (
+            MissingSpec(id=case.id, use=case.use, measured=case.rate, unit="MB/s", needs=case.needs)
+            for case in self.open_cases
+        )
+        return (*before, *self.missing)
+
+    def suspected(self, name: str) -> str | None:
+        """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""
+        return next((suspect.mechanism for suspect in self.suspects if name in suspect.names), None)
 
 
-def _unique(where: str, names: list[str]) -> None:
+def unit_value(unit: Unit, conventions: Conventions) -> float | None:
+    """SI value of 1 of a unit; None if the conventions do not say it."""
+    values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "%": 0.01}
+    return values.get(unit, 1.0)
+
+
+def _unique(where: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
             raise refusal(f"{name} stands there twice", "allowed: once", (where,))
         seen.add(name)
-
-
-def value_at(study: StudySpec, path: str) -> Any:
-    """The value that a parameter's path names, in SI units; a kernel's path length is 1."""
-    keys = path.split(".")
-    if keys[0] == "kernels" and keys[-1] == "path_length" and ".".join(keys[1:-1]) in kernel_names():
-        return 1.0
-    if keys[0] != "machine" or len(keys) < 3:
-        raise KeyError(path)
-    if keys[1] == "drives":
-        return getattr(study.machine.drives[keys[2]].spec(), keys[3])
-    here: Any = study.machine
-    for key in keys[1:]:
-        here = here[key] if isinstance(here, dict) else getattr(here, key)
-    return here
-
-
-class CaseBuilder:
-    """Scenarios of a study's cases with some factors applied.
-
-    Parameters
-    ----------
-    study
-        The study.
-    factors
-        Factor by parameter name; 1 where a parameter is not named.
-    """
-
-    def __init__(self, study: StudySpec, factors: dict[str, float]) -> None:
-        self.study = study
-        self._path_length: dict[str, float] = {}
-        changes: dict[str, Any] = study.machine.model_dump()
-        together: dict[str, float] = {}
-        for parameter in study.parameters:
-            for path in parameter.paths:
-                together[path] = together.get(path, 1.0) * factors.get(parameter.name, 1.0)
-        for path, factor in together.items():
-            self._apply(changes, path, value_at(study, path) * factor)
-        self._machine: dict[str, Any] = changes
-
-    def _apply(self, machine: dict[str, Any], path: str, value: float) -> None:
-        keys = path.split(".")
-        if keys[0] == "kernels":
-            self._path_length[".".join(keys[1:-1])] = value
-            return
-        if keys[1] == "drives":
-            machine["drives"][keys[2]]["overrides"][keys[3]] = value
-            return
-        here = machine
-        for key in keys[1:-1]:
-            here = here[key]
-        here[keys[-1]] = value
-
-    def scenario(self, case: CaseSpec) -> ScenarioSpec:
-        """The scenario of one case: only with the drives and prices it uses, so that equal ones are recognised."""
-        study = self.study
-        arrays = {} if case.array is None else {ARRAY_NAME: study.arrays[case.array]}
-        used = {*case.targets, *(member for array in arrays.values() for member in array.members)}
-        drives = {name: spec for name, spec in self._machine["drives"].items() if name in used}
-        channels = {spec["channel"] for spec in drives.values()}
-        prices = dict(self._machine["cpu"]["prices"])
-        base = study.machine.cpu.prices
-        for unused in _unused_prices(case.direction, [array.level for array in arrays.values()]):
-            prices[unused] = getattr(base, unused)
-        machine = {
-            **self._machine,
-            "cpu": {**self._machine["cpu"], "prices": prices},
-            "drives": drives,
-            "channels": {name: spec for name, spec in self._machine["channels"].items() if name in channels},
-        }
-        return ScenarioSpec(
-            name=case.id,
-            machine=MachineSpec.model_validate(machine),
-            kernel=case.kernel,
-            path_length=self._path_length.get(case.kernel, 1.0),
-            arrays=arrays,
-            workload=DdSpec(
-                direction=case.direction,
-                block_size=study.workload.block_size,
-                size=study.workload.size,
-                targets=case.targets,
-            ),
-        )
-
-
-def _unused_prices(direction: str, levels: list[str]) -> list[str]:
-    """Prices that a case never pays, whatever they are."""
-    unused = ["write_call" if direction == "read" else "read_call"]
-    if "raid1" not in levels:
-        unused.append("clone")
-    if not {"raid4", "raid5", "raid6"} & set(levels):
-        unused += ["stripe", "xor_rate"]
-    return unused
 
 
 def study_names() -> list[str]:

@@ -27,6 +27,7 @@ COMMANDS = {
     "conformance": ("conformance:conformance_command", "Compare the model with recorded behaviour of real programs."),
     "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
     "run": ("run:run_command", "Simulate a scenario file."),
+    "workload": ("workload:workload_command", "Show what a benchmark program asks of the kernel."),
     "drives": ("drives:drives_command", "List the drives in the catalogue."),
     "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
     "studies": ("studies:studies_command", "List the published benchmark reports in the catalogue."),

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from ..calibration.study import load_study, study_names
+from ..calibration.study import StudySpec, load_study, study_names
 
 
 def studies_command(
@@ -23,12 +23,11 @@ def studies_command(
             {
                 "id": study.id,
                 "title": study.title,
+                "report": study.report,
                 "author": study.source.author,
                 "date": study.source.date,
                 "where": study.source.where,
-                "calibrate": len(study.calibrate_cases),
-                "predict": len(study.cases) - len(study.calibrate_cases),
-                "missing": len(study.open_cases),
+                **_counts(study),
             }
             for study in studies
         ]
@@ -37,11 +36,19 @@ def studies_command(
     table = Table(box=SIMPLE_HEAD)
     for heading in ("study", "title", "author", "date"):
         table.add_column(heading)
-    for heading in ("calibrate", "predict", "missing"):
+    for heading in ("calibrate", "predict", "claims", "missing"):
         table.add_column(heading, justify="right")
     for study in studies:
-        calibrated = len(study.calibrate_cases)
-        counts = (calibrated, len(study.cases) - calibrated, len(study.open_cases))
-        table.add_row(study.id, study.title, study.source.author, study.source.date, *map(str, counts))
+        table.add_row(study.id, study.title, study.source.author, study.source.date, *map(str, _counts(study).values()))
     console = Console()
     (console if console.is_terminal else Console(width=128)).print(table)
+
+
+def _counts(study: StudySpec) -> dict[str, int]:
+    calibrated = len(study.calibrate_cells)
+    return {
+        "calibrate": calibrated,
+        "predict": len(study.all_cells) - calibrated,
+        "claims": len(study.claims),
+        "missing": len(study.missing_cells),
+    }

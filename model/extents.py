@@ -107,6 +107,11 @@ class ExtentSet:
         i = bisect_left(self.starts, position)
         return self.starts[i] if i < len(self.starts) else None
 
+    def overlaps(self, start: int, end: int) -> bool:
+        """Whether any byte of [start, end) is in the set."""
+        i = bisect_right(self.ends, start)
+        return i < len(self.starts) and self.starts[i] < end
+
     def first(self) -> tuple[int, int]:
         """The lowest extent."""
         return self.starts[0], self.ends[0]

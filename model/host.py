@@ -48,6 +48,10 @@ class Prices:
         Two copies compared, per byte of one.
     buffer_page_s
         One page of the kernel's own buffers: allocated, cleared (CONFIG_INIT_ON_ALLOC_DEFAULT_ON) and freed again.
+    file_write_s, file_read_s
+        One write(2) or read(2) of a program on a file, besides what it copies and the pages it touches.
+    putc_s_per_byte, getc_s_per_byte
+        The C library's putc() and getc(), with the loop around them.
     """
 
     write_call_s: float
@@ -63,6 +67,10 @@ class Prices:
     segment_s: float = 0.0
     compare_s_per_byte: float = 0.0
     buffer_page_s: float = 0.0
+    file_write_s: float = 0.0
+    file_read_s: float = 0.0
+    putc_s_per_byte: float = 0.0
+    getc_s_per_byte: float = 0.0
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""

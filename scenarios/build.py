@@ -12,14 +12,20 @@ from ..model.cpu import Cpu
 from ..model.dd import Dd
 from ..model.dirty_memory import DirtyLimits, DirtyMemory
 from ..model.engine import Engine
+from ..model.file_system import FileSystem
 from ..model.host import Host
 from ..model.kernels import KernelSpec, kernel
 from ..model.links import Link
+from ..model.page_cache import PageCache, PageCacheSettings
+from ..model.page_memory import PageMemory
 from ..model.parity_array import ParityArray
+from ..model.partition import Partition
+from ..model.process import Mount
 from ..model.raw_cache import RawCache, RawCacheSettings
 from ..model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from .build_arrays import Arrays
 from .build_drives import Drives
+from .programs import FileSystemSpec, ProgramsSpec
 from .scenario import ScenarioSpec
 from .workloads import DdSpec, LoadSpec
 
@@ -30,10 +36,19 @@ _FIRST_STREAM = 100
 
 
 class BuiltMachine:
-    """The parts of one scenario, ready to run."""
+    """The parts of one scenario, ready to run.
 
-    def __init__(self, scenario: ScenarioSpec) -> None:
+    Parameters
+    ----------
+    scenario
+        What to build.
+    scale
+        Programs run at this fraction of their size, on as much less memory.
+    """
+
+    def __init__(self, scenario: ScenarioSpec, scale: int = 1) -> None:
         self.scenario = scenario
+        self.scale = scale
         machine = scenario.machine
         self.kernel: KernelSpec = kernel(scenario.kernel)
         self.engine = Engine(scenario.seed)
@@ -51,11 +66,17 @@ class BuiltMachine:
         self.spares = self._arrays.spares
         self.memory = DirtyMemory(self._dirty_limits())
         workload = scenario.workload
-        self.targets: list[Any] = [self._arrays.device(name) for name in workload.targets]
-        for name in scenario.busy_arrays:
-            self._arrays.device(name)
         self.dds: list[Dd] = []
         self.loads: list[DirectLoad] = []
+        self.mounts: dict[str, Mount] = {}
+        self.targets: list[Any] = []
+        if isinstance(workload, ProgramsSpec):
+            pages = PageMemory((machine.memory - machine.resident) // scale)
+            self.mounts = {point: self._mount(spec, pages) for point, spec in scenario.file_systems.items()}
+        else:
+            self.targets = [self._arrays.device(name) for name in workload.targets]
+        for name in scenario.busy_arrays:
+            self._arrays.device(name)
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
@@ -76,13 +97,19 @@ class BuiltMachine:
     def scheduler_cycle_s(self) -> float:
         """How long one round of batches of the I/O scheduler takes (s); 0 without batches."""
         section = self.kernel.queue
-        return section.read_batch + section.write_batch if section.scheduler == "anticipatory" else 0.0
+        match section.scheduler:
+            case "anticipatory":
+                return section.read_batch + section.write_batch
+            case "cfq":
+                return section.slice_sync + section.slice_async
+        return 0.0
 
     def _dirty_limits(self) -> DirtyLimits:
         section = self.kernel.cache
         memory = self.scenario.machine.memory
         if section.memory == "low":
             memory = min(memory, LOW_MEMORY_BYTES)
+        memory //= self.scale
         return DirtyLimits(
             int(section.flush_above * memory),
             int(section.flush_below * memory),
@@ -102,15 +129,50 @@ class BuiltMachine:
     def _read_ahead(self, array: Any) -> Callable[[int], ReadAhead]:
         section, layout = self.kernel.read_ahead, getattr(array, "layout", None)
         window, most = section.window, self.kernel.queue.max_request
+        tuned = self.scenario.read_ahead
+        if tuned is not None:
+            section = section.model_copy(
+                update={"window": tuned, "parity_chunks": 0, "parity_least": 0, "optimal_ios": None}
+            )
+            window = tuned
         if layout is not None and section.optimal_ios is not None:
             window = section.window_for(optimal_request_bytes(layout))
             most = largest_request_bytes(layout, most)
         elif isinstance(array, ParityArray):
             window = section.window_for_parity(array.layout.data_members, array.layout.chunk_bytes)
+        elif layout is not None:
+            window = section.window_for_stripes(optimal_request_bytes(layout))
         policy = READ_AHEAD[section.policy]
         if policy is ReadAhead61:
             return lambda end: ReadAhead61(window, end, most)
         return lambda end: policy(window, end)
+
+    def _mount(self, spec: FileSystemSpec, pages: PageMemory) -> Mount:
+        device = self._arrays.device(spec.on)
+        array = self._md_array(spec.on)
+        section = self.kernel.cache
+        kind = spec.settings()
+        whole = self.kernel.queue.max_request
+        settings = PageCacheSettings(
+            kind.block,
+            run_bytes=section.read_run,
+            flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
+            task_plug=self.kernel.queue.task_plug,
+        )
+        size = spec.size or device.capacity - spec.start
+        partition = Partition(device, spec.start, size, self.scale)
+        cache = PageCache(self.engine, self.host, partition, settings, pages, self.memory, self._read_ahead(array))
+        system = FileSystem(
+            self.engine,
+            self.host,
+            cache,
+            kind,
+            partition.capacity,
+            self.engine.streams.generator(f"file system {spec.on}"),
+            self.scenario.path_length / self.scenario.machine.cpu.clock,
+            spec.age,
+        )
+        return Mount(system, cache)
 
     def _dd(self, number: int, target: Any, workload: DdSpec) -> Dd:
         section = self.kernel.cache

@@ -14,6 +14,8 @@ from ..model.request import Device
 from ..model.schedulers import (
     Anticipatory,
     AnticipatorySettings,
+    Cfq,
+    CfqSettings,
     DeadlineSettings,
     LinusElevator,
     MqDeadline,
@@ -115,6 +117,16 @@ class Drives:
                     section.read_expire, section.write_expire, section.writes_starved, section.fifo_batch
                 )
                 return MqDeadline(section.max_request, settings)
+            case "cfq":
+                slices = CfqSettings(
+                    section.slice_sync,
+                    section.slice_async,
+                    section.slice_idle,
+                    section.read_expire,
+                    section.write_expire,
+                    section.quantum,
+                )
+                return Cfq(section.max_request, slices)
             case "none":
                 return None
         anticipatory = AnticipatorySettings(

@@ -11,7 +11,7 @@ from ..model.drives import DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
 from ..model.quantities import format_size
-from ..model.spec import Duration, Frequency, PositiveSize, Rate, Spec, refusal
+from ..model.spec import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
 from ..model.spec_errors import changed
 
 LEAST_MEMORY = 1 << 20
@@ -37,6 +37,14 @@ class PriceList(Spec):
     """A page of memory that a resync allocates and clears."""
     segment: Duration = 0.0
     """A segment of a large I/O that the driver walks past."""
+    file_write: Duration | None = None
+    """write(2) on a file, besides copying and pages; as `write_call` unless given."""
+    file_read: Duration | None = None
+    """read(2) on a file; as `read_call` unless given."""
+    putc: Duration = 0.0
+    """A byte through putc() of the C library."""
+    getc: Duration = 0.0
+    """A byte through getc()."""
     source: str
 
     def prices(self) -> Prices:
@@ -55,6 +63,10 @@ class PriceList(Spec):
             compare_s_per_byte=1.0 / (self.compare_rate or self.xor_rate),
             buffer_page_s=self.buffer_page,
             segment_s=self.segment,
+            file_write_s=self.write_call if self.file_write is None else self.file_write,
+            file_read_s=self.read_call if self.file_read is None else self.file_read,
+            putc_s_per_byte=self.putc,
+            getc_s_per_byte=self.getc,
         )
 
 
@@ -147,6 +159,8 @@ class MachineSpec(Spec):
     name: str
     cpu: CpuSpec
     memory: PositiveSize
+    resident: Size = 0
+    """What the kernel and the daemons hold of the memory, so that no file can be cached in it."""
     links: dict[str, LinkSpec]
     channels: dict[str, ChannelSpec]
     drives: dict[str, DriveInstance]
@@ -156,6 +170,9 @@ class MachineSpec(Spec):
     def _connected(self, info: ValidationInfo) -> Self:
         if self.memory < LEAST_MEMORY:
             raise refusal(format_size(self.memory), f"allowed: {format_size(LEAST_MEMORY)} or more", ("memory",))
+        if self.memory - self.resident < LEAST_MEMORY:
+            found = f"{format_size(self.resident)} of {format_size(self.memory)}"
+            raise refusal(found, f"allowed: {format_size(LEAST_MEMORY)} less than the memory, or lower", ("resident",))
         units = isinstance(info.context, dict) and info.context.get("units") == "required"
         for name, channel in self.channels.items():
             self._check_links(channel.links, ("channels", name, "links"))

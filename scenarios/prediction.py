@@ -68,6 +68,11 @@ class Prediction:
         Every resync thread that was at work.
     events
         Scheduled events of the simulation.
+    figures
+        What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of programs
+        "STEP.FIGURE", what the program itself reports.
+    scale
+        The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.program_run`.
     """
 
     seconds: float
@@ -80,3 +85,5 @@ class Prediction:
     member_ios: int
     rebuilds: tuple[RebuildProgress, ...]
     events: int
+    figures: dict[str, float]
+    scale: int = 1

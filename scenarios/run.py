@@ -8,7 +8,6 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -16,15 +15,15 @@ from ..model.dd import Dd
 from ..model.dirty_memory import DirtyLimits
 from ..model.errors import ArrayFailed, InputError
 from ..model.quantities import format_duration
-from ..model.resync import Resync
-from ..model.statistics import LatencyHistogram, Usage, bottleneck
+from ..model.statistics import bottleneck
 from .build import BuiltMachine
-from .prediction import Prediction, RebuildProgress
+from .measured_run import Run
+from .prediction import Prediction
+from .program_run import ProgramRun, scale_for
+from .programs import ProgramsSpec
 from .sample import Sample
 from .scenario import ScenarioSpec
 from .workloads import DdSpec, LoadSpec
-
-PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 _NO_GROWTH = 0.02
 """Two measurements whose growth of dirty memory differs by less than this share of the rate are the same regime."""
@@ -81,6 +80,11 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         load = LoadRun(BuiltMachine(scenario), sample)
         watch(load)
         return _prediction(load, scenario.workload.duration, load.run())
+    if isinstance(scenario.workload, ProgramsSpec):
+        programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample)), sample)
+        watch(programs)
+        rate = programs.run()
+        return _prediction(programs, programs.span * programs.scale, rate, programs.figures)
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario), sample)
@@ -114,118 +118,25 @@ def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
     return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
 
 
-def _prediction(run: Run, seconds: float, rate: float) -> Prediction:
+def _prediction(run: Run, seconds: float, rate: float, figures: dict[str, float] | None = None) -> Prediction:
     usages = run.usages()
     machine = run.machine
     latencies = run.latencies()
+    iops = {op: values["n"] / run.span for op, values in latencies.items()}
     return Prediction(
         seconds=seconds,
         measured_s=run.span,
         rate=rate,
-        iops={op: figures["n"] / run.span for op, figures in latencies.items()},
+        iops=iops,
         usages=usages,
         bottleneck=bottleneck(usages),
         latencies=latencies,
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
         rebuilds=run.rebuilds(),
         events=machine.engine.scheduled_events,
+        figures=figures or {"rate": rate, "seconds": seconds, "iops": sum(iops.values())},
+        scale=machine.scale,
     )
-
-
-class Run(ABC):
-    """A measured part of a workload on a built machine."""
-
-    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
-        self.machine = machine
-        self.sample = sample
-        self.began = 0.0
-        self._resynced: dict[Resync, int] = {}
-        for resync in machine.resyncs.values():
-            machine.engine.spawn(resync.run())
-
-    def _begin(self) -> None:
-        """The measurement begins: what was counted so far was warm-up."""
-        machine, now = self.machine, self.machine.engine.now
-        self.began = now
-        for disk in machine.disks.values():
-            disk.start_statistics(now)
-        for link in machine.all_links:
-            link.busy_s = 0.0
-            link.bytes_moved = 0
-        for cpu in machine.cpus:
-            cpu.busy_s = cpu.kernel_s = 0.0
-        for dd in machine.dds:
-            dd.cache.latencies = (LatencyHistogram(), LatencyHistogram())
-        for load in machine.loads:
-            load.start_statistics(now)
-        for controller in machine.controllers.values():
-            controller.start_statistics(now)
-        self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
-
-    @property
-    def span(self) -> float:
-        """Seconds of the measurement so far."""
-        return self.machine.engine.now - self.began
-
-    @property
-    @abstractmethod
-    def share(self) -> float:
-        """How much of the run is done, about (0 to 1)."""
-
-    def _resync_threads(self) -> list[tuple[str, Resync]]:
-        """Threads at work or done, with the name of their array."""
-        machine = self.machine
-        later = [(name, resync) for name, spares in machine.spares.items() for resync in spares.rebuilds]
-        return [*machine.resyncs.items(), *later]
-
-    def rebuilds(self) -> tuple[RebuildProgress, ...]:
-        """What the resync threads did during the measurement."""
-        found = []
-        for name, resync in self._resync_threads():
-            report = resync.report
-            begun = max(self.began, report.started_s)
-            over = self.machine.engine.now if report.finished_s is None else report.finished_s
-            done = resync.done_bytes - self._resynced.get(resync, 0)
-            per_member: int = resync.array.resync_bytes
-            scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
-            rate = scale * done / (over - begun) if over > begun else 0.0
-            position = int(scale * report.position_bytes)
-            found.append(RebuildProgress(name, resync.action, rate, per_member, position))
-        return tuple(found)
-
-    def latencies(self) -> dict[str, dict[str, float]]:
-        """Latencies of all caches' requests, by "read" and "write" where there were any."""
-        found = {}
-        for op, name in enumerate(("read", "write")):
-            merged = LatencyHistogram()
-            for dd in self.machine.dds:
-                merged.merge(dd.cache.latencies[op])
-            for load in self.machine.loads:
-                merged.merge(load.write_latency if op else load.read_latency)
-            if merged.count:
-                found[name] = {
-                    "n": float(merged.count),
-                    "mean_s": merged.mean,
-                    "min_s": merged.min,
-                    "max_s": merged.max,
-                    **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
-                }
-        return found
-
-    def usages(self) -> tuple[Usage, ...]:
-        """How busy everything was during the measurement."""
-        machine = self.machine
-        span = self.span
-        usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
-        usages += [
-            Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved)
-            for link in machine.all_links
-            if link.bytes_moved
-        ]
-        for name, disk in machine.disks.items():
-            busy, waiting, moved = disk.busy_s / span, disk.latency_s / span, disk.read_bytes + disk.write_bytes
-            usages.append(Usage(name, "disk", min(1.0, busy), waiting, disk.reads, disk.writes, moved))
-        return tuple(usages)
 
 
 class LoadRun(Run):

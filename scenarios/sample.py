@@ -27,6 +27,11 @@ class Sample:
     dirty_swing_bytes
         Where a kernel writes back in large swings (2.4 from 30 down to 20 % of memory), they are cut to this. It
         sets how long one swing takes, not the mean, as long as it is several times the drives' buffers.
+    scale
+        Programs on files run at this fraction of their sizes, counts and memory; None: as `program_bytes` says.
+    program_bytes, least_memory_bytes
+        Programs are simulated at the smallest scale (a power of two) at which they move no more than the first, unless
+        memory would get smaller than the second.
     """
 
     read_bytes: int = 64 << 20
@@ -34,6 +39,9 @@ class Sample:
     cycles: int = 3
     warm_up: float = 0.25
     dirty_swing_bytes: int = 16 << 20
+    scale: int | None = None
+    program_bytes: int = 4 << 30
+    least_memory_bytes: int = 24 << 20
 
 
 def sample_for(scenario: ScenarioSpec) -> Sample:

@@ -13,9 +13,11 @@ from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel
 from ..model.layouts import Layout, NestedLayout
 from ..model.quantities import format_rate
-from ..model.spec import Spec, refusal
+from ..model.spec import PositiveSize, Spec, refusal
 from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
+from .file_systems import FileSystems
 from .machine import MachineSpec
+from .programs import FileSystemSpec, ProgramsSpec
 from .workloads import DdSpec, LoadSpec, Workload
 
 _LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")
@@ -33,6 +35,10 @@ class ScenarioSpec(Spec):
     path_length: float = Field(default=1.0, gt=0)
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
+    file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
+    """By mount point."""
+    read_ahead: PositiveSize | None = None
+    """Largest read-ahead window (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given."""
     workload: Workload
     failures: tuple[FailureSpec, ...] = ()
     seed: int = Field(default=0, ge=0)
@@ -43,7 +49,9 @@ class ScenarioSpec(Spec):
         devices = Devices(self.machine, self.arrays, self.encrypted)
         devices.check()
         devices.check_users()
-        devices.check_workload(self.workload, known.cache.reach if self.workload.kind == "dd" else int)
+        FileSystems(self.file_systems, devices).check(self.workload)
+        if not isinstance(self.workload, ProgramsSpec):
+            devices.check_workload(self.workload, known.cache.reach if self.workload.kind == "dd" else int)
         devices.check_failures(self.failures)
         if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
+from .programs import ProgramsSpec
 
 SECTOR = 512
 _ALIGNED = 1 << 20
@@ -164,10 +165,10 @@ def _kind(value: Any) -> str:
     return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
 
 
-_KINDS = ("dd", "load")
+_KINDS = ("dd", "load", "programs")
 
 Workload = Annotated[
-    Annotated[DdSpec, Tag("dd")] | Annotated[LoadSpec, Tag("load")],
+    Annotated[DdSpec, Tag("dd")] | Annotated[LoadSpec, Tag("load")] | Annotated[ProgramsSpec, Tag("programs")],
     Discriminator(_kind),
     BeforeValidator(_known_kind),
 ]

@@ -1,49 +1,53 @@
-"""Predicted beside measured: errors, intervals and summaries of studies.
+"""Predicted beside measured: errors, intervals, claims and summaries of studies.
 
-The error of a case is |ln(predicted / measured)|, shown as a percentage. Calibrated and predicted cases are never
+The error of a cell is |ln(predicted / measured)|, shown as a percentage. Calibrated and predicted cells are never
 mixed: the first show how well the model can be fitted, only the second what a prediction is worth.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..calibration.evaluate import Evaluator, Progress
-from ..calibration.fit import CELL_SD
+from ..calibration.figures import figure_value
+from ..calibration.fit import CELL_SD, UNCALIBRATED_SD
 from ..calibration.profile import Profile
-from ..calibration.study import CaseBuilder, CaseSpec, StudySpec
+from ..calibration.study import Cell, StudySpec
+from ..calibration.study_document import ClaimSpec
+from ..calibration.study_runs import RunBuilder
 from ..scenarios.prediction import Prediction
 from ..scenarios.sample import Sample
 
 INTERVAL = 0.90
 _NORMAL_QUANTILE = 1.6448536269514722
 """Half of a 90 % interval of the normal distribution, in standard deviations."""
+_BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One case after its prediction.
+    """One cell after its prediction.
 
     Attributes
     ----------
     predicted, measured
-        In the report's unit, per second.
+        In the report's unit.
     predicted_seconds
-        Duration (s) of the whole workload.
+        Duration (s) of the whole run.
     low, high
         90 % interval of the prediction, in the report's unit.
     busiest
         The busiest part and how busy it was, in short.
     latencies
-        Of the page cache's requests (s); see :class:`~raidsim.scenarios.run.Prediction`.
+        Of the run's I/Os (s); see :class:`~raidsim.scenarios.prediction.Prediction`.
     """
 
-    case: CaseSpec
+    cell: Cell
     predicted: float
     predicted_seconds: float
     low: float
@@ -56,7 +60,7 @@ class Compared:
     @property
     def measured(self) -> float:
         """The report's number."""
-        return self.case.rate
+        return self.cell.measured
 
     @property
     def log_ratio(self) -> float:
@@ -73,6 +77,68 @@ class Compared:
         """Whether the measured value lies in the interval."""
         return self.low <= self.measured <= self.high
 
+    @property
+    def unit(self) -> str:
+        """The report's unit, as we write it."""
+        return _BINARY.get((self.cell.unit, round(self.cell.scale)), self.cell.unit)
+
+    def document(self) -> dict[str, Any]:
+        """The cell's part of ``raidsim predict --json``."""
+        return {
+            "id": self.cell.id,
+            "use": self.cell.use,
+            "run": self.cell.run,
+            "figure": self.cell.figure,
+            "unit": self.unit,
+            "measured": self.measured,
+            "predicted": self.predicted,
+            "error_pct": self.error_pct,
+            "interval": [self.low, self.high],
+            "bottleneck": self.bottleneck,
+            "seconds": {"measured": self.cell.seconds, "predicted": self.predicted_seconds},
+            "latencies": self.latencies,
+            "suspected": self.suspected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim of the report after the predictions.
+
+    Attributes
+    ----------
+    value
+        Left over right as predicted (the mean of the ratios).
+    measured
+        The same as measured, where the report has cells for all of it.
+    """
+
+    claim: ClaimSpec
+    value: float
+    measured: float | None
+    suspected: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the prediction says what the report says."""
+        return self.claim.allows(self.value)
+
+    @property
+    def supported(self) -> bool | None:
+        """Whether the report's own cells say so; None without them."""
+        return None if self.measured is None else self.claim.allows(self.measured)
+
+    def document(self) -> dict[str, Any]:
+        """The claim's part of ``raidsim predict --json``."""
+        return {
+            **self.claim.model_dump(mode="json"),
+            "value": self.value,
+            "holds": self.holds,
+            "measured": self.measured,
+            "supported": self.supported,
+            "suspected": self.suspected,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class StudyComparison:
@@ -80,46 +146,20 @@ class StudyComparison:
 
     study: StudySpec
     profile: Profile | None
-    cases: tuple[Compared, ...]
-
-    @property
-    def unit(self) -> str:
-        """Unit of the rates."""
-        return "MiB/s" if self.study.conventions.MB == 1 << 20 else "MB/s"
+    cells: tuple[Compared, ...]
+    claims: tuple[Claimed, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The study's part of ``raidsim predict --json``."""
         return {
             "id": self.study.id,
             "title": self.study.title,
+            "report": self.study.report,
             "profile": None if self.profile is None else _profile_document(self.profile),
-            "cases": [
-                {
-                    "id": compared.case.id,
-                    "use": compared.case.use,
-                    "unit": self.unit,
-                    "measured": compared.measured,
-                    "predicted": compared.predicted,
-                    "error_pct": compared.error_pct,
-                    "interval": [compared.low, compared.high],
-                    "bottleneck": compared.bottleneck,
-                    "seconds": {"measured": compared.case.seconds, "predicted": compared.predicted_seconds},
-                    "latencies": compared.latencies,
-                    "suspected": compared.suspected,
-                }
-                for compared in self.cases
-            ],
-            "missing": [
-                {
-                    "id": case.id,
-                    "use": case.use,
-                    "unit": self.unit,
-                    "measured": case.rate,
-                    "seconds": case.seconds,
-                    "needs": case.needs,
-                }
-                for case in self.study.open_cases
-            ],
+            "cases": [compared.document() for compared in self.cells],
+            "claims": [claimed.document() for claimed in self.claims],
+            "missing": [cell.model_dump(mode="json") for cell in self.study.missing_cells],
+            "summary": summary([self]),
         }
 
 
@@ -133,29 +173,53 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
 def compare(
     study: StudySpec, profile: Profile | None, evaluator: Evaluator, progress: Progress | None = None
 ) -> StudyComparison:
-    """Predict every case of a study with a profile (or with the study's own values) and compare."""
-    builder = CaseBuilder(study, profile.factors if profile is not None else {})
-    scenarios = [builder.scenario(case) for case in study.cases]
-    predictions = evaluator.run(scenarios, Sample(), progress)
-    pairs = zip(study.cases, predictions, strict=True)
-    return StudyComparison(study, profile, tuple(_compared(study, profile, case, made) for case, made in pairs))
+    """Predict every cell and claim of a study with a profile (or with the study's own values) and compare."""
+    builder = RunBuilder(study, profile.factors if profile is not None else {})
+    runs = study.wanted_runs
+    made = evaluator.run([builder.scenario(run) for run in runs], Sample(), progress)
+    predictions = dict(zip(runs, made, strict=True))
+    cells = study.all_cells
+    measured = {cell.name: cell.value for cell in cells}
+    return StudyComparison(
+        study,
+        profile,
+        tuple(_compared(study, profile, cell, predictions[cell.run]) for cell in cells),
+        tuple(_claimed(study, claim, predictions, measured) for claim in study.claims),
+    )
 
 
-def _compared(study: StudySpec, profile: Profile | None, case: CaseSpec, prediction: Prediction) -> Compared:
-    spread = profile.spread(case.id) if profile is not None else 0.0
-    model = max(CELL_SD, profile.rms if profile is not None else 0.0)
+def _compared(study: StudySpec, profile: Profile | None, cell: Cell, prediction: Prediction) -> Compared:
+    spread = profile.spread(cell.id) if profile is not None else 0.0
+    model = max(CELL_SD, profile.rms if profile is not None else UNCALIBRATED_SD)
     factor = math.exp(_NORMAL_QUANTILE * math.hypot(spread, model))
-    rate = prediction.rate / study.conventions.MB
+    predicted = figure_value(prediction, cell.run, cell.figure) / cell.scale
     return Compared(
-        case=case,
-        predicted=rate,
+        cell=cell,
+        predicted=predicted,
         predicted_seconds=prediction.seconds,
-        low=rate / factor,
-        high=rate * factor,
+        low=predicted / factor,
+        high=predicted * factor,
         bottleneck=prediction.bottleneck,
         busiest=_busiest(prediction),
-        suspected=study.suspected(case.id),
+        suspected=study.suspected(cell.id),
         latencies=prediction.latencies,
+    )
+
+
+def _claimed(
+    study: StudySpec, claim: ClaimSpec, predictions: Mapping[str, Prediction], measured: Mapping[str, float]
+) -> Claimed:
+    def predicted(name: str) -> float:
+        run, _, figure = name.rpartition(":")
+        return figure_value(predictions[run], run, figure)
+
+    pairs = list(zip(claim.left, claim.right, strict=True))
+    known = all(name in measured for pair in pairs for name in pair)
+    return Claimed(
+        claim,
+        float(np.mean([predicted(left) / predicted(right) for left, right in pairs])),
+        float(np.mean([measured[left] / measured[right] for left, right in pairs])) if known else None,
+        study.suspected(claim.id),
     )
 
 
@@ -164,9 +228,9 @@ def _busiest(prediction: Prediction) -> str:
     return f"{top.name} {100 * top.utilisation:.0f} %"
 
 
-def summarise(cases: Iterable[Compared]) -> dict[str, Any]:
-    """``{"n", "median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"}``; None without cases."""
-    chosen = list(cases)
+def summarise(cells: Iterable[Compared]) -> dict[str, Any]:
+    """``{"n", "median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"}``; None without cells."""
+    chosen = list(cells)
     if not chosen:
         empty = dict.fromkeys(("median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"))
         return {"n": 0, **empty}
@@ -181,6 +245,11 @@ def summarise(cases: Iterable[Compared]) -> dict[str, Any]:
 
 
 def summary(comparisons: Sequence[StudyComparison]) -> dict[str, Any]:
-    """Summaries of calibrated and of predicted cases over all studies."""
-    cases = [compared for comparison in comparisons for compared in comparison.cases]
-    return {use: summarise(c for c in cases if c.case.use == use) for use in ("calibrate", "predict")}
+    """Summaries of calibrated and of predicted cells over some studies, the claims, and what is missing."""
+    cells = [compared for comparison in comparisons for compared in comparison.cells]
+    claims = [claimed for comparison in comparisons for claimed in comparison.claims]
+    return {
+        **{use: summarise(c for c in cells if c.cell.use == use) for use in ("calibrate", "predict")},
+        "claims": {"n": len(claims), "held": sum(claimed.holds for claimed in claims)},
+        "missing": sum(len(comparison.study.missing_cells) for comparison in comparisons),
+    }

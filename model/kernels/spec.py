@@ -71,6 +71,8 @@ class ReadAheadSection(Spec):
         On a plain device.
     parity_chunks, parity_least
         On a parity array: chunks, and bytes at least, per data disk.
+    stripes
+        On RAID 0 and RAID 10: whole stripes of data at least.
     optimal_ios
         On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
     """
@@ -79,12 +81,17 @@ class ReadAheadSection(Spec):
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0
+    stripes: int = 0
     optimal_ios: int | None = None
     source: str
 
     def window_for_parity(self, data_disks: int, chunk_bytes: int) -> int:
         """Window (bytes) on RAID 4/5/6 of `data_disks` with chunks of `chunk_bytes`."""
         return max(self.window, data_disks * max(self.parity_chunks * chunk_bytes, self.parity_least))
+
+    def window_for_stripes(self, stripe_bytes: int) -> int:
+        """Window (bytes) on an array other than parity with `stripe_bytes` of data in a stripe (0: it has none)."""
+        return max(self.window, self.stripes * stripe_bytes)
 
     def window_for(self, optimal_bytes: int) -> int:
         """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none)."""
@@ -112,12 +119,14 @@ class QueueSection(Spec):
     plug_delay
         And after so long (0: never).
     read_expire, write_expire, writes_starved, fifo_batch
-        Of the anticipatory and of the deadline schedulers.
+        Of the anticipatory and of the deadline schedulers, and of CFQ.
+    slice_sync, slice_async, slice_idle, quantum
+        Of CFQ.
     throttle_rotational, throttle_solid
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
 
-    scheduler: Literal["linus", "anticipatory", "noop", "mq-deadline", "none", "disksort"]
+    scheduler: Literal["linus", "anticipatory", "cfq", "noop", "mq-deadline", "none", "disksort"]
     multiqueue: bool = False
     scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
     max_request: PositiveSize
@@ -135,6 +144,10 @@ class QueueSection(Spec):
     write_expire: Duration = 0.25
     writes_starved: int = 2
     fifo_batch: int = 16
+    slice_sync: Duration = 0.1
+    slice_async: Duration = 0.04
+    slice_idle: Duration = 0.008
+    quantum: int = 4
     throttle_rotational: Duration = 0.0
     throttle_solid: Duration = 0.0
     source: str

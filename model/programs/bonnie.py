@@ -7,7 +7,7 @@ they draw tickets from a pipe, and each seeds its random numbers with its proces
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .glibc_random import GlibcRandom
 from .operation import Kind, Operation, mark, transfer
@@ -17,7 +17,6 @@ MIB = 1024 * 1024
 SEEKERS = 3
 SEEKS = 4000
 UPDATE_EVERY = 10
-_SLEEP_S = 5
 _REPORT_BYTES = 24
 """Three times as numbers of 8 bytes, which each seeker sends back."""
 
@@ -42,6 +41,10 @@ class BonnieSettings:
         Buffer of the C library, which is ``st_blksize`` of the file system.
     name
         Path of the file; further ones have a number behind it.
+    seeks
+        Seeks in all.
+    sleep_s
+        Pause before them (s), outside every timed part.
     """
 
     megabytes: int = 100
@@ -51,6 +54,12 @@ class BonnieSettings:
     seek_chunk: int = 16 * KIB
     stdio_bytes: int = 4 * KIB
     name: str = "./Bonnie"
+    seeks: int = SEEKS
+    sleep_s: int = 5
+
+    def scaled(self, divisor: int) -> BonnieSettings:
+        """A run of one `divisor`-th: size and seeks."""
+        return replace(self, megabytes=max(1, self.megabytes // divisor), seeks=max(SEEKERS, self.seeks // divisor))
 
 
 def bonnie_1_2(megabytes: int = 100, stdio_bytes: int = 4 * KIB) -> Bonnie:
@@ -133,9 +142,10 @@ class Bonnie:
             yield Operation(Kind.READ, name, self.size, 0, chunk)
             yield Operation(Kind.CLOSE, name)
         yield Operation(Kind.FORK, calls=SEEKERS)
-        yield Operation(Kind.SLEEP, size=_SLEEP_S)
+        yield Operation(Kind.SLEEP, size=settings.sleep_s)
         yield mark("seeks")
-        yield Operation(Kind.TELL, size=SEEKS + SEEKERS, call_bytes=SEEKS + SEEKERS)
+        tickets = settings.seeks + SEEKERS  # and one each that says there are no more
+        yield Operation(Kind.TELL, size=tickets, call_bytes=tickets)
         yield Operation(Kind.HEAR, size=SEEKERS * _REPORT_BYTES, call_bytes=_REPORT_BYTES, calls=SEEKERS)
         for name in names:
             yield Operation(Kind.UNLINK, name)

@@ -1,7 +1,8 @@
 """bonnie++ by Russell Coker: bonnie's phases in another order and other sizes, then many small files.
 
 Facts from bonnie++ 1.03 (bonnie++.cpp, bon_io.cpp, bon_file.cpp) and from its successors 1.9x and 2.00. Its random
-numbers are seeded with the time, so the places of the seeks are drawn here from a seed that is given.
+numbers are seeded with the time, so the places of the seeks and the order of the small files are drawn here from a
+seed that is given.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _ENTRY_HEADER = 20
 """Bytes of a directory entry besides its name (struct dirent64), the closing 0 included; entries are multiples of 8."""
 _LISTED = "O_RDONLY|O_NONBLOCK|O_CLOEXEC|O_DIRECTORY"
 _ID_LETTERS = 7
+_NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _MOST_RANDOM_LETTERS = 12
 
 
@@ -38,7 +40,7 @@ class BonniePlusPlusSettings:
     file_megabytes
         Largest file; what is beyond it goes to further ones. 0: one file.
     small_files
-        ``-n``: files to create, stat and delete, in units of 1024; 0: none.
+        ``-n``: files to create, stat and delete, in units of `small_unit`; 0: none.
     sync
         ``-b``: fsync before every close. Since 1.9 always.
     seekers, sleep_s
@@ -53,6 +55,12 @@ class BonniePlusPlusSettings:
         Buffer of the C library.
     name
         Path of the files without their number, and of the directory for the small ones.
+    seeks
+        Seeks in all.
+    small_unit
+        What `small_files` counts: 1024 files. 1 makes it a plain number of files.
+    seed
+        Of the names and the random order of the small files.
     """
 
     megabytes: int = 300
@@ -67,6 +75,22 @@ class BonniePlusPlusSettings:
     shared_tickets: bool = False
     stdio_bytes: int = 4 * KIB
     name: str = "./Bonnie"
+    seeks: int = SEEKS
+    small_unit: int = KIB
+    seed: int = 1
+
+    def scaled(self, divisor: int) -> BonniePlusPlusSettings:
+        """A run of one `divisor`-th: sizes, seeks and small files; as many files and phases as the whole run has."""
+        by_byte = self.per_character_bytes
+        return replace(
+            self,
+            megabytes=self.megabytes and max(1, self.megabytes // divisor),
+            file_megabytes=self.file_megabytes and max(1, self.file_megabytes // divisor),
+            per_character_bytes=None if by_byte is None else max(1, by_byte // divisor),
+            seeks=max(self.seekers, self.seeks // divisor),
+            small_files=self.small_files and max(1, self.small_files * self.small_unit // divisor),
+            small_unit=1,
+        )
 
 
 def default_megabytes(memory_megabytes: int) -> int:
@@ -179,7 +203,8 @@ class BonniePlusPlus:
         yield Operation(Kind.FORK, calls=seekers)
         yield Operation(Kind.SLEEP, size=settings.sleep_s)
         yield mark("seeks")
-        yield Operation(Kind.TELL, size=SEEKS + seekers, call_bytes=SEEKS + seekers)
+        tickets = settings.seeks + seekers  # and one each that says there are no more
+        yield Operation(Kind.TELL, size=tickets, call_bytes=tickets)
         yield Operation(Kind.HEAR, size=seekers * _REPORT_BYTES, call_bytes=_REPORT_BYTES, calls=seekers)
         for name, _ in files:
             yield Operation(Kind.UNLINK, name)
@@ -235,34 +260,72 @@ class BonniePlusPlus:
             yield found
 
     def _small_files(self, order: str) -> Iterator[Operation]:
-        count, path = self.settings.small_files * KIB, self.settings.name
-        random = order == "at random"
+        """Empty files in one directory: created, looked up and deleted one by one.
+
+        In order the names rise and are then found by reading the directory; at random the names begin with random
+        letters, and the files are looked up and deleted in an order that is drawn anew each time.
+        """
+        path, random = self.settings.name, GlibcRandom(self.settings.seed)
+        in_order = order == "in order"
+        names = self._small_names(in_order, random)
         yield mark(f"create {order}")
         yield Operation(Kind.MKDIR, path)
-        yield Operation(Kind.OPEN, path, calls=count, flags="O_WRONLY|O_CREAT|O_TRUNC")
-        yield Operation(Kind.CLOSE, path, calls=count)
+        for name in names:
+            yield Operation(Kind.OPEN, name, flags="O_WRONLY|O_CREAT|O_TRUNC")
+            yield Operation(Kind.CLOSE, name)
         yield from self._sync_small()
         yield mark(f"stat {order}")
-        if not random:
-            yield from self._list(path, count)
-        yield Operation(Kind.STAT, path, calls=count)
+        yield from self._each_small(Kind.STAT, names, in_order, random)
         yield from self._sync_small()
         yield mark(f"delete {order}")
-        if not random:
-            yield from self._list(path, count)
-        yield Operation(Kind.UNLINK, path, calls=count)
+        yield from self._each_small(Kind.UNLINK, names, in_order, random)
         yield Operation(Kind.RMDIR, path)
         yield from self._sync_small()
+
+    def _small_names(self, in_order: bool, random: GlibcRandom) -> list[str]:
+        """Paths whose names are a number of 7 letters and 0 to 12 random ones, all lengths equally often."""
+        names = []
+        for number in range(self.settings.small_files * self.settings.small_unit):
+            count = number % (_MOST_RANDOM_LETTERS + 1)
+            letters = "".join(_NAME_LETTERS[random.draw() % len(_NAME_LETTERS)] for _ in range(count))
+            counted = f"{number:0{_ID_LETTERS}x}"
+            names.append(
+                f"{self.settings.name}/{counted}{letters}" if in_order else f"{self.settings.name}/{letters}{counted}"
+            )
+        return names
+
+    def _each_small(self, kind: Kind, names: list[str], in_order: bool, random: GlibcRandom) -> Iterator[Operation]:
+        if in_order:
+            yield from self._listed(kind, names)
+            return
+        for last in range(len(names) - 1, 0, -1):
+            other = random.draw() % (last + 1)
+            names[last], names[other] = names[other], names[last]
+        for name in names:
+            yield Operation(kind, name)
+
+    def _listed(self, kind: Kind, names: list[str]) -> Iterator[Operation]:
+        """Read the directory buffer by buffer, and do something with each file found there."""
+        path = self.settings.name
+        yield Operation(Kind.OPEN, path, flags=_LISTED)
+        at = given = 0
+        while given < len(names):
+            size, first = 0, given
+            while given < len(names) and size + (entry := _entry_bytes(names[given], path)) <= _DIRECTORY_BUFFER:
+                size += entry
+                given += 1
+            yield Operation(Kind.LIST, path, at, size, _DIRECTORY_BUFFER)
+            at += size
+            for name in names[first:given]:
+                yield Operation(kind, name)
+        yield Operation(Kind.LIST, path, at, 0, _DIRECTORY_BUFFER)
+        yield Operation(Kind.CLOSE, path)
 
     def _sync_small(self) -> Iterator[Operation]:
         if self.settings.sync_small:
             yield Operation(Kind.SYNC)
 
-    def _list(self, path: str, count: int) -> Iterator[Operation]:
-        """Read a directory of names of 7 to 19 letters, all lengths equally often, and find that there are no more."""
-        sizes = [-(-(_ENTRY_HEADER + _ID_LETTERS + more) // 8) * 8 for more in range(_MOST_RANDOM_LETTERS + 1)]
-        size = count * sum(sizes) // len(sizes)
-        yield Operation(Kind.OPEN, path, flags=_LISTED)
-        calls = -(-size // _DIRECTORY_BUFFER) + 1
-        yield Operation(Kind.LIST, path, 0, size, _DIRECTORY_BUFFER, calls)
-        yield Operation(Kind.CLOSE, path)
+
+def _entry_bytes(path: str, directory: str) -> int:
+    """Bytes of a file's entry as the kernel returns it."""
+    return -(-(_ENTRY_HEADER + len(path) - len(directory) - 1) // 8) * 8

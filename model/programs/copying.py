@@ -1,8 +1,9 @@
-"""What ``tar -x`` and ``cp -r`` do with a tree of files.
+"""What tar and ``cp -r`` do with a tree of files.
 
-tar reads its archive in records and writes a file as far as the record in memory goes, so the boundaries of the writes
-follow the archive's records (GNU tar 1.34, extract.c). cp of 2005 moves blocks of ``st_blksize`` and ends each file
-with a read of nothing (coreutils 5.2.1, copy.c); cp of today lets the kernel copy (coreutils 9.1). None of them syncs.
+tar moves its archive in records and a file as far as the record in memory goes, so the boundaries of the calls on files
+follow the archive's records (GNU tar 1.34, extract.c and create.c). cp of 2005 moves blocks of ``st_blksize`` and
+ends each file with a read of nothing (coreutils 5.2.1, copy.c); cp of today lets the kernel copy (coreutils 9.1). None
+of them syncs.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .operation import Kind, Operation, transfer
 
 TAR_BLOCK = 512
 TAR_RECORD = 20 * TAR_BLOCK
 _END_BLOCKS = 2
+_LISTED = "O_RDONLY|O_NONBLOCK|O_DIRECTORY"
+NOWHERE = "/dev/null"
 
 
 class TreeFile(NamedTuple):
@@ -79,7 +82,7 @@ class Tree:
         entries = []
         for path in paths:
             if path == largest:
-                mine = largest_directory
+                mine = largest_directory if len(paths) > 1 else count
             else:
                 place += 1
                 mine = in_others * place // (len(paths) - 1) - in_others * (place - 1) // (len(paths) - 1)
@@ -87,6 +90,15 @@ class Tree:
             entries.append((path, tuple(files)))
             given += mine
         return cls(tuple(entries))
+
+    def moved(self, to: str) -> Tree:
+        """The same tree below the directory `to`."""
+        return Tree(
+            tuple(
+                (f"{to}/{path}", tuple(TreeFile(f"{to}/{file.path}", file.size) for file in files))
+                for path, files in self.entries
+            )
+        )
 
     def most_entries(self) -> int:
         """Files and directories in the largest directory."""
@@ -117,40 +129,113 @@ def copy_calls(files: int, blocks: int) -> tuple[int, int]:
     return blocks + files, blocks
 
 
-def tar_extract(tree: Tree, archive: str = "tree.tar") -> Iterator[Operation]:
-    """``tar -xf ARCHIVE``."""
-    at = read = 0
+class _Piece(NamedTuple):
+    """What comes next in an archive; a record begins before the first piece in it."""
 
-    def record() -> Operation:
-        return Operation(Kind.READ, archive, read - TAR_RECORD, TAR_RECORD, TAR_RECORD)
+    what: Literal["record", "directory", "file", "data", "end of file"]
+    path: str = ""
+    offset: int = 0
+    size: int = 0
 
+
+def _archive(tree: Tree) -> Iterator[_Piece]:
+    """An archive from its first record to its last: headers, data in parts that end with their records, the end."""
+    at = end = 0
+    record = _Piece("record")
     for directory, files in tree.entries:
-        if at == read:
-            read += TAR_RECORD
-            yield record()
+        if at == end:
+            end += TAR_RECORD
+            yield record
         at += TAR_BLOCK
-        yield Operation(Kind.MKDIR, directory)
+        yield _Piece("directory", directory)
         for file in files:
-            if at == read:
-                read += TAR_RECORD
-                yield record()
+            if at == end:
+                end += TAR_RECORD
+                yield record
             at += TAR_BLOCK
-            yield Operation(Kind.OPEN, file.path, flags="O_WRONLY|O_CREAT|O_EXCL")
+            yield _Piece("file", file.path)
             done = 0
             while done < file.size:
-                if at == read:
-                    read += TAR_RECORD
-                    yield record()
-                part = min(file.size - done, read - at)
-                yield Operation(Kind.WRITE, file.path, done, part, part)
+                if at == end:
+                    end += TAR_RECORD
+                    yield record
+                part = min(file.size - done, end - at)
+                yield _Piece("data", file.path, done, part)
                 done += part
                 at += -(-part // TAR_BLOCK) * TAR_BLOCK
+            yield _Piece("end of file", file.path)
+    for _ in range(end, archive_bytes(0, at), TAR_RECORD):
+        yield record
+
+
+def tar_extract(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:
+    """``tar -xf ARCHIVE``: from a file, or from a pipe of that name."""
+    read = 0
+    for what, path, offset, size in _archive(tree):
+        if what == "record":
+            yield Operation(Kind.HEAR if pipe else Kind.READ, archive, read, TAR_RECORD, TAR_RECORD)
+            read += TAR_RECORD
+        elif what == "directory":
+            yield Operation(Kind.MKDIR, path)
+        elif what == "file":
+            yield Operation(Kind.OPEN, path, flags="O_WRONLY|O_CREAT|O_EXCL")
+        elif what == "data":
+            yield Operation(Kind.WRITE, path, offset, size, size)
+        else:
             for kind in (Kind.SET_TIMES, Kind.SET_OWNER, Kind.SET_MODE, Kind.CLOSE):
-                yield Operation(kind, file.path)
-    end = archive_bytes(0, at)
-    while read < end:
-        read += TAR_RECORD
-        yield record()
+                yield Operation(kind, path)
+
+
+def tar_create(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Iterator[Operation]:
+    """``tar -cf ARCHIVE TREE``: to a file, or to a pipe of that name.
+
+    A record is written when the next one begins. Where the archive is /dev/null GNU tar opens no file of the tree: it
+    only looks up their sizes. To read them, a pipe is put between (``tar -cf - TREE | cat > /dev/null``).
+    """
+    to_file = not pipe and archive != NOWHERE
+    reads = pipe or to_file
+    begun = 0
+
+    def written(number: int) -> Operation:
+        return Operation(Kind.TELL if pipe else Kind.WRITE, archive, (number - 1) * TAR_RECORD, TAR_RECORD, TAR_RECORD)
+
+    if not pipe:
+        yield Operation(Kind.OPEN, archive, flags="O_WRONLY|O_CREAT|O_TRUNC")
+    for what, path, offset, size in _archive(tree):
+        if what == "record":
+            if begun:
+                yield written(begun)
+            begun += 1
+        elif what == "directory":
+            yield Operation(Kind.STAT, path)
+            yield Operation(Kind.OPEN, path, flags=_LISTED)
+            yield Operation(Kind.LIST, path, calls=2)
+            yield Operation(Kind.CLOSE, path)
+        elif what == "file":
+            yield Operation(Kind.STAT, path)
+            if reads:
+                yield Operation(Kind.OPEN, path, flags="O_RDONLY")
+        elif not reads:
+            continue
+        elif what == "data":
+            yield Operation(Kind.READ, path, offset, size, size)
+        else:
+            yield Operation(Kind.CLOSE, path)
+    yield written(begun)
+    if not pipe:
+        yield Operation(Kind.CLOSE, archive)
+
+
+class PipedTar(NamedTuple):
+    """The two processes of ``tar -c TREE | tar -x``, which run together."""
+
+    creates: Iterator[Operation]
+    extracts: Iterator[Operation]
+
+
+def tar_pipe(tree: Tree, to: str = "copy", pipe: str = "pipe") -> PipedTar:
+    """``tar -cf - TREE | tar -xf - -C TO``: both sides move records of 10,240 bytes through the pipe."""
+    return PipedTar(tar_create(tree, pipe, pipe=True), tar_extract(tree.moved(to), pipe, pipe=True))
 
 
 def copy(tree: Tree, block: int = 4096, to: str = "copy") -> Iterator[Operation]:
@@ -198,7 +283,7 @@ def _spread(each: SizeClass) -> list[int]:
     if not each.files:
         return []
     mean = each.bytes / each.files
-    reach = min(mean - each.low, each.high - 1 - mean)
+    reach = max(0.0, min(mean - each.low, each.high - 1 - mean))
     sizes = []
     given = 0
     for index in range(each.files):

@@ -1,6 +1,7 @@
-"""The C library's ``random()`` of GNU, which bonnie seeds with the number of the process (stdlib/random_r.c).
+"""Random numbers of GNU's C library: ``random()``, which bonnie seeds with the number of its process, and ``rand_r()``.
 
-It is an additive feedback generator: each word is the sum of those 3 and 31 before it, and its lowest bit is dropped.
+``random()`` is an additive feedback generator: each word is the sum of those 3 and 31 before it, and its lowest bit is
+dropped (stdlib/random_r.c).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ _MASK32 = 0xFFFFFFFF
 
 
 class GlibcRandom:
-    """A generator of 31-bit numbers.
+    """A generator of 31-bit numbers, the C library's ``random()``.
 
     Parameters
     ----------
@@ -40,3 +41,26 @@ class GlibcRandom:
         value = state[at] = state[at] + state[at - _LAG] & _MASK32
         self._next = (at + 1) % _WORDS
         return value >> 1
+
+
+class GlibcRandR:
+    """A generator of 31-bit numbers, the C library's ``rand_r()``, which tiotest uses (stdlib/rand_r.c).
+
+    Parameters
+    ----------
+    seed
+        The 32 bits of its state.
+    """
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed & _MASK32
+
+    def draw(self) -> int:
+        """The next number, 0 to 2^31 - 1: 11, 10 and 10 bits of three steps of a congruential generator."""
+        value = 0
+        for bits in (11, 10, 10):
+            self._state = self._state * 1103515245 + 12345 & _MASK32
+            value = value << bits | (self._state >> 16) & (1 << bits) - 1
+        return value

@@ -1,4 +1,9 @@
-"""What a program asks of the kernel: one tuple for a run of equal system calls, never one a call."""
+"""What a program asks of the kernel: one tuple for a run of equal system calls, never one a call.
+
+Files are named by their paths; /dev/zero and /dev/null are the devices of that name, which cost the calls only. Where
+several processes run together (the seekers of bonnie, the threads of tiotest, the two ends of a pipe), each has its own
+sequence of operations.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +39,19 @@ class Kind(StrEnum):
     COPY_RANGE = "copy_file_range"
     FORK = "fork"
     """Start `calls` processes or threads."""
+    WAIT = "wait"
+    """Wait until `calls` processes or threads that were started have ended."""
     TELL = "write-pipe"
-    """Write `size` bytes to a pipe that other processes read."""
+    """Write `size` bytes to the pipe `file` that another process reads, in calls of `call_bytes`.
+
+    A call waits while the pipe is full: 4 KiB are in it before Linux 2.6.11, 64 KiB since (fs/pipe.c).
+    """
     HEAR = "read-pipe"
-    """Read `call_bytes` from a pipe, and wait for them."""
+    """Read `size` bytes from the pipe `file`, in calls of `call_bytes`, each of which waits for all of them.
+
+    That a call gets as much as the other side writes in one of its own, even where the pipe holds less, is what
+    pipe_read of Linux does: it goes on while the writer sleeps inside its call.
+    """
     SLEEP = "sleep"
     """`size` is the number of seconds."""
 

@@ -7,8 +7,8 @@ Nothing is ever synced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from .operation import Kind, Operation, mark, transfer
 CREATE_PHASE, TRANSACTION_PHASE, DELETE_PHASE, END = "create", "transactions", "delete", "end"
 """Names of the marks: PostMark looks at the clock when each begins."""
 
+_FEWEST_TRANSACTIONS = 10
 _CREATE, _APPEND = "O_RDWR|O_CREAT", "O_RDWR|O_APPEND"
 _LETTERS = {_CREATE: "C", _APPEND: "A", "O_RDONLY": "R"}
 
@@ -71,6 +72,14 @@ class PostMarkSettings:
     bias_read: int = 5
     bias_create: int = 5
     terse: bool = False
+
+    def scaled(self, divisor: int) -> PostMarkSettings:
+        """A run with one `divisor`-th of the files and transactions, their sizes as they are."""
+        return replace(
+            self,
+            number=max(1, self.number // divisor),
+            transactions=max(_FEWEST_TRANSACTIONS, self.transactions // divisor),
+        )
 
 
 class _File:
@@ -250,7 +259,7 @@ class PostMark:
         return Operation(kind, file, offset, size, block, size // block + 1)
 
 
-def log_lines(operations: Iterator[Operation]) -> Iterator[str]:
+def log_lines(operations: Iterable[Operation]) -> Iterator[str]:
     """One line for each file operation: its letter, path, bytes and calls that move data.
 
     C is create, A append, R read, D delete, M make and X remove a directory.

@@ -5,11 +5,13 @@ PostMark answers what it does not understand with a complaint and goes on; here 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..errors import InputError
+from .operation import Operation
 from .postmark import Location, PostMark, PostMarkSettings
 from .postmark_report import Clock, progress, report, show
 
@@ -135,10 +137,16 @@ def commands(text: str, name: str = "script") -> Iterator[Command]:
             return
 
 
-def transcript(text: str, name: str = "script", clock: Clock | None = None) -> tuple[str, list[PostMark]]:
+def transcript(
+    text: str,
+    name: str = "script",
+    clock: Clock | None = None,
+    watch: Callable[[PostMark, Iterator[Operation]], None] | None = None,
+) -> tuple[str, list[PostMark]]:
     """What a script that is typed in prints, and its runs; every run takes the times of `clock`.
 
-    What goes to a file is left out, and so is the text of ``help``.
+    What goes to a file is left out, and so is the text of ``help``. What each run does can be watched: `watch` takes
+    the run and its operations, all of them.
     """
     printed = [BANNER]
     runs = []
@@ -148,8 +156,10 @@ def transcript(text: str, name: str = "script", clock: Clock | None = None) -> t
         last = command.line
         if command.name == "run":
             run = PostMark(command.settings)
-            for _ in run.operations():
-                pass
+            if watch is None:
+                deque(run.operations(), maxlen=0)
+            else:
+                watch(run, run.operations())
             runs.append(run)
             printed.append(progress(run))
             if not command.argument:

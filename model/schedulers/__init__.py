@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .anticipatory import Anticipatory, AnticipatorySettings
 from .base import QueuedRequest, Scheduler
+from .cfq import Cfq, CfqSettings
 from .disksort import Disksort
 from .elevator import LinusElevator
 from .mq_deadline import DeadlineSettings, MqDeadline
@@ -12,6 +13,8 @@ from .noop import Noop
 __all__ = [
     "Anticipatory",
     "AnticipatorySettings",
+    "Cfq",
+    "CfqSettings",
     "DeadlineSettings",
     "Disksort",
     "LinusElevator",

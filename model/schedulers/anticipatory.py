@@ -3,21 +3,30 @@
 Reads and writes are served in alternating batches. Inside a read batch the disk is kept idle for a few
 milliseconds after a read, because the process that read is likely to read nearby again (Iyer and
 Druschel, "Anticipatory scheduling", SOSP 2001): one sequential reader is then not slowed by every write
-in the queue, and writes get their turn when the read batch expires or nobody reads.
+in the queue, and writes get their turn when the read batch expires or nobody reads. Nor do two sequential
+readers send the disk back and forth with every read: each has it until the oldest read of the other has
+expired. A read of another process ends the waiting only if it is near (as_close_req) or nearer than what
+the process usually seeks (as_can_break_anticipation).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
 from dataclasses import dataclass
 
 from ..request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
+from .io_history import SeekHistory
+from .one_way import Ordered, nearest
 
 _FIRST_WRITE_BUDGET = 16
 _LARGEST_WRITE_BUDGET = 4096
 _THINK_TIME_WEIGHT = 0.125
 """How much the newest pause between two reads counts in a process's think time."""
+_MOST_BACK = 512 << 20
+"""How far (bytes) the elevator goes back before it sweeps: MAXBACK, 2^20 sectors."""
+_CLOSE = 32 * 1024
+"""A read of another process so near (bytes) is served at once; doubles with every millisecond but the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +51,15 @@ class AnticipatorySettings:
 
 
 class _Reader:
-    """What the scheduler remembers of a process: when its last read ended and how long it thinks."""
+    """What the scheduler remembers of a process: when its last read ended, how long it thinks and how far it seeks."""
 
-    __slots__ = ("ended", "think_s")
+    __slots__ = ("ended", "seeks", "think_s", "under_way")
 
     def __init__(self) -> None:
         self.ended = -1.0
         self.think_s = 0.0
+        self.seeks = SeekHistory()
+        self.under_way = 0
 
 
 class Anticipatory(Scheduler):
@@ -61,7 +72,8 @@ class Anticipatory(Scheduler):
     settings
         Tunables.
     phase
-        How much of the first read batch is already over (0 to 1): disks do not start their batches together.
+        How much of the first read batch is already over when a write begins to wait (0 to 1): disks do not start
+        their batches together.
     """
 
     __slots__ = (
@@ -71,7 +83,8 @@ class Anticipatory(Scheduler):
         "_in_driver",
         "_last_reader",
         "_number",
-        "_position",
+        "_positions",
+        "_read_batch_s",
         "_readers",
         "_settings",
         "_sorted",
@@ -86,10 +99,11 @@ class Anticipatory(Scheduler):
     def __init__(self, max_bytes: int, settings: AnticipatorySettings, phase: float = 0.0) -> None:
         super().__init__(max_bytes)
         self._settings = settings
-        self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
+        self._sorted: tuple[Ordered, Ordered] = ([], [])
         self._batch = READ
-        self._batch_ends = settings.read_batch_s * (1.0 - phase)
-        self._position = 0
+        self._read_batch_s = settings.read_batch_s * (1.0 - phase)
+        self._batch_ends = self._read_batch_s
+        self._positions = [0, 0]
         self._in_driver = 0
         self._number = 0
         self._expiry_checked = [0.0, 0.0]
@@ -107,6 +121,13 @@ class Anticipatory(Scheduler):
         insort(self._sorted[queued.op], (queued.offset, self._number, queued))
         if queued.op == READ:
             self._read_arrived(queued.stream, now)
+            reader = self._readers[queued.stream]
+            reader.seeks.add(queued.offset, queued.size)
+            reader.under_way += 1
+            if self._wait_until >= 0.0 and self._is_better(queued, now):
+                self._stop_waiting()
+        elif self._wait_until >= 0.0 and self._readers.get(queued.stream) is self._last_reader:
+            self._stop_waiting()
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
         if request.op == READ:
@@ -119,6 +140,13 @@ class Anticipatory(Scheduler):
         elif reader.ended >= 0.0:
             reader.think_s += ((now - reader.ended) - reader.think_s) * _THINK_TIME_WEIGHT
             reader.ended = -1.0
+        if reader is self._last_reader:
+            self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
+        """There will be no more waiting until another read has gone out."""
+        self._wait_until = -1.0
+        self._last_reader = None
 
     def wake_at(self) -> float | None:
         """End of the anticipation, while one is on."""
@@ -130,8 +158,7 @@ class Anticipatory(Scheduler):
         if self._batch == READ:
             expired = now >= self._batch_ends
             if reads and not (expired and writes):
-                self._wait_until = -1.0
-                return self._pick(READ, now)
+                return self._next_read(now)
             if not reads and not writes:
                 return None
             if writes and not reads and not expired and self._anticipating(now):
@@ -150,9 +177,33 @@ class Anticipatory(Scheduler):
         self._batch_ends = now + self._settings.read_batch_s
         return self._pick(READ, now)
 
+    def _next_read(self, now: float) -> QueuedRequest | None:
+        reads, writes = self._sorted
+        if self._wait_until >= 0.0 and self._anticipating(now):
+            return None
+        at = self._expired(READ, now)
+        if at is None:
+            at = nearest(reads, self._positions[READ], _MOST_BACK)
+            if not self._is_better(reads[at][2], now) and self._anticipating(now):
+                return None
+        self._wait_until = -1.0
+        if not writes:
+            self._batch_ends = now + self._read_batch_s
+        return self._send(READ, at)
+
+    def _is_better(self, other: QueuedRequest, now: float) -> bool:
+        """Whether a read of another process is near, or nearer than what the last reader is expected to send."""
+        reader = self._last_reader
+        if reader is None:
+            return True
+        ahead = other.offset - self._positions[READ]
+        waited_ms = int((now - reader.ended) * 1000) if self._wait_until >= 0.0 else 0
+        close = _CLOSE << max(0, waited_ms - 1)
+        return -close // 2 <= ahead <= close or reader.seeks.mean > abs(ahead)
+
     def _anticipating(self, now: float) -> bool:
         reader = self._last_reader
-        if reader is None or reader.ended < 0.0:
+        if reader is None or reader.ended < 0.0 or reader.under_way:
             return False
         limit = self._settings.anticipation_s
         if reader.think_s > limit:
@@ -171,6 +222,7 @@ class Anticipatory(Scheduler):
     def _start_writes(self, now: float) -> None:
         self._batch = WRITE
         self._batch_ends = now + self._settings.write_batch_s
+        self._read_batch_s = self._settings.read_batch_s
         self._writes_allowed = self._write_budget
         self._writes_done = 0
 
@@ -186,14 +238,15 @@ class Anticipatory(Scheduler):
         return self._pick(WRITE, now)
 
     def _pick(self, op: int, now: float) -> QueuedRequest:
-        """One-way elevator from the last position, unless a request has expired."""
-        queue = self._sorted[op]
+        """The nearest request, unless one has expired."""
         at = self._expired(op, now)
-        if at is None:
-            at = bisect_left(queue, self._position, key=_offset) % len(queue)
-        _, _, queued = queue.pop(at)
-        self._position = queued.offset + queued.size
+        return self._send(op, nearest(self._sorted[op], self._positions[op], _MOST_BACK) if at is None else at)
+
+    def _send(self, op: int, at: int) -> QueuedRequest:
+        _, _, queued = self._sorted[op].pop(at)
+        self._positions[op] = queued.offset + queued.size
         self._in_driver += 1
+        self._last_reader = self._readers[queued.stream] if op == READ else None
         return self._take(queued)
 
     def _expired(self, op: int, now: float) -> int | None:
@@ -207,13 +260,9 @@ class Anticipatory(Scheduler):
         return oldest if now - queue[oldest][2].arrived > expire_s else None
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
-        """Remember whose read ended, for the anticipation."""
+        """Remember when whose read ended, for the anticipation."""
         self._in_driver -= 1
         if queued.op == READ:
             reader = self._readers[queued.stream]
             reader.ended = now
-            self._last_reader = reader
-
-
-def _offset(entry: tuple[int, int, QueuedRequest]) -> int:
-    return entry[0]
+            reader.under_way -= 1

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from raidsim.calibration import fit as fit_module
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.fit import calibrate
+from raidsim.calibration.fit import UNCALIBRATED_SD, calibrate
 from raidsim.calibration.profile import Profile, fingerprint, load_profile, profile_path
-from raidsim.calibration.study import CaseBuilder, StudySpec
+from raidsim.calibration.study import StudySpec
+from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.sample import Sample
@@ -77,13 +79,47 @@ def test_the_fit_is_reproducible_in_other_processes(study: StudySpec, profile: P
     assert other.parameters == profile.parameters
 
 
-def test_nothing_to_fit_is_refused(study: StudySpec) -> None:
-    """Without calibrate cells or without parameters there is no fit, and a message says which is missing."""
+def test_without_calibrate_cells_the_priors_stand(study: StudySpec) -> None:
+    """Nothing is fitted then: factors of 1, errors as large as the priors, and intervals that carry them."""
     document = small.small_document({case.id: case.rate for case in study.cases})
     for case in document["cases"]:
         case["use"] = "predict"
-    with Evaluator(1) as evaluator, pytest.raises(InputError, match="no case to calibrate on"):
-        calibrate(validate(StudySpec, document), evaluator)
+    with Evaluator(1) as evaluator:
+        profile = calibrate(validate(StudySpec, document), evaluator)
+    assert profile.factors == {"media rate": 1.0, "bus": 1.0}
+    assert [p.standard_error for p in profile.parameters] == pytest.approx([0.2, 0.2])
+    assert profile.rms == UNCALIBRATED_SD
+    assert profile.spread("one") == pytest.approx(0.2, rel=0.1)
+
+
+def test_nothing_to_fit_is_refused(study: StudySpec) -> None:
+    """Without parameters there is no fit, and a message says so."""
+    with Evaluator(1) as evaluator, pytest.raises(InputError, match="no parameters"):
+        calibrate(study.model_copy(update={"parameters": ()}), evaluator)
+
+
+def test_runs_give_their_parameters_back() -> None:
+    """Two runs in different units (seconds, KB/s) are fitted as well as rates of cases, each simulated once for all
+    of its cells, and the prediction of another layout then comes out right.
+    """
+    study = small.runs_study()
+    with Evaluator(1) as evaluator:
+        profile = calibrate(study, evaluator)
+    for name, true in small.TRUE_FACTORS.items():
+        fitted = next(p for p in profile.parameters if p.name == name)
+        assert abs(math.log(fitted.factor / true)) < 2 * fitted.standard_error
+    assert profile.sensitivities["one"][0] < -0.5  # a faster drive takes less time
+    assert profile.sensitivities["both/seconds"] == pytest.approx([-x for x in profile.sensitivities["both"]], abs=1e-6)
+
+
+def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one Jacobian the fit still ends within two standard errors: later steps use it again."""
+    monkeypatch.setattr(fit_module, "MOST_JACOBIANS", 1)
+    with Evaluator(1) as evaluator:
+        profile = calibrate(study, evaluator)
+    for name, true in small.TRUE_FACTORS.items():
+        fitted = next(p for p in profile.parameters if p.name == name)
+        assert abs(math.log(fitted.factor / true)) < 2 * fitted.standard_error
 
 
 def test_profile_survives_its_file(profile: Profile, tmp_path: Path) -> None:
@@ -152,8 +188,7 @@ def test_profiles_go_where_they_are_told(study: StudySpec, monkeypatch: pytest.M
 
 def test_equal_scenarios_are_simulated_once(study: StudySpec) -> None:
     """The evaluator recognises a run it has done, whatever the case is called."""
-    builder = CaseBuilder(study, {})
-    scenario = builder.scenario(study.cases[0])
+    scenario = RunBuilder(study, {}).scenario("one")
     renamed = scenario.model_copy(update={"name": "something else"})
     with Evaluator(1) as evaluator:
         first, second = evaluator.run([scenario, renamed], Sample(read_bytes=4 << 20))

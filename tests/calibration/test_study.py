@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from raidsim.calibration import study as study_module
-from raidsim.calibration.study import CaseBuilder, StudySpec, load_study, study_names, value_at
+from raidsim.calibration.study import StudySpec, load_study, study_names
+from raidsim.calibration.study_parameters import value_at
+from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.errors import InputError
 
 SOURCE = Path(study_module.__file__).parent / "studies" / "gentoo-2004.yaml"
@@ -29,8 +31,8 @@ def test_every_cell_of_the_raw_device_tables_is_a_case(gentoo: StudySpec) -> Non
 
 
 def test_the_other_tables_are_there_too(gentoo: StudySpec) -> None:
-    """13 file-system cells, 8 of the crypto comparison and all 44 of the chunk-size tables wait as open cases."""
-    kinds = [case.id.split("/")[1].split("-")[0] for case in gentoo.open_cases]
+    """13 file-system cells, 8 of the crypto comparison and all 44 of the chunk-size tables."""
+    kinds = [cell.id.split("/")[1].split("-")[0] for cell in gentoo.cells]
     assert kinds.count("tar") == 13
     assert kinds.count("crypto") == 8
     assert kinds.count("chunk") == 44
@@ -52,9 +54,9 @@ def test_only_single_drives_and_one_pair_are_calibrated_on(gentoo: StudySpec) ->
 
 def test_a_factor_reaches_what_its_path_names(gentoo: StudySpec) -> None:
     """Machine values, fields of one drive and a kernel's path length move by their factor; nothing else does."""
-    case = next(c for c in gentoo.cases if c.id == "2.4.26/hde+hdg/read")
-    plain = CaseBuilder(gentoo, {}).scenario(case)
-    moved = CaseBuilder(gentoo, {"PCI rate": 1.1, "media rate hde": 0.9, "kernel 2.4.26": 1.2}).scenario(case)
+    case = "2.4.26/hde+hdg/read"
+    plain = RunBuilder(gentoo, {}).scenario(case)
+    moved = RunBuilder(gentoo, {"PCI rate": 1.1, "media rate hde": 0.9, "kernel 2.4.26": 1.2}).scenario(case)
     assert moved.machine.links["pci"].rate == pytest.approx(1.1 * plain.machine.links["pci"].rate)
     rate = value_at(gentoo, "machine.drives.hde.outer_media_rate")
     assert moved.machine.drives["hde"].spec().outer_media_rate == pytest.approx(0.9 * rate)
@@ -67,17 +69,15 @@ def test_factors_on_one_value_multiply(gentoo: StudySpec) -> None:
     twice = gentoo.model_copy(
         update={"parameters": (*gentoo.parameters, gentoo.parameters[4].model_copy(update={"name": "again"}))}
     )
-    scenario = CaseBuilder(twice, {"PCI rate": 1.1, "again": 1.2}).scenario(twice.cases[0])
+    scenario = RunBuilder(twice, {"PCI rate": 1.1, "again": 1.2}).scenario(twice.cases[0].id)
     assert scenario.machine.links["pci"].rate == pytest.approx(1.32 * 120e6)
 
 
 def test_a_case_does_not_depend_on_prices_it_never_pays(gentoo: StudySpec) -> None:
     """A single read is the same scenario whatever a mirror's clone costs, so it is not simulated again for it."""
-    read = next(c for c in gentoo.cases if c.id == "2.6.8/hde/read")
-    mirror = next(c for c in gentoo.cases if c.id == "2.6.8/raid1/write")
-    builder, plain = CaseBuilder(gentoo, {"mirror clone": 2.0}), CaseBuilder(gentoo, {})
-    assert builder.scenario(read) == plain.scenario(read)
-    assert builder.scenario(mirror) != plain.scenario(mirror)
+    builder, plain = RunBuilder(gentoo, {"mirror clone": 2.0}), RunBuilder(gentoo, {})
+    assert builder.scenario("2.6.8/hde/read") == plain.scenario("2.6.8/hde/read")
+    assert builder.scenario("2.6.8/raid1/write") != plain.scenario("2.6.8/raid1/write")
 
 
 BAD = {

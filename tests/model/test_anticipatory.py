@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import pytest
@@ -29,9 +29,15 @@ APART = 64 * KIB
 class Bench:
     """A disk behind an anticipatory queue that never plugs."""
 
-    def __init__(self, settings: AnticipatorySettings = SETTINGS, phase: float = 0.0, depth: int = 1) -> None:
+    def __init__(
+        self,
+        settings: AnticipatorySettings = SETTINGS,
+        phase: float = 0.0,
+        depth: int = 1,
+        capacity: int = 64 * MIB,
+    ) -> None:
         self.engine = Engine()
-        self.disk = Recorder(self.engine, servers=depth)
+        self.disk = Recorder(self.engine, servers=depth, capacity=capacity)
         self.scheduler = Anticipatory(4 * KIB, settings, phase)
         self.queue = BlockQueue(
             self.engine, Host(Cpu(self.engine)), self.disk, self.scheduler, depth, 1 << 40, 1 << 30, None
@@ -47,11 +53,13 @@ class Bench:
 
         self.engine.call_at(at, go)
 
-    def reader(self, count: int, think_s: float, stream: int = 1, start: int = 0) -> Generator[Any, Any, None]:
+    def reader(
+        self, count: int, think_s: float, stream: int = 1, start: int = 0, step: int = 4 * KIB
+    ) -> Generator[Any, Any, None]:
         """A process that reads, waits, thinks, and reads the next block."""
         for number in range(count):
             signal = Signal()
-            self.queue.submit(Request(READ, start + number * 4 * KIB, 4 * KIB, signal.fire, stream))
+            self.queue.submit(Request(READ, start + number * step, 4 * KIB, signal.fire, stream))
             yield signal
             yield self.engine.timeout(think_s)
 
@@ -118,10 +126,17 @@ def test_a_read_batch_ends_when_writes_wait() -> None:
     bench.write_at(0.0005, 1)
     bench.engine.run()
     assert bench.ops().index("w") == 50
-    alone = Bench()
-    alone.engine.spawn(alone.reader(100, 0.0))
-    alone.engine.run()
-    assert alone.engine.now == pytest.approx(0.1), "and without writes nothing ends it"
+
+
+def test_a_read_batch_begins_again_while_no_write_waits() -> None:
+    """Protects readers from batches that ended before anybody waited: a write that comes after 30 ms of reads has its
+    turn 50 ms later, not 20. The counter-test is the one above, where it waits from the start.
+    """
+    bench = Bench()
+    bench.engine.spawn(bench.reader(200, 0.0))
+    bench.write_at(0.0305, 1)
+    bench.engine.run()
+    assert bench.ops().index("w") == 80
 
 
 def test_the_first_batch_of_a_disk_may_be_partly_over() -> None:
@@ -166,13 +181,29 @@ def test_write_batches_adapt_to_their_time() -> None:
     assert (first, bench.ops().index("r", first + 1) - first - 1) == (16, 32)
 
 
-def test_reads_are_served_in_one_direction() -> None:
-    """Protects the order inside a batch: upwards from where the disk is, then from the lowest again."""
-    bench = Bench()
-    for block in (5, 3, 9, 1):
-        bench.issuer.read(block * MIB, 4 * KIB)
+@pytest.mark.parametrize(
+    ("unit", "order"),
+    [(MIB, [20, 25, 16, 3, 1]), (40 * MIB, [20, 25, 16, 1, 3])],
+)
+def test_reads_are_served_upwards_and_a_little_back(unit: int, order: list[int]) -> None:
+    """Protects the order inside a batch: upwards; then back if it is at most 512 MiB, else from the lowest again."""
+    bench = Bench(capacity=64 << 30)
+    for block in (20, 3, 25, 16, 1):
+        bench.issuer.read(block * unit, 4 * KIB)
     bench.engine.run()
-    assert [offset // MIB for offset in bench.issuer.order] == [5, 9, 1, 3]
+    assert [offset // unit for offset in bench.issuer.order] == order
+
+
+def test_short_ways_back_are_preferred_to_long_ways_on() -> None:
+    """Protects the penalty of two: 1 MiB back goes before 3 MiB on, but not before 1.5 MiB on."""
+    orders = []
+    for ahead in (3 * MIB, 3 * MIB // 2):
+        bench = Bench()
+        for offset in (8 * MIB, 8 * MIB + ahead, 7 * MIB):
+            bench.issuer.read(offset, 4 * KIB)
+        bench.engine.run()
+        orders.append(bench.issuer.order.index(7 * MIB))
+    assert orders == [1, 2]
 
 
 def test_equal_addresses_keep_their_order() -> None:
@@ -215,7 +246,7 @@ def test_expiry_is_looked_at_once_an_expiry_time() -> None:
             bench.issuer.read(10 * MIB + block * APART, 4 * KIB)
     bench.engine.run()
     order = [(offset - 10 * MIB) // APART for offset in bench.issuer.order]
-    jumps = sum(after != before + 1 for before, after in pairwise(order))
+    jumps = sum(abs(after - before) > 2 for before, after in pairwise(order))
     assert 1 <= jumps <= 1 + 2 * (40 // 5)
 
 
@@ -231,3 +262,80 @@ def test_reads_wait_until_the_last_write_is_done() -> None:
         bench.engine.run()
         starts.append(next(now for now, op, _ in bench.issuer.done if op == READ) - 0.001)
     assert starts == pytest.approx([0.001, 0.0005])
+
+
+def _streaks_of_two_readers(settings: AnticipatorySettings) -> list[int]:
+    """How many reads in a row each of two sequential readers gets, who think 0.5 ms between them."""
+    bench = Bench(settings)
+    bench.engine.spawn(bench.reader(100, 0.0005, stream=1))
+    bench.engine.spawn(bench.reader(100, 0.0005, stream=2, start=WRITES_AT))
+    bench.engine.run()
+    return [len(list(streak)) for _, streak in groupby(offset < WRITES_AT for _, offset, _ in bench.disk.log)]
+
+
+def test_two_readers_do_not_send_the_disk_back_and_forth() -> None:
+    """Protects sequential reads beside others: each goes on until the other's read is older than 20 ms (14 reads),
+    which is looked at every 20 ms.
+    """
+    streaks = _streaks_of_two_readers(replace(SETTINGS, read_expire_s=0.02))
+    assert len(streaks) > 4
+    assert all(13 <= streak <= 28 for streak in streaks[:-1])
+
+
+def test_without_anticipation_two_readers_do() -> None:
+    """The counter-test: with anticipation 0 every read is somewhere else."""
+    assert max(_streaks_of_two_readers(replace(SETTINGS, read_expire_s=0.02, anticipation_s=0.0))) == 1
+
+
+def _served_at(offset: int, at: float, step: int = 4 * KIB, count: int = 1) -> float:
+    """When a read of another process, which comes at `at`, is done, if the last of `count` reads was done at 1 ms
+    times that and the disk waits for the next of its process, near 0.
+    """
+    bench = Bench(capacity=64 << 30)
+    bench.engine.spawn(bench.reader(count, 0.0, start=0, step=step))
+    bench.engine.call_at(at, lambda _: bench.issuer.read(offset, 4 * KIB, stream=2))
+    bench.engine.run()
+    return bench.issuer.done[0][0]
+
+
+def test_a_near_read_of_another_process_is_served_at_once() -> None:
+    """Protects processes that read the same place: within 32 KiB at once, otherwise when 6 ms are over."""
+    assert _served_at(16 * KIB, 0.0005) == pytest.approx(0.002)
+    assert _served_at(64 * KIB, 0.0005) == pytest.approx(0.001 + 0.006 + 0.001)
+
+
+def test_what_counts_as_near_grows_while_the_disk_waits() -> None:
+    """Protects the other process from waiting for too little: while a write makes the disk wait for the next read near
+    0, a read at 300 KiB is too far 1.5 ms after the last one, and near enough after 5.2.
+    """
+
+    def served(at: float) -> float:
+        bench = Bench()
+        bench.engine.spawn(bench.reader(1, 0.0))
+        bench.write_at(0.0005, 1)
+        bench.engine.call_at(at, lambda _: bench.issuer.read(300 * KIB, 4 * KIB, stream=2))
+        bench.engine.run()
+        return next(now for now, op, _ in bench.issuer.done if op == READ)
+
+    assert served(0.0025) == pytest.approx(0.001 + 0.006 + 0.001)
+    assert served(0.0062) == pytest.approx(0.0062 + 0.001)
+
+
+def test_a_reader_that_seeks_is_not_waited_for() -> None:
+    """Protects the disk from idling for a read that will be far away: who seeks 1 GiB with every read is not waited for
+    if another read is 1 MiB away; the counter-test reads in order.
+    """
+    at = 0.0055
+    ends = 5 * (1 << 30)
+    assert _served_at(ends + MIB, at, step=1 << 30, count=6) == pytest.approx(0.007)
+    assert _served_at(6 * 4 * KIB + MIB, at, count=6) == pytest.approx(0.006 + 0.006 + 0.001)
+
+
+def test_a_process_that_writes_is_not_waited_for() -> None:
+    """Protects a read from waiting for a process that has gone on to write: its write ends the waiting."""
+    bench = Bench()
+    bench.engine.spawn(bench.reader(1, 0.0))
+    bench.engine.call_at(0.0005, lambda _: bench.issuer.read(WRITES_AT, 4 * KIB, stream=2))
+    bench.engine.call_at(0.003, lambda _: bench.issuer.write(2 * WRITES_AT - APART, 4 * KIB, stream=1))
+    bench.engine.run()
+    assert [now for now, op, _ in bench.issuer.done if op == READ] == pytest.approx([0.004])

@@ -29,8 +29,25 @@ def test_a_linux_kernel_names_what_there_is(name: str) -> None:
 
 
 def test_raid10_is_not_older_than_2_6_9() -> None:
-    """Protects from an array that the kernel did not have: only 6.1 of these has md's RAID 10."""
-    assert [name for name in LINUX if kernel(name).raid10 is not None] == ["linux-6.1"]
+    """Protects from an array that the kernel did not have: 2.6.12 has md's RAID 10, 2.6.8 has not."""
+    assert [name for name in LINUX if kernel(name).raid10 is not None] == ["linux-2.6.12", "linux-2.6.20", "linux-6.1"]
+
+
+def test_what_kernels_learned_in_between() -> None:
+    """Protects the years: write-intent bitmaps since 2.6.14, CFQ the default since 2.6.18, reads past the stripe cache
+    since 2.6.21.
+    """
+    assert [name for name in LINUX if kernel(name).write_intent] == ["linux-2.6.20", "linux-6.1"]
+    assert [name for name in LINUX if kernel(name).queue.scheduler == "cfq"] == ["linux-2.6.20"]
+    assert [name for name in LINUX if kernel(name).raid5.direct_reads] == ["linux-6.1"]
+
+
+@pytest.mark.parametrize(("chunk_kib", "window_kib"), [(16, 128), (64, 384), (256, 1536)])
+def test_2_6_12_reads_two_stripes_ahead(chunk_kib: int, window_kib: int) -> None:
+    """Protects RAID 0 of three members from windows that keep one of them busy; 128 KiB at least."""
+    stripe_bytes = 3 * chunk_kib * KIB
+    assert kernel("linux-2.6.12").read_ahead.window_for_stripes(stripe_bytes) == window_kib * KIB
+    assert kernel("linux-2.4.18").read_ahead.window_for_stripes(stripe_bytes) == 124 * KIB, "the counter-test: 2.4"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from raidsim.model.errors import InputError
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
-from raidsim.model.schedulers import Anticipatory, LinusElevator
+from raidsim.model.schedulers import Anticipatory, Cfq, LinusElevator
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
 from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
@@ -39,6 +39,20 @@ def test_the_kernel_chooses_scheduler_and_block() -> None:
     assert (old.dds[0].cache.settings.block_bytes, new.dds[0].cache.settings.block_bytes) == (1024, 4096)
     assert old.scheduler_cycle_s == 0.0
     assert new.scheduler_cycle_s == pytest.approx(0.625)
+
+
+def test_2_6_20_schedules_with_cfq() -> None:
+    """Protects the generation between: slices of 100 and 40 ms."""
+    machine = built(kernel="linux-2.6.20")
+    assert type(machine.queues["sda"].scheduler) is Cfq
+    assert machine.scheduler_cycle_s == pytest.approx(0.14)
+
+
+@pytest.mark.parametrize(("kernel", "window_kib"), [("linux-2.6.12", 1024), (LINUX_26, 128)])
+def test_the_window_on_raid_0_is_the_kernels(kernel: str, window_kib: int) -> None:
+    """Protects read-ahead over several members: two stripes of four 128 KiB chunks where the kernel says so."""
+    machine = built(kernel=kernel, array=array_of("raid0", chunk="128KiB"), targets=("md0",))
+    assert machine.dds[0].cache.open().max_bytes == window_kib * 1024
 
 
 @pytest.mark.parametrize(

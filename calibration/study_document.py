@@ -1,0 +1,282 @@
+"""A study as it is written: what its file may hold. :mod:`.study` checks that it all fits together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from ..model.kernels import KernelName
+from ..model.spec import Fraction, PositiveSize, Spec, refusal
+from ..scenarios.arrays import ArraySpec, EncryptedSpec
+from ..scenarios.machine import MachineSpec
+from ..scenarios.programs import FileSystemSpec
+from ..scenarios.workloads import Workload
+from .figures import Unit
+
+Use = Literal["calibrate", "predict"]
+
+
+class SourceSpec(Spec):
+    """Where the numbers are from."""
+
+    author: str
+    date: str
+    where: str
+    notes: str
+
+
+class Conventions(Spec):
+    """Bytes in the report's units; those that it uses."""
+
+    MB: int | None = Field(default=None, gt=0)
+    KB: int | None = Field(default=None, gt=0)
+
+
+class WorkloadSpec(Spec):
+    """What the cases of the study run: dd with this block size, over this much of every target."""
+
+    block_size: PositiveSize
+    size: PositiveSize
+
+
+class CaseSpec(Spec):
+    """One measured run of dd on raw devices, in one line: a run and its cell.
+
+    Attributes
+    ----------
+    targets
+        Drives, or ``md0`` for the array named by `array`.
+    seconds, rate
+        What was measured: elapsed seconds, and the report's MB/s.
+    """
+
+    id: str = Field(min_length=1)
+    use: Use
+    kernel: KernelName
+    direction: Literal["read", "write"]
+    targets: tuple[str, ...] = Field(min_length=1)
+    array: str | None = None
+    seconds: float = Field(gt=0)
+    rate: float = Field(gt=0)
+
+
+class RunSpec(Spec):
+    """One simulation, which gives many figures.
+
+    Attributes
+    ----------
+    machine
+        One of `machines`; not where the study has only one.
+    kernel
+        Name in the catalogue of kernels.
+    file_systems
+        What is mounted, by mount point.
+    workload
+        In a file: a whole workload, or the name of one of the study's `workloads`.
+    processes
+        Of a workload of programs, instead of the number it has.
+    read_ahead
+        Of every mounted device (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given.
+    """
+
+    machine: str | None = None
+    kernel: KernelName
+    file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
+    workload: Workload
+    processes: int | None = Field(default=None, ge=1, le=1000)
+    read_ahead: PositiveSize | None = None
+
+    @model_validator(mode="after")
+    def _processes_of_programs(self) -> Self:
+        if self.processes is not None and self.workload.kind != "programs":
+            found = f"processes of a {self.workload.kind} workload"
+            raise refusal(found, "allowed: with kind programs", ("processes",))
+        return self
+
+
+class CellSpec(Spec):
+    """One measured number: a figure of a run, as the report prints it."""
+
+    id: str = Field(min_length=1)
+    use: Use
+    run: str
+    figure: str
+    measured: float = Field(gt=0)
+    unit: Unit
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+FigureNames = Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_length=1)]
+"""``RUN:FIGURE``, or a list of them."""
+
+
+class ClaimSpec(Spec):
+    """An ordering or a ratio that the report states in words.
+
+    Attributes
+    ----------
+    gist, where
+        What it says, and where in the source.
+    left, right
+        ``RUN:FIGURE`` each, or as many of both.
+    ratio
+        What left/right (the mean of the ratios) lies within; null: no bound.
+    """
+
+    id: str = Field(min_length=1)
+    gist: str
+    where: str
+    left: FigureNames
+    right: FigureNames
+    ratio: tuple[float | None, float | None]
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if len(self.left) != len(self.right):
+            raise refusal(
+                f"{len(self.left)} on the left and {len(self.right)} on the right", "allowed: as many of both"
+            )
+        low, high = self.ratio
+        if low is None and high is None:
+            raise refusal("no bound", "allowed: a number in one place at least", ("ratio",))
+        if not 0 <= (low or 0) <= (float("inf") if high is None else high):
+            raise refusal(f"{low} to {high}", "allowed: from a number, 0 or more, up to one no smaller", ("ratio",))
+        return self
+
+    def allows(self, ratio: float) -> bool:
+        """Whether a ratio lies within the bounds."""
+        low, high = self.ratio
+        return (low is None or ratio >= low) and (high is None or ratio <= high)
+
+
+class MissingSpec(Spec):
+    """A number of the report that no run gives yet, and what it needs."""
+
+    id: str = Field(min_length=1)
+    use: Use = "predict"
+    measured: float | None = None
+    unit: Unit | None = None
+    needs: str = Field(min_length=1)
+
+
+class OpenCaseSpec(Spec):
+    """A missing cell, with what it moved and how long it took."""
+
+    id: str = Field(min_length=1)
+    use: Use
+    megabytes: float = Field(gt=0)
+    seconds: float = Field(gt=0)
+    rate: float = Field(gt=0)
+    needs: str
+
+
+class ParameterSpec(Spec):
+    """A fitted parameter: a factor on the values at `paths`, with a ln-normal prior of standard deviation `sd`."""
+
+    name: str
+    paths: tuple[str, ...] = Field(min_length=1)
+    sd: Fraction
+    reason: str
+
+    @field_validator("sd")
+    @classmethod
+    def _above_zero(cls, value: float) -> float:
+        if not value > 0:
+            raise refusal("0", "allowed: above 0 %")
+        return value
+
+
+class SuspectSpec(Spec):
+    """What is thought to be missing in the model where cells come out wrong, or claims do not hold."""
+
+    cases: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    mechanism: str
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Self:
+        if not self.names:
+            raise refusal("a suspect of nothing", "allowed: ids in cells, cases or claims")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Ids of all it is suspected of."""
+        return (*self.cases, *self.cells, *self.claims)
+
+
+class StudyDocument(Spec):
+    """A benchmark report as its file has it; the parts may still not fit together.
+
+    Attributes
+    ----------
+    report
+        "seed": one of the five reports that the model is judged by; "further": any other.
+    workload, cases
+        Runs of dd on raw devices, one line each.
+    only_machine, machines
+        The machine (`machine` in a file), or several by name.
+    arrays, encrypted
+        By name; a run has those that it uses.
+    workloads
+        That several runs have, by name.
+    runs, cells
+        What is simulated, and the measured numbers.
+    missing, open_cases
+        Numbers of the report that no run gives.
+    """
+
+    id: str
+    title: str
+    report: Literal["seed", "further"] = "further"
+    source: SourceSpec
+    conventions: Conventions = Conventions()
+    only_machine: MachineSpec | None = Field(default=None, alias="machine")
+    machines: dict[str, MachineSpec] = Field(default_factory=dict)
+    arrays: dict[str, ArraySpec] = Field(default_factory=dict)
+    encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
+    workload: WorkloadSpec | None = None
+    cases: tuple[CaseSpec, ...] = ()
+    workloads: dict[str, Workload] = Field(default_factory=dict)
+    runs: dict[str, RunSpec] = Field(default_factory=dict)
+    cells: tuple[CellSpec, ...] = ()
+    claims: tuple[ClaimSpec, ...] = ()
+    parameters: tuple[ParameterSpec, ...] = ()
+    suspects: tuple[SuspectSpec, ...] = ()
+    missing: tuple[MissingSpec, ...] = ()
+    open_cases: tuple[OpenCaseSpec, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_workloads(cls, data: Any) -> Any:
+        """Put the workloads in the places where runs name them."""
+        if not isinstance(data, dict) or not isinstance(data.get("runs"), dict):
+            return data
+        known = data.get("workloads")
+        named = known if isinstance(known, dict) else {}
+        runs = {}
+        for name, run in data["runs"].items():
+            wanted = run.get("workload") if isinstance(run, dict) else None
+            if isinstance(wanted, str):
+                if wanted not in named:
+                    allowed = f"allowed: {', '.join(map(str, named)) or 'a whole workload'}"
+                    raise refusal(f"unknown workload {wanted!r}", allowed, ("runs", name, "workload"))
+                run = {**run, "workload": named[wanted]}
+            runs[name] = run
+        return {**data, "runs": runs}
+
+    @property
+    def machine(self) -> MachineSpec:
+        """The machine of a study that has one."""
+        if self.only_machine is None:
+            raise KeyError(f"{self.id} has several machines")
+        return self.only_machine
+
+    def machine_of(self, run: RunSpec) -> MachineSpec:
+        """The machine that a run is on."""
+        return self.machine if run.machine is None else self.machines[run.machine]

@@ -1,0 +1,17 @@
+"""File systems: one model, and one file of numbers for each kind."""
+
+from __future__ import annotations
+
+from .file_system import FileSystem
+from .nodes import Directory, File
+from .settings import FileSystemSettings, file_system_names, file_system_settings, file_system_sources
+
+__all__ = [
+    "Directory",
+    "File",
+    "FileSystem",
+    "FileSystemSettings",
+    "file_system_names",
+    "file_system_settings",
+    "file_system_sources",
+]

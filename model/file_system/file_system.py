@@ -1,0 +1,455 @@
+"""A file system on a device: what its operations read, change and cost.
+
+Every operation that takes time is a generator for ``yield from``. An operation is charged its CPU time, reads the
+metadata blocks that it needs and that are not in memory, and changes some of them. Which ones these are, and where
+inodes, directories and data lie, follows from the settings; no operation knows a file system by its name.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from ..engine import Engine
+from ..errors import ModelError
+from ..host import Host
+from ..page_cache import Account, PageCache
+from .groups import Groups
+from .inodes import Inodes
+from .journal import BlockJournal, Journal, NoJournal, RecordJournal
+from .mapping import Allocator, maps_of
+from .metadata import Metadata
+from .names import Names
+from .nodes import Directory, File
+from .placement import Placement
+from .settings import FileSystemSettings
+
+Node = File | Directory
+
+
+class FileSystem:
+    """A file system.
+
+    Parameters
+    ----------
+    engine, host
+        Clock and payer.
+    cache
+        Of the device that it is on.
+    settings
+        What kind it is.
+    capacity
+        Bytes of the device that it uses.
+    random
+        For directories that are spread and for what age leaves.
+    cycle_s
+        Seconds of a CPU cycle.
+    age
+        0 as made, 1 after long use: see :class:`~.groups.Groups`.
+    inodes_in_memory
+        Inodes and names the kernel keeps; None for all.
+
+    Attributes
+    ----------
+    settings
+        What kind it is.
+    journal
+        Of the metadata.
+    metadata
+        Its blocks in memory.
+    """
+
+    __slots__ = (
+        "_allocator",
+        "_cache",
+        "_cycle_s",
+        "_engine",
+        "_groups",
+        "_host",
+        "_inodes",
+        "_kept",
+        "_known",
+        "_names",
+        "_nodes",
+        "_placement",
+        "journal",
+        "metadata",
+        "settings",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        cache: PageCache,
+        settings: FileSystemSettings,
+        capacity: int,
+        random: np.random.Generator,
+        cycle_s: float,
+        age: float = 0.0,
+        inodes_in_memory: int | None = None,
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self._cache = cache
+        self.settings = settings
+        self._cycle_s = cycle_s
+        self._kept = inodes_in_memory
+        behind = settings.journal_size if settings.journal_place == "end" else 0
+        self._groups = Groups(settings, capacity - behind, random, age)
+        self._allocator = Allocator(settings, self._groups)
+        self._names = Names(settings.block, settings.entry, settings.lookup == "linear")
+        self._inodes = Inodes(settings, self._groups, self._names)
+        self._placement = Placement(settings.directories, self._groups, random)
+        self.journal = self._new_journal(capacity)
+        self.metadata = Metadata(cache, self.journal, settings.block)
+        self._known: OrderedDict[Node, None] = OrderedDict()
+        root = Directory("", None, 0)
+        self._nodes: dict[str, Node] = {"": root}
+        self._inodes.allocate(root)
+        self._add_directory_block(root)
+        root.in_memory = False
+
+    def _new_journal(self, capacity: int) -> Journal:
+        """The journal, which was made with the file system; within a group it fills no more than half of it."""
+        settings, groups = self.settings, self._groups
+        if settings.journal == "none":
+            return NoJournal(self._cache, settings.block)
+        size = settings.journal_size
+        if settings.journal_place == "end":
+            start = capacity // settings.block * settings.block - size
+        else:
+            size = min(size, groups.size // 2 // settings.block * settings.block)
+            start = groups.set_aside(groups.count // 2 if settings.journal_place == "middle" else 0, size)
+        journal = BlockJournal if settings.journal == "blocks" else RecordJournal
+        return journal(self._engine, self._cache, settings, start, size)
+
+    def _spend(self, by: Account, cycles: float) -> Generator[Any, Any, None]:
+        """Charge CPU time."""
+        yield from self._cache.spend(cycles * self._cycle_s, by)
+
+    @property
+    def free_bytes(self) -> int:
+        """Bytes of the data area that are not in use."""
+        return self._groups.free_bytes
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or directory of this path."""
+        return path.strip("/") in self._nodes
+
+    def file(self, path: str) -> File:
+        """The file of a path, without opening it; raises `ModelError` if there is none."""
+        node = self._node(path)
+        if not isinstance(node, File):
+            raise ModelError(f"{path}: is a directory")
+        return node
+
+    def _node(self, path: str) -> Node:
+        node = self._nodes.get(path.strip("/"))
+        if node is None:
+            raise ModelError(f"{path}: no such file or directory")
+        return node
+
+    def _directory(self, path: str) -> Directory:
+        node = self._node(path)
+        if not isinstance(node, Directory):
+            raise ModelError(f"{path}: is not a directory")
+        return node
+
+    def _parent(self, path: str) -> Directory:
+        return self._directory(path.strip("/").rpartition("/")[0])
+
+    # What the kernel keeps of names and inodes
+
+    def _remember(self, node: Node) -> None:
+        node.in_memory = True
+        self._known[node] = None
+        if self._kept is not None and len(self._known) > self._kept:
+            oldest, _ = self._known.popitem(last=False)
+            oldest.in_memory = False
+
+    def drop_inodes(self) -> None:
+        """The kernel keeps no name and no inode any more (as after a mount)."""
+        for node in self._known:
+            node.in_memory = False
+        self._known.clear()
+
+    def _look_up(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        """Find a node by its path and read its inode, as far as the kernel does not have them."""
+        if node.in_memory:
+            if node in self._known and self._kept is not None:
+                self._known.move_to_end(node)
+            return
+        parent = node.parent
+        if parent is not node:
+            yield from self._look_up(parent, by)
+            yield from self._search(parent, node.entry, by)
+        yield from self._spend(by, self.settings.read_inode_cycles)
+        yield from self.metadata.read((node.inode,), by)
+        self._remember(node)
+
+    def _search(self, directory: Directory, block: int, by: Account) -> Generator[Any, Any, None]:
+        """Look for a name that is in a block of the directory."""
+        yield from self._spend(by, self._names.looked_at(directory, block) * self.settings.scan_cycles)
+        yield from self.metadata.read(self._names.searched(directory, block), by)
+
+    def _look_up_new(self, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
+        """Find that a name is not in a directory, and then where it can be put."""
+        yield from self._look_up(parent, by)
+        yield from self._search(parent, len(parent.blocks) - 1, by)
+        room = self._names.find_room(parent, path)
+        yield from self._spend(by, self._names.looked_at(parent, room) * self.settings.scan_cycles)
+
+    # Names
+
+    def create(self, path: str, by: Account) -> Generator[Any, Any, File]:
+        """A new empty file, open."""
+        path = path.strip("/")
+        parent = self._parent(path)
+        yield from self._look_up_new(path, parent, by)
+        yield from self._spend(by, self.settings.create_cycles)
+        file, changed, fresh = self._new_file(path, parent)
+        yield from self.metadata.change(changed, fresh, by)
+        self._remember(file)
+        return file
+
+    def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
+        if path in self._nodes:
+            raise ModelError(f"{path}: exists already")
+        file = File(path, parent, self)
+        changed, fresh = self._add_node(file)
+        return file, changed, fresh
+
+    def _add_node(self, node: Node) -> tuple[list[int], list[int]]:
+        """Give a new node an inode and a name; returns what changes and what of it is fresh."""
+        self._nodes[node.name] = node
+        changed, fresh = self._inodes.allocate(node)
+        parent, names = node.parent, self._names
+        block = names.find_room(parent, node.name)
+        if block == len(parent.blocks):
+            more = self._add_directory_block(parent)
+            fresh = [*fresh, parent.blocks[-1]]
+            changed = [*changed, *more]
+        names.add(parent, node.name, block)
+        node.entry = block
+        return [*changed, parent.blocks[block], parent.inode], fresh
+
+    def _add_directory_block(self, directory: Directory) -> list[int]:
+        """A further block for names; returns what else changes."""
+        groups = self._groups
+        goal = directory.blocks[-1] if directory.blocks else groups[directory.group].data
+        address = groups.take_run(goal, self.settings.block)
+        self._names.add_block(directory, address)
+        return [groups.space_map(groups.number(address))]
+
+    def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
+        """A file that exists."""
+        file = self.file(path)
+        yield from self._look_up(file, by)
+        yield from self._spend(by, self.settings.open_cycles)
+        return file
+
+    def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """The attributes of a file or directory."""
+        yield from self._look_up(self._node(path), by)
+        yield from self._spend(by, self.settings.stat_cycles)
+
+    def mkdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """A new directory."""
+        path = path.strip("/")
+        parent = self._parent(path)
+        yield from self._look_up_new(path, parent, by)
+        yield from self._spend(by, self.settings.mkdir_cycles)
+        directory, changed, fresh = self._new_directory(path, parent)
+        yield from self.metadata.change(changed, fresh, by)
+        self._remember(directory)
+
+    def _new_directory(self, path: str, parent: Directory) -> tuple[Directory, list[int], list[int]]:
+        if path in self._nodes:
+            raise ModelError(f"{path}: exists already")
+        directory = Directory(path, parent, self._placement.group(parent))
+        changed, fresh = self._add_node(directory)
+        more = self._add_directory_block(directory)
+        return directory, [*changed, *more], [*fresh, directory.blocks[0]]
+
+    def unlink(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """Remove a file: its mapping blocks are read to free what they map, its pages are forgotten."""
+        file = self.file(path)
+        yield from self._look_up(file, by)
+        yield from self._search(file.parent, file.entry, by)
+        settings = self.settings
+        blocks = file.extents.size // settings.block
+        yield from self._spend(by, settings.unlink_cycles + blocks * settings.free_cycles)
+        yield from self.metadata.read(maps_of(file, 0, 1 << 62), by)
+        self._cache.forget(file)
+        self.journal.drop(file)
+        changed = self._remove_node(file)
+        for address, size in self._allocator.free(file):
+            changed += self._space_changed(address, size)
+        yield from self.metadata.change(changed, (), by)
+
+    def rmdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """Remove an empty directory."""
+        directory = self._directory(path)
+        if directory.entries:
+            raise ModelError(f"{path}: is not empty")
+        yield from self._look_up(directory, by)
+        yield from self._search(directory.parent, directory.entry, by)
+        yield from self._spend(by, self.settings.unlink_cycles)
+        changed = self._remove_node(directory)
+        self._groups[directory.group].directories -= 1
+        for address in directory.blocks:
+            self._groups.give_back(address, self.settings.block)
+            changed += self._space_changed(address, self.settings.block)
+        yield from self.metadata.change(changed, (), by)
+
+    def _remove_node(self, node: Node) -> list[int]:
+        """A name and its inode are gone; returns what changes."""
+        parent = node.parent
+        del self._nodes[node.name]
+        self._known.pop(node, None)
+        self._names.remove(parent, node.name, node.entry)
+        return [parent.blocks[node.entry], parent.inode, *self._inodes.free(node)]
+
+    def list_directory(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """All names of a directory."""
+        directory = self._directory(path)
+        yield from self._look_up(directory, by)
+        yield from self.metadata.read(directory.blocks, by)
+        yield from self._spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
+        yield from self._touch_atime(directory, by)
+
+    def set_attributes(self, path: str, by: Account) -> Generator[Any, Any, None]:
+        """Change owner, mode or times."""
+        node = self._node(path)
+        yield from self._look_up(node, by)
+        yield from self._spend(by, self.settings.stat_cycles)
+        yield from self.metadata.change((node.inode,), (), by)
+
+    # Contents
+
+    def close(self, file: File, by: Account) -> Generator[Any, Any, None]:
+        """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
+        yield from self._spend(by, self.settings.close_cycles)
+        self._allocator.release(file)
+        if 0 < file.size <= self.settings.tail_file and not file.in_leaf and file.name in self._nodes:
+            self._cache.forget(file)
+            self.journal.drop(file)
+            changed: list[int] = []
+            for address, size in self._allocator.free(file):
+                changed += self._space_changed(address, size)
+            file.extents = type(file.extents)()
+            packed = self._inodes.pack_tail(file)
+            yield from self.metadata.change([*changed, *packed.changed], packed.fresh, by)
+
+    def extend(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Call before bytes up to `end` are written: the file grows, and they get a place unless that is delayed."""
+        settings = self.settings
+        grown = end - file.size
+        file.size = max(file.size, end)
+        if settings.delayed:
+            if grown > 0:
+                yield from self._spend(by, -(-grown // settings.block) * settings.allocate_cycles)
+            return
+        if end <= file.extents.size:
+            return
+        leaf = [file.inode] if file.in_leaf else []
+        file.in_leaf = False
+        before = len(file.extents), file.extents.size
+        maps = self._allocate(file, end, by.stream)
+        blocks = (file.extents.size - before[1]) // settings.block
+        yield from self._spend(by, blocks * settings.allocate_cycles)
+        yield from self.metadata.change([*leaf, *self._grown(file, before[1])], maps, by)
+        self.journal.grew(file)
+
+    def _allocate(self, file: File, end: int, stream: int) -> list[int]:
+        group, colours = self._groups[file.group], self.settings.colours
+        goal = group.data
+        if colours > 1:
+            goal = max(goal, group.start + stream % colours * (self._groups.size // colours))
+        return self._allocator.grow(file, end, goal)
+
+    def _grown(self, file: File, start: int) -> list[int]:
+        """What changes when the file has a place from `start` on."""
+        changed = [file.inode]
+        for _, address, size in file.extents.pieces(start, file.extents.size):
+            changed += self._space_changed(address, size)
+        changed += maps_of(file, max(0, start - 1), file.extents.size)
+        return changed
+
+    def _space_changed(self, address: int, size: int) -> list[int]:
+        """The maps that say whether [address, address + size) is free."""
+        groups = self._groups
+        changed = []
+        for number in range(groups.number(address), groups.number(address + size - 1) + 1):
+            changed += [groups.space_map(number), *groups.descriptors(number)]
+        return changed
+
+    def allocate_delayed(self, file: File) -> None:
+        """All bytes of a file get a place now, because some of them are to be written."""
+        start = file.extents.size
+        maps = self._allocate(file, file.size, 0)
+        self.journal.change([*self._grown(file, start), *maps])
+
+    def needs_map(self, file: File, start: int, end: int) -> bool:
+        """Whether something must be read to find [start, end) of the file."""
+        if file.in_leaf:
+            return not self.metadata.in_memory(file.inode)
+        if file.maps is None:
+            return False
+        return not all(self.metadata.in_memory(address) for address in maps_of(file, start, end))
+
+    def load_map(self, file: File, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Read it."""
+        yield from self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
+
+    def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
+        """The file has been read: its inode says when."""
+        yield from self._touch_atime(file, by)
+
+    def _touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        if self.settings.atime:
+            yield from self.metadata.change((node.inode,), (), by)
+
+    def fsync(self, file: File, by: Account) -> Generator[Any, Any, None]:
+        """Wait until data and inode of a file are on the device."""
+        yield from self._cache.write_back(file, by.stream)
+        yield from self.journal.commit()
+        if isinstance(self.journal, NoJournal):
+            yield from self._cache.write_back(self._cache.device_file, by.stream)
+
+    def sync(self, by: Account) -> Generator[Any, Any, None]:
+        """Wait until everything is on the device."""
+        yield from self.journal.commit()
+        yield from self._cache.sync(by.stream)
+
+    # Before the run
+
+    def place(self, path: str, size: int) -> File:
+        """A file that exists before the run, with the directories it is in; takes no time."""
+        path = path.strip("/")
+        parent = self.place_directory(path.rpartition("/")[0])
+        file, _, _ = self._new_file(path, parent)
+        file.size = size
+        file.in_memory = False
+        if 0 < size <= self.settings.tail_file:
+            self._inodes.pack_tail(file)
+        elif size:
+            self._allocate(file, size, 0)
+            self._allocator.release(file)
+        return file
+
+    def place_directory(self, path: str) -> Directory:
+        """A directory that exists before the run, with the ones it is in; one that is there already is kept."""
+        path = path.strip("/")
+        node = self._nodes.get(path)
+        if isinstance(node, Directory):
+            return node
+        if node is not None:
+            raise ModelError(f"{path}: is not a directory")
+        directory, _, _ = self._new_directory(path, self.place_directory(path.rpartition("/")[0]))
+        directory.in_memory = False
+        return directory

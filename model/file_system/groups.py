@@ -1,0 +1,210 @@
+"""Allocation groups: which blocks of the device are free, and which inodes.
+
+A group has its maps and, depending on the file system, a table of inodes at its front; the rest is for data. Blocks
+are taken at the first free place at or behind a goal, first in the goal's group, then in the ones behind it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+import numpy as np
+
+from ..errors import ModelError
+from ..extents import ExtentSet
+from .settings import FileSystemSettings
+
+
+class Group:
+    """One allocation group.
+
+    Attributes
+    ----------
+    start, data, end
+        Addresses of its first byte, of the first byte for data, and behind its last.
+    free
+        Free bytes of the data area.
+    directories
+        How many there are in it.
+    chunks
+        Addresses of its chunks of inodes.
+    """
+
+    __slots__ = ("_free_slots", "_slots", "chunks", "data", "directories", "end", "free", "start")
+
+    def __init__(self, start: int, data: int, end: int) -> None:
+        self.start = start
+        self.data = data
+        self.end = end
+        self.free = ExtentSet()
+        self.directories = 0
+        self.chunks: list[int] = []
+        self._slots = 0
+        self._free_slots: list[int] = []
+
+    @property
+    def used_slots(self) -> int:
+        """Inodes in use."""
+        return self._slots - len(self._free_slots)
+
+    def take_slot(self) -> tuple[int, bool]:
+        """The number of the first free inode, and whether it was never in use."""
+        if self._free_slots:
+            return heappop(self._free_slots), False
+        self._slots += 1
+        return self._slots - 1, True
+
+    def free_slot(self, slot: int) -> None:
+        """The inode is free again."""
+        heappush(self._free_slots, slot)
+
+    def find(self, goal: int, least: int) -> int | None:
+        """Address of the first free byte from `goal` on with `least` free bytes behind it; `goal` if it is free."""
+        starts, ends = self.free.starts, self.free.ends
+        i = bisect_right(ends, goal)
+        if i < len(starts) and starts[i] <= goal:
+            return goal
+        while i < len(starts):
+            start = starts[i] if starts[i] > goal else goal
+            if ends[i] - start >= least:
+                return start
+            i += 1
+        return None
+
+
+class Groups:
+    """All groups of a device; what is inside one is set up when it is first needed.
+
+    Parameters
+    ----------
+    settings
+        Of the file system.
+    capacity
+        Bytes of the device.
+    random
+        For the free runs of an aged file system.
+    age
+        0: all free space of a group is one run; 1: free runs have the mean length of `settings.aged_run`, and as much
+        is in use. In between runs are longer by 1 / age, and less is in use.
+    """
+
+    __slots__ = ("_age", "_capacity", "_groups", "_random", "_settings", "count", "free_bytes", "inodes", "size")
+
+    def __init__(self, settings: FileSystemSettings, capacity: int, random: np.random.Generator, age: float) -> None:
+        block = settings.block
+        self._settings = settings
+        self._capacity = capacity // block * block
+        self._random = random
+        self._age = age
+        equal = -(-self._capacity // (settings.groups * block)) * block if settings.groups else 0
+        self.size = max(settings.group, equal)
+        least = settings.header + settings.inode_table + block
+        self.count = max(1, -(-(self._capacity - least) // self.size))
+        self.inodes = settings.inode_table // settings.inode
+        self._groups: dict[int, Group] = {}
+        self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table)
+
+    def __getitem__(self, number: int) -> Group:
+        group = self._groups.get(number)
+        return self._made(number) if group is None else group
+
+    def set_aside(self, number: int, size: int) -> int:
+        """Address of the first `size` bytes for data of a group of which nothing was needed yet; not free any more."""
+        address = self._made(number, size).data
+        self.free_bytes -= size
+        return address
+
+    def _made(self, number: int, set_aside: int = 0) -> Group:
+        settings = self._settings
+        start = number * self.size
+        end = min(start + self.size, self._capacity)
+        group = self._groups[number] = Group(start, start + settings.header + settings.inode_table, end)
+        free = group.free
+        position = group.data + set_aside
+        if not self._age:
+            free.add(position, end)
+            return group
+        block = settings.block
+        mean = settings.aged_run / self._age / block
+        while position < end:
+            run, used = self._random.exponential((mean, mean * self._age)).astype(int) if mean else (1, 1)
+            free.add(position, min(end, position + max(1, int(run)) * block))
+            position += (max(1, int(run)) + max(1, int(used))) * block
+        self.free_bytes -= end - group.data - set_aside - free.total
+        return group
+
+    @property
+    def touched(self) -> dict[int, Group]:
+        """The groups of which something was needed."""
+        return self._groups
+
+    def number(self, address: int) -> int:
+        """Of the group in which the address is."""
+        return min(address // self.size, self.count - 1)
+
+    def take(self, goal: int, size: int) -> Iterator[tuple[int, int]]:
+        """Allocate `size` bytes (whole blocks) from `goal` on; yields (address, bytes) in the order found."""
+        least = min(size, self._settings.shortest_run)
+        number = self.number(goal)
+        tried = 0
+        while size:
+            group = self[number]
+            address = group.find(goal, min(least, size))
+            if address is None:
+                tried += 1
+                if tried > self.count:
+                    if least == self._settings.block:
+                        raise ModelError(f"the file system is full: {size} bytes more are asked for")
+                    least = self._settings.block
+                    tried = 0
+                number = (number + 1) % self.count
+                goal = number * self.size
+                continue
+            taken = min(size, group.free.run_from(address) - address)
+            group.free.remove(address, address + taken)
+            self.free_bytes -= taken
+            size -= taken
+            goal = address + taken
+            yield address, taken
+
+    def take_run(self, goal: int, size: int) -> int:
+        """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many."""
+        number = self.number(goal)
+        for _ in range(self.count + 1):
+            group = self[number]
+            address = group.find(goal, size)
+            if address is not None and group.free.run_from(address) - address < size:
+                address = group.find(group.free.run_from(address), size)
+            if address is not None:
+                group.free.remove(address, address + size)
+                self.free_bytes -= size
+                return address
+            number = (number + 1) % self.count
+            goal = number * self.size
+        raise ModelError(f"the file system is full: no {size} bytes in one place")
+
+    def give_back(self, address: int, size: int) -> None:
+        """Free what was allocated."""
+        while size:
+            group = self[self.number(address)]
+            here = min(size, group.end - address)
+            group.free.add(address, address + here)
+            self.free_bytes += here
+            address += here
+            size -= here
+
+    def space_map(self, number: int) -> int:
+        """Address of the block that says which blocks of a group are free."""
+        return number * self.size + self._settings.header - self._settings.maps * self._settings.block
+
+    def inode_map(self, number: int) -> int:
+        """Address of the block that says which inodes of a group are free."""
+        return number * self.size + self._settings.header - self._settings.block
+
+    def descriptors(self, number: int) -> Iterator[int]:
+        """Address of the block with a group's entry in the table at the front of the device, if there is one."""
+        if self._settings.descriptor:
+            block = self._settings.block
+            yield block + number * self._settings.descriptor // block * block

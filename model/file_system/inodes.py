@@ -1,0 +1,124 @@
+"""Where on the device an inode is: in a table, in chunks allocated on demand, or in the leaves of a tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .groups import Groups
+from .names import Names
+from .nodes import Directory, File, Leaf
+from .settings import FileSystemSettings
+
+_POINTER_ITEM = 52
+"""Bytes that the leaf of a file without further ones needs for its pointers: an item head and some of them."""
+
+
+class NewInode(NamedTuple):
+    """What allocating an inode changes.
+
+    Attributes
+    ----------
+    changed
+        Addresses of blocks that are changed.
+    fresh
+        Of those, what has nothing on the device that is worth reading.
+    """
+
+    changed: list[int]
+    fresh: list[int]
+
+
+class Inodes:
+    """Allocates inodes.
+
+    Parameters
+    ----------
+    settings
+        Of the file system.
+    groups
+        Of the device.
+    names
+        For the size of the items in a tree.
+    """
+
+    __slots__ = ("_groups", "_last_leaf", "_names", "_per_block", "_settings")
+
+    def __init__(self, settings: FileSystemSettings, groups: Groups, names: Names) -> None:
+        self._settings = settings
+        self._groups = groups
+        self._names = names
+        self._per_block = max(1, settings.block // settings.inode)
+        self._last_leaf: Leaf | None = None
+
+    def allocate(self, node: File | Directory) -> NewInode:
+        """Give a node an inode in its group, or the next one that has a free one."""
+        if self._settings.inode_place == "tree":
+            return self._in_leaf(node)
+        groups, settings = self._groups, self._settings
+        in_table = settings.inode_place == "table"
+        while in_table and groups[node.group].used_slots >= groups.inodes:
+            node.group = (node.group + 1) % groups.count
+        group = groups[node.group]
+        node.slot, unused = group.take_slot()
+        changed: list[int] = []
+        fresh: list[int] = []
+        if not in_table:
+            chunk = node.slot * settings.inode // settings.inode_chunk
+            if chunk == len(group.chunks):
+                address = groups.take_run(group.data, settings.inode_chunk)
+                group.chunks.append(address)
+                changed.append(groups.space_map(groups.number(address)))
+                fresh += range(address, address + settings.inode_chunk, settings.block)
+        node.inode = self._address(node)
+        if in_table and unused and not settings.inode_read and node.slot % self._per_block == 0:
+            fresh.append(node.inode)
+        changed += (node.inode, groups.inode_map(node.group), *groups.descriptors(node.group))
+        return NewInode(changed, fresh)
+
+    def _address(self, node: File | Directory) -> int:
+        settings = self._settings
+        group = self._groups[node.group]
+        if settings.inode_place == "table":
+            return group.start + settings.header + node.slot // self._per_block * settings.block
+        at = node.slot * settings.inode
+        return group.chunks[at // settings.inode_chunk] + at % settings.inode_chunk // settings.block * settings.block
+
+    def _in_leaf(self, node: File | Directory) -> NewInode:
+        """Put the items into the leaf that is being filled where the parent's other items are."""
+        parent = node.parent
+        leaf = parent.leaf or self._last_leaf
+        size = self._settings.inode + (_POINTER_ITEM if isinstance(node, File) else 0)
+        leaf, changed, fresh = self.room_in(leaf, size, self._groups[node.group].data)
+        parent.leaf = leaf
+        self._last_leaf = leaf
+        leaf.room -= size
+        node.inode = leaf.address
+        if isinstance(node, Directory):
+            node.leaf = leaf
+        return NewInode([*changed, leaf.address], fresh)
+
+    def room_in(self, leaf: Leaf | None, size: int, goal: int) -> tuple[Leaf, list[int], list[int]]:
+        """A leaf with `size` bytes free: the one given, or a new one behind it; what else changes, what is fresh."""
+        if leaf is not None and leaf.room >= size:
+            return leaf, [], []
+        block = self._settings.block
+        address = self._groups.take_run(goal if leaf is None else leaf.address, block)
+        changed = [self._groups.space_map(self._groups.number(address))]
+        return Leaf(address, block), changed, [address]
+
+    def pack_tail(self, file: File) -> NewInode:
+        """Put the bytes of a small file next to its inode, which may move both to a new leaf."""
+        parent = file.parent
+        leaf, changed, fresh = self.room_in(parent.leaf, file.size, file.inode)
+        parent.leaf = self._last_leaf = leaf
+        leaf.room -= file.size
+        file.inode = leaf.address
+        file.in_leaf = True
+        return NewInode([*changed, leaf.address], fresh)
+
+    def free(self, node: File | Directory) -> list[int]:
+        """Free a node's inode; returns what changes."""
+        if node.slot < 0:
+            return [node.inode]
+        self._groups[node.group].free_slot(node.slot)
+        return [node.inode, self._groups.inode_map(node.group), *self._groups.descriptors(node.group)]

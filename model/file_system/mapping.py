@@ -1,0 +1,173 @@
+"""Giving the bytes of a file a place, and the blocks that say where they are.
+
+``indirect``
+    The inode maps the first blocks, and every further span has a block of pointers, which is allocated when the file
+    gets there and so lies in front of what it maps; from the second one on there is also a block that points to them
+    (Linux fs/ext2/inode.c, ext2_alloc_branch; FreeBSD ufs/ffs/ffs_balloc.c).
+``leaf``
+    The same without the upper block: the pointers are items of a tree's leaves (Linux fs/reiserfs/inode.c).
+``extents``
+    A mapping block is needed only by a file of many extents (Linux fs/xfs/xfs_bmap_btree.c, fs/jfs/jfs_xtree.c).
+
+A file grows from the end of its last run. Bytes behind it may be set aside for it until it is closed, which keeps
+files that grow at the same time apart.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from .groups import Groups
+from .nodes import File
+from .settings import FileSystemSettings
+
+
+class Allocator:
+    """Allocates and frees the blocks of files.
+
+    Parameters
+    ----------
+    settings
+        Of the file system.
+    groups
+        Of the device.
+    """
+
+    __slots__ = ("_groups", "_reserved", "_settings")
+
+    def __init__(self, settings: FileSystemSettings, groups: Groups) -> None:
+        self._settings = settings
+        self._groups = groups
+        self._reserved: dict[File, tuple[int, int]] = {}
+
+    def grow(self, file: File, end: int, goal: int) -> list[int]:
+        """Give all bytes before `end` a place, the first of them from `goal` on; returns new mapping blocks."""
+        settings = self._settings
+        block = settings.block
+        end += -end % block
+        new_maps: list[int] = []
+        while (size := end - file.extents.size) > 0:
+            position = file.extents.size
+            if settings.mapping != "extents":
+                new_maps += self._pointers(file, position, goal)
+                size = min(size, self._mapped_until(position) - position)
+            for address, taken in self._take(file, self._goal(file, goal), size):
+                file.extents.append(address, taken)
+        if settings.mapping == "extents":
+            new_maps += self._extent_maps(file)
+        return new_maps
+
+    def _goal(self, file: File, first: int) -> int:
+        """Where to look for the next byte of a file: behind its end, or in another group where it moves on."""
+        settings, position = self._settings, file.extents.size
+        if not position:
+            return first
+        if file.maps and file.maps[-1][0] == position and settings.mapping != "extents":
+            return file.maps[-1][1] + settings.block
+        beyond = position - settings.map_first
+        if settings.moves_on and beyond > 0 and beyond % settings.map_span == 0:
+            return self._roomy_group(file.group + position // settings.map_span)
+        return file.extents.end_address
+
+    def _roomy_group(self, number: int) -> int:
+        """Where data start in the first group from `number` on that is not fuller than the mean (ffs_blkpref)."""
+        groups = self._groups
+        mean = groups.free_bytes // groups.count
+        for step in range(groups.count):
+            group = groups[(number + step) % groups.count]
+            if group.free.total >= mean:
+                return group.data
+        return groups[number % groups.count].data
+
+    def _mapped_until(self, position: int) -> int:
+        first, span = self._settings.map_first, self._settings.map_span
+        return first if position < first else position - (position - first) % span + span
+
+    def _pointers(self, file: File, position: int, goal: int) -> list[int]:
+        """The mapping blocks that a file needs before its byte `position` gets a place."""
+        settings = self._settings
+        beyond = position - settings.map_first
+        if beyond < 0 or beyond % settings.map_span:
+            return []
+        if file.maps is None:
+            file.maps = []
+        needed = 2 if settings.mapping == "indirect" and beyond == settings.map_span else 1
+        new = []
+        for address, size in self._take(file, self._goal(file, goal), needed * settings.block):
+            new += [address + at for at in range(0, size, settings.block)]
+        file.maps += [(position, address) for address in new]
+        return new
+
+    def _extent_maps(self, file: File) -> list[int]:
+        """The mapping blocks that a file needs with the extents it has now."""
+        settings = self._settings
+        needed = -(-max(0, len(file.extents) - settings.map_first) // settings.map_span)
+        if not needed:
+            return []
+        if file.maps is None:
+            file.maps = []
+        new = []
+        while len(file.maps) < needed:
+            address = self._groups.take_run(file.extents.end_address, settings.block)
+            file.maps.append((file.extents.size if file.maps else 0, address))
+            new.append(address)
+        return new
+
+    def _take(self, file: File, goal: int, size: int) -> Iterator[tuple[int, int]]:
+        """Allocate what is set aside for the file first, and set aside more behind it."""
+        reserved = self._reserved.pop(file, None)
+        if reserved is not None:
+            start, end = reserved
+            if start == goal:
+                taken = min(size, end - start)
+                yield start, taken
+                size -= taken
+                goal = start + taken
+                if goal < end:
+                    self._reserved[file] = (goal, end)
+            else:
+                self._groups.give_back(start, end - start)
+        if not size:
+            return
+        ahead = self._settings.reservation
+        wanted = size + (ahead - size % ahead) % ahead if ahead else size
+        for address, found in self._groups.take(goal, wanted):
+            used = min(size, found)
+            if used:
+                yield address, used
+                size -= used
+            if used < found:
+                if file in self._reserved or used == 0:
+                    self._groups.give_back(address + used, found - used)
+                else:
+                    self._reserved[file] = (address + used, address + found)
+
+    def release(self, file: File) -> None:
+        """Nothing is set aside for the file any more."""
+        reserved = self._reserved.pop(file, None)
+        if reserved is not None:
+            self._groups.give_back(reserved[0], reserved[1] - reserved[0])
+
+    def free(self, file: File) -> Iterator[tuple[int, int]]:
+        """Free all blocks of a file; yields what they were."""
+        self.release(file)
+        for address, size in file.extents.runs():
+            self._groups.give_back(address, size)
+            yield address, size
+        for _, address in file.maps or ():
+            self._groups.give_back(address, self._settings.block)
+            yield address, self._settings.block
+
+
+def maps_of(file: File, start: int, end: int) -> Iterator[int]:
+    """Addresses of the mapping blocks beyond the inode that say where [start, end) of a file is."""
+    maps = file.maps
+    if not maps or end <= maps[0][0]:
+        return
+    i = max(0, bisect_right(maps, (start, 1 << 62)) - 1)
+    while i > 0 and maps[i - 1][0] == maps[i][0]:
+        i -= 1
+    while i < len(maps) and maps[i][0] < end:
+        yield maps[i][1]
+        i += 1

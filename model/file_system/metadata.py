@@ -1,0 +1,61 @@
+"""Metadata blocks in memory: read when they are needed and not there, changed through the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable
+from typing import Any
+
+from ..page_cache import Account, PageCache
+from .journal import Journal
+
+
+class Metadata:
+    """The metadata blocks of one file system.
+
+    Parameters
+    ----------
+    cache
+        Of the device.
+    journal
+        What takes the changes.
+    block
+        Bytes of a block.
+
+    Attributes
+    ----------
+    reads
+        Blocks that were not in memory.
+    """
+
+    __slots__ = ("_block", "_cache", "journal", "reads")
+
+    def __init__(self, cache: PageCache, journal: Journal, block: int) -> None:
+        self._cache = cache
+        self._block = block
+        self.journal = journal
+        self.reads = 0
+
+    def in_memory(self, address: int) -> bool:
+        """Whether the block need not be read."""
+        cache = self._cache
+        return cache.is_cached(cache.device_file, address, address + self._block) or self.journal.holds(address)
+
+    def read(self, addresses: Iterable[int], by: Account) -> Generator[Any, Any, None]:
+        """Read those blocks that are not in memory, one after the other."""
+        cache, block = self._cache, self._block
+        file = cache.device_file
+        for address in addresses:
+            if self.in_memory(address):
+                file.again.add(address, address + block)
+            else:
+                self.reads += 1
+                yield from cache.fetch(file, address, address + block, by)
+
+    def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Generator[Any, Any, None]:
+        """Change blocks; the ones in `fresh` are new and not read before."""
+        unique = dict.fromkeys((*addresses, *fresh))
+        yield from self.read([address for address in unique if address not in fresh], by)
+        yield from self.journal.admit()
+        self.journal.change(unique)
+        if self._cache.memory.over_limit:
+            yield from self._cache.throttle(by)

@@ -1,0 +1,132 @@
+"""Files and directories as their file system knows them: light, because there may be hundreds of thousands."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..paged_file import PagedFile
+
+
+class Allocates(Protocol):
+    """Gives a file its place at write-back."""
+
+    def allocate_delayed(self, file: File) -> None:
+        """Give all bytes of the file a place."""
+
+
+class Leaf:
+    """A leaf of a tree that still takes items.
+
+    Attributes
+    ----------
+    address
+        Of its block.
+    room
+        Bytes free in it.
+    """
+
+    __slots__ = ("address", "room")
+
+    def __init__(self, address: int, room: int) -> None:
+        self.address = address
+        self.room = room
+
+
+class Directory:
+    """A directory.
+
+    Attributes
+    ----------
+    name
+        Its path; "" for the root.
+    parent
+        The directory it is in; the root's is itself.
+    group
+        Number of the allocation group that its files go to.
+    slot
+        Number of its inode in its group, where inodes are numbered.
+    inode
+        Address of the block with its inode.
+    entry
+        Which block of the parent has its entry.
+    blocks
+        Addresses of the blocks with its entries.
+    rooms, counts
+        Bytes free and entries in each of them.
+    hint
+        No block before this one has room.
+    leaf
+        The tree leaf that takes the next item of a file in it.
+    in_memory
+        Whether name and inode are.
+    """
+
+    __slots__ = (
+        "blocks",
+        "counts",
+        "entry",
+        "group",
+        "hint",
+        "in_memory",
+        "inode",
+        "leaf",
+        "name",
+        "parent",
+        "rooms",
+        "slot",
+    )
+
+    def __init__(self, name: str, parent: Directory | None, group: int) -> None:
+        self.name = name
+        self.parent = self if parent is None else parent
+        self.group = group
+        self.slot = -1
+        self.inode = -1
+        self.entry = -1
+        self.blocks: list[int] = []
+        self.rooms: list[int] = []
+        self.counts: list[int] = []
+        self.hint = 0
+        self.leaf: Leaf | None = None
+        self.in_memory = True
+
+    @property
+    def entries(self) -> int:
+        """Names in it."""
+        return sum(self.counts)
+
+
+class File(PagedFile):
+    """A file with its inode.
+
+    Attributes
+    ----------
+    parent
+        The directory it is in.
+    group, slot, inode, entry, in_memory
+        As of a :class:`Directory`.
+    maps
+        Mapping blocks beyond the inode, as (first file position they map, address), in order; None for none.
+    in_leaf
+        Whether its bytes are in the leaf with its inode.
+    """
+
+    __slots__ = ("_system", "entry", "group", "in_leaf", "in_memory", "inode", "maps", "parent", "slot")
+
+    def __init__(self, name: str, parent: Directory, system: Allocates) -> None:
+        super().__init__(name)
+        self._system = system
+        self.parent = parent
+        self.group = parent.group
+        self.slot = -1
+        self.inode = -1
+        self.entry = -1
+        self.in_memory = True
+        self.maps: list[tuple[int, int]] | None = None
+        self.in_leaf = False
+
+    def place(self, end: int) -> None:
+        """Give all bytes a place, `end` among them."""
+        self._system.allocate_delayed(self)
+        if self.extents.size < end:
+            super().place(end)

@@ -1,0 +1,153 @@
+"""What tells one file system from another: one file of numbers a kind, every number with where it comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from ..sourced import SourcedValue, catalogue_file, load_sourced
+from ..spec import Duration, PositiveSize, Size, Spec
+
+CATALOGUE = Path(__file__).parent
+
+
+class FileSystemSettings(Spec):
+    """A kind of file system; bytes, seconds and CPU cycles."""
+
+    block: PositiveSize
+    """Unit of allocation."""
+    group: PositiveSize
+    """Bytes of an allocation group (block group, cylinder group, what one bitmap covers)."""
+    groups: int = Field(default=0, ge=0)
+    """As many groups of equal size are made, but none smaller than `group`; 0: their size is `group`."""
+    header: Size
+    """Bytes in front of a group's inode table and data; the last blocks of it are its maps."""
+    maps: int = Field(ge=1)
+    """Blocks of free-space and inode maps at the end of a group's header: 1 if both share one."""
+    descriptor: Size
+    """Bytes of a group's entry in a table at the front of the device that changes with it; 0 for none."""
+    inode: PositiveSize
+    """Bytes of an inode on disk, of its items in a tree if it has no other place."""
+    inode_place: Literal["table", "chunk", "tree"]
+    """In a table at the front of the group; in chunks that are allocated on demand; in the leaves of a tree."""
+    inode_table: Size = 0
+    """Bytes of a group's inode table."""
+    inode_chunk: Size = 0
+    """Bytes of a chunk of inodes."""
+    inode_read: bool
+    """Whether a block of inodes none of which is in use is read before the first one is written."""
+    directories: Literal["emptiest", "orlov", "rotor", "inherit"]
+    """In which group a new directory is placed: see :mod:`.placement`."""
+    colours: int = Field(ge=1)
+    """Places in a group at which the files of different processes start."""
+    moves_on: bool
+    """Whether a file goes on in another group at its second mapping block and every further one."""
+    entry: PositiveSize
+    """Bytes of a directory entry beyond its name."""
+    lookup: Literal["linear", "hashed"]
+    """Whether a name is searched for in all blocks of the directory or found in one."""
+    shortest_run: PositiveSize
+    """Free runs shorter than this are passed over while longer ones are left."""
+    reservation: Size
+    """Bytes set aside behind the end of a growing file until it is closed."""
+    delayed: bool
+    """Whether bytes get their place only when they are written back."""
+    mapping: Literal["indirect", "leaf", "extents"]
+    """What says where a file's bytes are: blocks of pointers in front of what they map, tree leaves, extents."""
+    map_first: Size
+    """Bytes (extents: number of them) that the inode maps itself."""
+    map_span: PositiveSize
+    """Bytes (extents: number of them) that one further mapping block maps."""
+    tail_file: Size
+    """Largest file that is kept in a tree leaf; 0 for none."""
+    atime: bool
+    """Whether reading a file changes its inode."""
+    preferred_io: Size = 0
+    """``st_blksize``: what the C library buffers; 0 for a block."""
+    journal: Literal["none", "blocks", "records"]
+    """No journal; whole metadata blocks; records of the changes."""
+    journal_place: Literal["front", "middle", "end"] = "front"
+    """Where on the device the journal is."""
+    journal_size: Size = 0
+    commit_interval: Duration = 0.0
+    """A transaction is committed when it is this old."""
+    transaction: Size = 0
+    """Bytes of metadata in a transaction at most."""
+    ordered: bool = False
+    """Whether the data of files that grew is on the device before the transaction says so."""
+    record: Size = 0
+    """Bytes in a journal of records for every metadata block that an operation changes."""
+    log_buffer: Size = 0
+    """A journal of records is written in pieces of this size."""
+    log_buffers: int = Field(default=1, ge=1)
+    """Operations wait while as many are not on the device."""
+    log_in_flight: int = Field(default=1, ge=1)
+    """Writes to the journal under way at once."""
+    aged_run: PositiveSize
+    """Mean length of a free run on a file system of age 1."""
+    create_cycles: float = Field(ge=0)
+    unlink_cycles: float = Field(ge=0)
+    open_cycles: float = Field(ge=0)
+    """Of a name and an inode that are in memory."""
+    read_inode_cycles: float = Field(ge=0)
+    """More for an inode that is not."""
+    close_cycles: float = Field(ge=0)
+    mkdir_cycles: float = Field(ge=0)
+    stat_cycles: float = Field(ge=0)
+    scan_cycles: float = Field(ge=0)
+    """One entry looked at in search of a name, or listed."""
+    allocate_cycles: float = Field(ge=0)
+    """One block given a place."""
+    free_cycles: float = Field(ge=0)
+    """One block freed."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> FileSystemSettings:
+        if self.journal_size % self.block:
+            raise ValueError(f"journal_size is {self.journal_size} bytes; a multiple of block, {self.block} bytes")
+        if self.inode_place == "table" and not self.inode_table:
+            raise ValueError("inode_place is table, so inode_table must be above 0")
+        if self.inode_place == "chunk" and not self.inode_chunk:
+            raise ValueError("inode_place is chunk, so inode_chunk must be above 0")
+        if self.journal != "none" and not (self.journal_size and self.commit_interval):
+            raise ValueError(f"journal is {self.journal}, so journal_size and commit_interval must be above 0")
+        if self.journal == "blocks" and not self.transaction:
+            raise ValueError("journal is blocks, so transaction must be above 0")
+        if self.journal == "records" and not (self.record and self.log_buffer):
+            raise ValueError("journal is records, so record and log_buffer must be above 0")
+        return self
+
+    def scaled(self, factor: float) -> FileSystemSettings:
+        """The same for a run in which sizes and times are divided by `factor`: less journal, committed sooner."""
+        block = self.block
+        journal = max(16 * block, int(self.journal_size / factor) // block * block) if self.journal_size else 0
+        return self.model_copy(
+            update={
+                "journal_size": journal,
+                "commit_interval": self.commit_interval / factor,
+                "transaction": max(block, int(self.transaction / factor)) if self.transaction else 0,
+            }
+        )
+
+
+@lru_cache
+def _loaded(path: Path) -> tuple[FileSystemSettings, dict[str, SourcedValue]]:
+    return load_sourced(FileSystemSettings, path)
+
+
+def file_system_settings(name: str) -> FileSystemSettings:
+    """The file system called `name`; raises `InputError` naming the ones there are."""
+    return _loaded(catalogue_file(CATALOGUE, "file system", name))[0]
+
+
+def file_system_sources(name: str) -> dict[str, SourcedValue]:
+    """Where the numbers of a file system come from, by field."""
+    return dict(_loaded(catalogue_file(CATALOGUE, "file system", name))[1])
+
+
+def file_system_names() -> tuple[str, ...]:
+    """All there are."""
+    return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))

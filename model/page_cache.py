@@ -1,0 +1,471 @@
+"""The page cache of a mounted device: files read ahead, dirtied, written back by the flusher, synced.
+
+What Linux's mm/filemap.c, mm/page-writeback.c and fs/fs-writeback.c do, on runs of pages: a run of cached bytes is one
+charge of CPU time, a window of read-ahead a few requests, and a pass of write-back takes so many bytes of one dirty
+file after the other. Metadata are pages of the block device, which is one more file here.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .dirty_memory import DirtyMemory
+from .engine import Engine
+from .host import Host
+from .latency_histogram import LatencyHistogram
+from .page_memory import PageMemory
+from .paged_file import PagedFile, device_file
+from .raw_cache import BlockDevice
+from .readahead import PAGE, ReadAhead
+from .request import FLUSHER_STREAM, READ, WRITE, Request
+from .signal import Signal
+
+_LOOK_S = 5.0
+"""How often old dirty pages are looked for (dirty_writeback_centisecs; kupdate's interval)."""
+
+
+QUANTUM_S = 0.001
+"""CPU time that a process may owe before it is charged: short calls are charged together."""
+
+
+class Account(Protocol):
+    """Whoever CPU time is spent for: a process of the simulated machine.
+
+    Attributes
+    ----------
+    stream
+        By which I/O schedulers know it.
+    cpu_s
+        CPU time spent so far (s).
+    owed_s
+        The part of it that the CPU has not been asked for yet; whoever waits for a device pays it first.
+    """
+
+    stream: int
+    cpu_s: float
+    owed_s: float
+
+
+class Mapper(Protocol):
+    """A file system that must read where a file's bytes are before they can be read."""
+
+    def needs_map(self, file: Any, start: int, end: int) -> bool:
+        """Whether something must be read to find [start, end)."""
+
+    def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCacheSettings:
+    """How a kernel reads and writes back files (bytes, s).
+
+    Attributes
+    ----------
+    block_bytes
+        Block of the file system, for which the kernel keeps a buffer head or makes a bio.
+    run_bytes
+        Contiguous bytes read at a time; 0: all that is to be read.
+    flush_run_bytes
+        Contiguous bytes written back at a time.
+    expire_s
+        Pages that have been dirty for so long are written back whatever the limits say.
+    task_plug
+        See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
+    """
+
+    block_bytes: int = 4096
+    run_bytes: int = 128 * 1024
+    flush_run_bytes: int = 128 * 1024
+    expire_s: float = 30.0
+    task_plug: bool = False
+
+
+class PageCache:
+    """Pages of the files on one device.
+
+    Parameters
+    ----------
+    engine, host
+        Clock and payer.
+    device
+        The block device underneath.
+    settings
+        The kernel's.
+    pages, memory
+        The host's memory for pages, and its dirty memory.
+    read_ahead
+        Makes the read-ahead state of a file that is opened, of its size.
+
+    Attributes
+    ----------
+    latencies
+        Of reads and writes.
+    """
+
+    __slots__ = (
+        "_dirty_files",
+        "_engine",
+        "_host",
+        "_make_read_ahead",
+        "_plug",
+        "_syncing",
+        "_turn_bytes",
+        "_waiting",
+        "device",
+        "device_file",
+        "latencies",
+        "memory",
+        "pages",
+        "settings",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: BlockDevice,
+        settings: PageCacheSettings,
+        pages: PageMemory,
+        memory: DirtyMemory,
+        read_ahead: Callable[[int], ReadAhead],
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self.device = device
+        self.settings = settings
+        self.pages = pages
+        self.memory = memory
+        self._make_read_ahead = read_ahead
+        self.device_file = device_file(device.name, device.capacity)
+        self.latencies = (LatencyHistogram(), LatencyHistogram())
+        self._plug: Callable[[], None] | None = None
+        if settings.task_plug and getattr(device, "plug", None) is not None:
+            self._plug = getattr(device, "plug", None)
+        self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
+        self._turn_bytes = 0
+        self._waiting: list[tuple[PagedFile, int, Signal]] = []
+        self._syncing: dict[PagedFile, list[Signal]] = {}
+        engine.spawn(self._flusher())
+        engine.spawn(self._old_pages())
+
+    def open(self, file: PagedFile) -> ReadAhead:
+        """The read-ahead state of one more reader of `file`."""
+        state = self._make_read_ahead(file.size)
+        state.attach(file)
+        return state
+
+    @staticmethod
+    def is_cached(file: PagedFile, start: int, end: int) -> bool:
+        """Whether [start, end) is in memory."""
+        return file.cached.run_from(start) >= end
+
+    def spend(self, seconds: float, by: Account) -> Generator[Any, Any, None]:
+        """Charge CPU time, with what is owed already once it is enough."""
+        by.cpu_s += seconds
+        by.owed_s += seconds
+        if by.owed_s >= QUANTUM_S:
+            yield self.pay(by)
+
+    def pay(self, by: Account) -> Any:
+        """The event that ends when the CPU has done what is owed."""
+        owed, by.owed_s = by.owed_s, 0.0
+        return self._host.cpu.run(owed)
+
+    def fetch(self, file: PagedFile, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Read what is not in memory of [start, end), without read-ahead, and wait for it."""
+        while not self.is_cached(file, start, end):
+            if by.owed_s:
+                yield self.pay(by)
+            missing = max(start, file.cached.run_from(start))
+            if file.pending.run_from(missing) == missing:
+                self._read_pages(file, missing, end, by.stream)
+            self.device.unplug()
+            yield self._arrival(file, missing)
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
+
+    def _arrival(self, file: PagedFile, position: int) -> Signal:
+        """A signal that fires when the page at `position` has been read."""
+        signal = Signal()
+        self._waiting.append((file, position, signal))
+        return signal
+
+    def read(
+        self,
+        file: PagedFile,
+        read_ahead: ReadAhead,
+        start: int,
+        end: int,
+        by: Account,
+        seconds_per_byte: float,
+        call_bytes: int = PAGE,
+        mapper: Mapper | None = None,
+    ) -> Generator[Any, Any, None]:
+        """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads."""
+        prices = self._host.prices
+        page_price = prices.page_s + max(1, PAGE // self.settings.block_bytes) * prices.bio_s
+        position = start
+        while position < end:
+            call_end = position - (position - start) % call_bytes + call_bytes
+            window = read_ahead.touch(position, call_end if call_end < end else end)
+            if window is not None:
+                if mapper is not None and mapper.needs_map(file, *window):
+                    yield from mapper.load_map(file, *window, by)
+                cost = self._read_pages(file, window[0], window[1], by.stream) * page_price
+                by.cpu_s += cost
+                by.owed_s += cost
+            ready = file.cached.run_from(position)
+            if ready == position:
+                if by.owed_s:
+                    yield self.pay(by)
+                if file.cached.run_from(position) == position:
+                    if file.pending.run_from(position) == position:
+                        if mapper is not None and mapper.needs_map(file, position, position + 1):
+                            yield from mapper.load_map(file, position, position + 1, by)
+                        self._read_pages(file, position, position + 1, by.stream)
+                    self.device.unplug()
+                    yield self._arrival(file, position)
+                    by.cpu_s += prices.switch_s
+                    by.owed_s += prices.switch_s
+                continue
+            stop = min(ready, end, max(position + 1, read_ahead.next_trigger(position)))
+            cost = (stop - position) * seconds_per_byte
+            by.cpu_s += cost
+            by.owed_s += cost
+            if by.owed_s >= QUANTUM_S:
+                yield self.pay(by)
+            position = read_ahead.read_to = stop
+
+    def _read_pages(self, file: PagedFile, start: int, end: int, stream: int) -> int:
+        """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages."""
+        cached, pending = file.cached, file.pending
+        submitted = 0
+        position = start - start % PAGE
+        end += -end % PAGE
+        most = self.settings.run_bytes or 1 << 62
+        if self._plug is not None:
+            self._plug()
+        while position < end:
+            here = cached.run_from(position)
+            if here > position:
+                file.again.add(position, min(here, end))
+                position = here
+                continue
+            here = pending.run_from(position)
+            if here > position:
+                position = here
+                continue
+            stop = min(end, position - position % most + most)
+            for known in (cached.next_start(position), pending.next_start(position)):
+                if known is not None and known < stop:
+                    stop = known
+            pending.add(position, stop)
+            at = position
+            for at, address, size in file.extents.pieces(position, stop):
+                self.device.submit(Request(READ, address, size, self._read_done, stream, True, (file, at)))
+                at += size
+            if at < stop:  # lies with the metadata, which have been read, or is a hole
+                pending.remove(at, stop)
+                self.pages.add(file, at, stop)
+            submitted += stop - position
+            position = stop
+        if self._plug is not None:
+            self.device.unplug()
+        return -(-submitted // PAGE)
+
+    def _read_done(self, request: Request) -> None:
+        self.latencies[READ].add(self._engine._now - request.submitted)
+        file, start = request.parent
+        end = start + request.size
+        if file.pending.remove(start, end):
+            self.pages.add(file, start, end)
+        waiting = self._waiting
+        if waiting:
+            ready = [entry for entry in waiting if entry[0] is file and start <= entry[1] < end]
+            for entry in ready:
+                waiting.remove(entry)
+                entry[2].fire()
+
+    def mark_dirty(self, file: PagedFile, start: int, end: int) -> None:
+        """[start, end) of `file` has been written in memory."""
+        block = self.settings.block_bytes
+        start -= start % block
+        end += -end % block
+        if not self.pages.add(file, start, end):
+            file.again.add(start, end)
+        if not file.dirty:
+            file.dirtied_at = self._engine._now
+            self._dirty_files[file] = None
+        self.memory.dirtied(file.dirty.add(start, end))
+
+    def forget(self, file: PagedFile, start: int = 0) -> None:
+        """The pages of `file` from `start` on are gone, dirty or not."""
+        dropped = file.dirty.remove(start, 1 << 62)
+        file.pending.remove(start, 1 << 62)
+        self.pages.forget(file, start)
+        if dropped:
+            self.memory.dirty_bytes -= dropped
+            self.memory.written(0)
+            if not file.dirty:
+                del self._dirty_files[file]
+
+    def throttle(self, by: Account) -> Generator[Any, Any, None]:
+        """Make a writer do its duty while too much memory is dirty (balance_dirty_pages); see the raw cache's."""
+        memory = self.memory
+        if by.owed_s:
+            yield self.pay(by)
+        if not memory.limits.duty:
+            while memory.over_limit:
+                memory.start_write_back()
+                yield memory.below_limit()
+        submitted = 0
+        while memory.over_limit and submitted < memory.limits.duty:
+            if not self._dirty_files:
+                yield memory.below_limit()
+            elif not self.device.has_room:
+                yield self._room()
+            else:
+                size = self._write_run()
+                submitted += size
+                price = self._bio_price(size)
+                by.cpu_s += price
+                yield self._host.cpu.run(price)
+
+    def write_back(self, file: PagedFile, stream: int) -> Generator[Any, Any, None]:
+        """Write all dirty pages of `file`, and wait until none is on its way."""
+        while file.dirty:
+            if self.device.has_room:
+                yield self._host.cpu.run(self._bio_price(self._write_run(file, stream)))
+            else:
+                yield self._room()
+        self.device.unplug()
+        if file.writing_bytes:
+            yield self._written(file)
+
+    def write_back_all(self, files: Iterable[PagedFile], stream: int) -> Generator[Any, Any, None]:
+        """Write all dirty pages of all `files`, in their order, and wait until none is on its way."""
+        begun = list(files)
+        for file in begun:
+            while file.dirty:
+                if self.device.has_room:
+                    yield self._host.cpu.run(self._bio_price(self._write_run(file, stream)))
+                else:
+                    yield self._room()
+        self.device.unplug()
+        for file in begun:
+            if file.writing_bytes:
+                yield self._written(file)
+
+    def _written(self, file: PagedFile) -> Signal:
+        """A signal that fires when nothing of `file` is under write-back."""
+        signal = Signal()
+        self._syncing.setdefault(file, []).append(signal)
+        return signal
+
+    def sync(self, stream: int) -> Generator[Any, Any, None]:
+        """Write all dirty pages of the device's files, and wait for them."""
+        yield from self.write_back_all(self._dirty_files, stream)
+
+    def _flusher(self) -> Generator[Any, Any, None]:
+        """The kernel thread that writes dirty pages back (bdflush, pdflush)."""
+        memory = self.memory
+        while True:
+            if memory.dirty_bytes <= memory.limits.flush_above or not self._dirty_files:
+                yield memory.above_background()
+            while self._dirty_files and memory.dirty_bytes > memory.limits.flush_below:
+                yield from self._pass()
+            self.device.unplug()
+
+    def _old_pages(self) -> Generator[Any, Any, None]:
+        """Write back what has been dirty for long (kupdate)."""
+        while True:
+            yield self._engine.timeout(_LOOK_S)
+            expired = self._engine._now - self.settings.expire_s
+            old = [file for file in self._dirty_files if file.dirtied_at <= expired]
+            for file in old:
+                while file.dirty and file.dirtied_at <= expired:
+                    if self.device.has_room:
+                        yield self._host.cpu.run(self._bio_price(self._write_run(file)))
+                    else:
+                        yield self._room()
+            if old:
+                self.device.unplug()
+
+    def _pass(self) -> Generator[Any, Any, None]:
+        """Write back one pass."""
+        written, most = 0, self.memory.limits.pass_bytes
+        if self._plug is not None:
+            self._plug()
+            while self._dirty_files and written < most and (self.device.has_room or not written):
+                written += self._write_run()
+            self.device.unplug()
+            if not self.device.has_room:
+                yield self._room()
+            yield self._host.cpu.run(self._bio_price(written))
+            return
+        while self._dirty_files and written < most:
+            if self.device.has_room:
+                size = self._write_run()
+                written += size
+                yield self._host.cpu.run(self._bio_price(size))
+            else:
+                yield self._room()
+
+    def _bio_price(self, size: int) -> float:
+        return self._host.prices.bio_s * max(1, size // self.settings.block_bytes)
+
+    def _room(self) -> Signal:
+        """A signal that fires when the device's queue has room."""
+        room = Signal()
+        self.device.when_room(room.fire)
+        return room
+
+    def _write_run(self, file: PagedFile | None = None, stream: int = FLUSHER_STREAM) -> int:
+        """Submit one dirty run of `file`, or of the dirty file whose turn it is; returns its bytes."""
+        files = self._dirty_files
+        if file is None:
+            file = next(iter(files))
+        start, end = self._next_run(file)
+        if file.extents.size < end:
+            file.place(end)
+        size = file.dirty.remove(start, end)
+        memory = self.memory
+        memory.dirty_bytes -= size
+        for _, address, part in file.extents.pieces(start, end):
+            file.writing_bytes += part
+            memory.writeback_bytes += part
+            self.device.submit(Request(WRITE, address, part, self._write_done, stream, False, file))
+        self._turn_bytes += size
+        if not file.dirty:
+            del files[file]
+            self._turn_bytes = 0
+        elif self._turn_bytes >= memory.limits.pass_bytes:
+            files.move_to_end(file)
+            self._turn_bytes = 0
+        return size
+
+    def _next_run(self, file: PagedFile) -> tuple[int, int]:
+        """The next contiguous dirty run of `file` after its last one, around its end."""
+        dirty, start = file.dirty, file.cursor
+        end = dirty.run_from(start)
+        if end == start:
+            following = dirty.next_start(start)
+            start = dirty.first()[0] if following is None else following
+            end = dirty.run_from(start)
+        run = self.settings.flush_run_bytes
+        end = min(end, start - start % run + run)
+        file.cursor = end
+        return start, end
+
+    def _write_done(self, request: Request) -> None:
+        self.latencies[WRITE].add(self._engine._now - request.submitted)
+        file = request.parent
+        file.writing_bytes -= request.size
+        self.memory.written(request.size)
+        if not file.writing_bytes and file in self._syncing:
+            for signal in self._syncing.pop(file):
+                signal.fire()

@@ -1,0 +1,130 @@
+"""Which pages stay in memory: the inactive and the active list of Linux (mm/vmscan.c of 2.4 and 2.6).
+
+Pages come in at the end of the inactive list and are reclaimed from its head, unless they were used again meanwhile:
+then they go to the active list. What is longest on the active list goes back to the inactive list when the active one
+has more than twice its bytes. The lists hold runs of pages of one file, not pages.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .paged_file import PagedFile
+
+RUN_BYTES = 1 << 20
+"""Longest run of the lists; its pages are reclaimed together."""
+_MOST_ACTIVE = 2
+"""Bytes on the active list may be as many times those on the inactive one (refill_inactive)."""
+_STALE_RUNS = 4096
+
+
+class _Run:
+    """A run of pages of one file."""
+
+    __slots__ = ("end", "file", "start")
+
+    def __init__(self, file: PagedFile, start: int, end: int) -> None:
+        self.file = file
+        self.start = start
+        self.end = end
+
+
+class PageMemory:
+    """The memory of a host that holds pages of files.
+
+    Parameters
+    ----------
+    capacity
+        Bytes there are for pages.
+
+    Attributes
+    ----------
+    held
+        Bytes of cached pages.
+    reclaimed
+        Bytes reclaimed so far.
+    """
+
+    __slots__ = ("_active", "_active_bytes", "_inactive", "_stale", "capacity", "held", "reclaimed")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.held = 0
+        self.reclaimed = 0
+        self._inactive: deque[_Run] = deque()
+        self._active: deque[_Run] = deque()
+        self._active_bytes = 0
+        self._stale = 0
+
+    def add(self, file: PagedFile, start: int, end: int) -> int:
+        """[start, end) of `file` is in memory now; returns how many bytes of it were not before."""
+        new = file.cached.add(start, end)
+        if not new:
+            return 0
+        self.held += new
+        inactive = self._inactive
+        last = inactive[-1] if inactive else None
+        if last is not None and last.file is file and last.end == start and start - last.start < RUN_BYTES:
+            last.end = end
+        else:
+            inactive.append(_Run(file, start, end))
+            file.listed_runs += 1
+        if self.held > self.capacity:
+            self._reclaim()
+        return new
+
+    def forget(self, file: PagedFile, start: int = 0) -> None:
+        """The pages of `file` from `start` on are gone."""
+        gone = file.cached.remove(start, 1 << 62)
+        file.again.remove(start, 1 << 62)
+        file.marks.forget(start, 1 << 62)
+        self.held -= gone
+        if start == 0:
+            self._stale += file.listed_runs
+            file.listed_runs = 0
+            if self._stale > _STALE_RUNS and self._stale * 2 > len(self._inactive) + len(self._active):
+                self._drop_stale()
+
+    def drop_clean(self) -> None:
+        """Reclaim everything that is not dirty."""
+        for runs in (self._inactive, self._active):
+            for run in runs:
+                file = run.file
+                if not file.dirty:
+                    self.held -= file.cached.remove(run.start, run.end)
+                    file.again.remove(run.start, run.end)
+                    file.marks.forget(run.start, run.end)
+        self._drop_stale()
+
+    def _drop_stale(self) -> None:
+        """Forget runs of which nothing is cached any more."""
+        for name in ("_inactive", "_active"):
+            kept = deque(run for run in getattr(self, name) if run.file.cached.overlaps(run.start, run.end))
+            setattr(self, name, kept)
+        self._active_bytes = sum(run.end - run.start for run in self._active)
+        self._stale = 0
+
+    def _reclaim(self) -> None:
+        inactive, active = self._inactive, self._active
+        busy = 0
+        while self.held > self.capacity and busy <= len(inactive):
+            if active and self._active_bytes > _MOST_ACTIVE * max(0, self.held - self._active_bytes):
+                run = active.popleft()
+                self._active_bytes -= run.end - run.start
+                inactive.append(run)
+            if not inactive:
+                return
+            run = inactive.popleft()
+            file, start, end = run.file, run.start, run.end
+            if file.again and file.again.remove(start, end) * 2 > end - start:
+                active.append(run)
+                self._active_bytes += end - start
+            elif file.dirty and file.dirty.overlaps(start, end):
+                inactive.append(run)
+                busy += 1
+            else:
+                gone = file.cached.remove(start, end)
+                file.marks.forget(start, end)
+                file.listed_runs = max(0, file.listed_runs - 1)
+                self.held -= gone
+                self.reclaimed += gone

@@ -1,0 +1,62 @@
+"""A part of a block device, and the same part in a run of a fraction of the size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .raw_cache import BlockDevice
+from .request import Request
+
+STRETCH_BYTES = 128 << 20
+"""A stretched partition keeps so many bytes together."""
+
+
+class Partition:
+    """A part of a block device.
+
+    In a run at a scale of `stretch`, where everything is that many times smaller, what lies on the disk is spread out
+    again: each piece of 128 MiB stands for `stretch` of them, so that files are as far from each other, and from the
+    fast edge of the disk, as in the whole run.
+
+    Parameters
+    ----------
+    device
+        What it is a part of.
+    start, size
+        Where (bytes).
+    stretch
+        1, or the scale of the run.
+    """
+
+    __slots__ = ("_device", "_start", "_stretch", "capacity", "name", "plug")
+
+    def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1) -> None:
+        self._device = device
+        self._start = start
+        self._stretch = stretch
+        self.name = device.name
+        self.capacity = size if stretch == 1 else size // (STRETCH_BYTES * stretch) * STRETCH_BYTES
+        self.plug: Callable[[], None] | None = getattr(device, "plug", None)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued."""
+        return self._device.has_room
+
+    def submit(self, request: Request) -> None:
+        """Queue a request, at its place on the device."""
+        offset = request.offset
+        if self._stretch > 1:
+            inside = offset % STRETCH_BYTES
+            offset = (offset - inside) * self._stretch + inside
+        request.offset = offset + self._start
+        self._device.submit(request)
+
+    def unplug(self) -> None:
+        """Let held-back requests go."""
+        self._device.unplug()
+
+    def when_room(self, callback: Callable[[], Any]) -> None:
+        """Call back once when more writes may be queued."""
+        self._device.when_room(callback)

@@ -1,0 +1,313 @@
+"""CFQ as of Linux 2.6.18 to 2.6.20: a queue for every process, and slices of the disk's time (block/cfq-iosched.c).
+
+The processes take turns. Whoever has the disk keeps it for a slice, also while it has nothing queued for a moment: the
+disk then idles until its next request, for as long as that is worth waiting for. Write-back belongs to no process and
+shares one queue, for which nobody waits. Priorities are not modelled: all processes have the default one. Nor is
+preemption, which these versions provide for, but never come to, because only a queue that is idled for may preempt.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from dataclasses import dataclass
+
+from ..request import DIRECT, READ, Request
+from .base import QueuedRequest, Scheduler
+from .io_history import SeekHistory
+from .one_way import Ordered, nearest
+
+_MOST_BACK = 16 << 20
+"""How far (bytes) the elevator goes back before it sweeps: cfq_back_max."""
+_SEEKY = 64 << 20
+"""Mean distance (bytes) from which on a process seeks: CIC_SEEKY, 128 x 1,024 sectors."""
+_SEEK_WAIT_S = 0.002
+"""How long the disk idles for a process that seeks."""
+_ENOUGH = 80 / 256
+"""A mean is looked at once it has seen so much (sample_valid)."""
+_TAGGED = 4
+"""A drive that has once had more requests inside queues them itself."""
+_NEWEST = 0.125
+_WRITE_BACK = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CfqSettings:
+    """The tunables of CFQ.
+
+    Attributes
+    ----------
+    slice_sync_s, slice_async_s
+        How long a process, or the write-back, has the disk while others wait (s).
+    slice_idle_s
+        How long (s) the disk idles inside a slice for the process's next request; 0 turns idling off.
+    read_expire_s, write_expire_s
+        Age (s) at which a request is served before its turn in address order, one in each slice.
+    quantum
+        Requests that go to the driver at a time.
+    async_requests
+        Requests of the write-back in a slice, at most (cfq_prio_to_maxrq at the default priority).
+    """
+
+    slice_sync_s: float = 0.1
+    slice_async_s: float = 0.04
+    slice_idle_s: float = 0.008
+    read_expire_s: float = 0.125
+    write_expire_s: float = 0.25
+    quantum: int = 4
+    async_requests: int = 16
+
+
+class _ProcessQueue:
+    """The requests of one process, and what it has done so far; or those of the write-back."""
+
+    __slots__ = (
+        "fifo",
+        "fifo_checked",
+        "idles",
+        "last_end",
+        "new",
+        "requests",
+        "seeks",
+        "served",
+        "slice_end",
+        "stream",
+        "sync",
+        "think_s",
+        "think_total_s",
+        "think_weight",
+        "under_way",
+    )
+
+    def __init__(self, stream: int, sync: bool, now: float) -> None:
+        self.stream = stream
+        self.sync = sync
+        self.requests: Ordered = []
+        self.fifo: dict[int, QueuedRequest] = {}
+        self.under_way = 0
+        self.slice_end = -1.0
+        self.served = 0
+        self.fifo_checked = False
+        self.new = True
+        self.idles = True
+        self.last_end = now
+        self.think_s = 0.0
+        self.think_total_s = 0.0
+        self.think_weight = 0.0
+        self.seeks = SeekHistory()
+
+    @property
+    def seeky(self) -> bool:
+        """Whether the process is known to seek."""
+        return self.seeks.weight > _ENOUGH and self.seeks.mean > _SEEKY
+
+    def think(self, seconds: float) -> None:
+        """So long after its last request was done, the process has sent another."""
+        self.think_weight += (1.0 - self.think_weight) * _NEWEST
+        self.think_total_s += (seconds - self.think_total_s) * _NEWEST
+        self.think_s = self.think_total_s / self.think_weight
+
+
+class Cfq(Scheduler):
+    """Time slices for processes, by turns.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest merged request (bytes).
+    settings
+        Tunables.
+
+    Attributes
+    ----------
+    idlings
+        How often the disk was kept idle for a process.
+    """
+
+    __slots__ = (
+        "_active",
+        "_dispatch",
+        "_in_driver",
+        "_number",
+        "_owners",
+        "_position",
+        "_queues",
+        "_settings",
+        "_tagged",
+        "_this_round",
+        "_wait_until",
+        "_waiting",
+        "idlings",
+    )
+
+    def __init__(self, max_bytes: int, settings: CfqSettings | None = None) -> None:
+        super().__init__(max_bytes)
+        self._settings = settings or CfqSettings()
+        self._queues: dict[tuple[bool, int], _ProcessQueue] = {}
+        # Queues with requests that do not have the disk: this round's, and those that have had their turn.
+        self._this_round: list[_ProcessQueue] = []
+        self._waiting: list[_ProcessQueue] = []
+        self._active: _ProcessQueue | None = None
+        self._dispatch: deque[QueuedRequest] = deque()
+        self._owners: dict[QueuedRequest, _ProcessQueue] = {}
+        self._position = 0
+        self._number = 0
+        self._in_driver = 0
+        self._tagged = False
+        self._wait_until = -1.0
+        self.idlings = 0
+
+    def _queue_of(self, queued: Request, now: float) -> _ProcessQueue:
+        sync = queued.op == READ or queued.sync >= DIRECT
+        key = (sync, queued.stream if sync else _WRITE_BACK)
+        queue = self._queues.get(key)
+        if queue is None:
+            queue = self._queues[key] = _ProcessQueue(key[1], sync, now)
+        return queue
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        self._number += 1
+        queue = self._owners[queued] = self._queue_of(queued, now)
+        if not queue.requests and queue is not self._active:
+            self._line_up(queue)
+        insort(queue.requests, (queued.offset, self._number, queued))
+        queue.fifo[self._number] = queued
+        active = self._active
+        if queue.sync:
+            self._learn(queue, queued, now)
+            if queue is active and self._wait_until >= 0.0:
+                # What the disk idled for is served, even if the slice is over meanwhile.
+                self._wait_until = -1.0
+                queue.slice_end = max(queue.slice_end, now)
+        elif self._wait_until >= 0.0 and active is not None and active.stream == queued.stream:
+            self._expire(active)
+
+    def _learn(self, queue: _ProcessQueue, queued: QueuedRequest, now: float) -> None:
+        idle_s = self._settings.slice_idle_s
+        queue.think(min(now - queue.last_end, 2 * idle_s))
+        queue.seeks.add(queued.offset, queued.size)
+        if not idle_s or (self._tagged and queue.seeks.mean > _SEEKY):
+            queue.idles = False
+        elif queue.think_weight > _ENOUGH:
+            queue.idles = queue.think_s <= idle_s
+
+    def _line_up(self, queue: _ProcessQueue) -> None:
+        """To the end of the line; who has never had the disk goes before those who have."""
+        if queue.new:
+            newcomers = sum(other.new for other in self._waiting)
+            self._waiting.insert(newcomers, queue)
+        else:
+            self._waiting.append(queue)
+
+    def wake_at(self) -> float | None:
+        """End of the idling, while the disk idles for a process."""
+        return self._wait_until if self._wait_until >= 0.0 else None
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The next request of whoever has the disk; None while it idles or with nothing queued."""
+        if not self._dispatch:
+            self._fill(now)
+        if not self._dispatch:
+            return None
+        self._in_driver += 1
+        if self._in_driver > _TAGGED:
+            self._tagged = True
+        return self._dispatch.popleft()
+
+    def _fill(self, now: float) -> None:
+        """Send a quantum on; of several processes if the disk does not idle for them."""
+        previous = None
+        head = self._position
+        chosen: Ordered = []
+        while (queue := self._select(now)) is not None and queue is not previous:
+            self._wait_until = -1.0
+            chosen += self._quantum(queue, now)
+            if queue.idles and self._active is not None:
+                break
+            previous = queue
+        # As elv_dispatch_sort has it: upwards from the head, what lies behind it after that.
+        chosen.sort(key=lambda entry: (entry[0] < head, entry[0]))
+        self._dispatch.extend(queued for _, _, queued in chosen)
+
+    def _select(self, now: float) -> _ProcessQueue | None:
+        """Whose turn it is; None if the disk idles, or waits for what a process has under way."""
+        queue = self._active
+        if queue is not None:
+            waiting = self._wait_until >= 0.0
+            if waiting and now < self._wait_until:
+                return None
+            if not waiting and now <= queue.slice_end:
+                if queue.requests:
+                    return queue
+                if queue.under_way or (queue.sync and self._idle(queue, now)):
+                    return None
+            self._expire(queue)
+        return self._activate()
+
+    def _idle(self, queue: _ProcessQueue, now: float) -> bool:
+        """Keep the disk idle for the process, if that is worth it."""
+        idle_s = self._settings.slice_idle_s
+        if not idle_s or not queue.idles:
+            return False
+        self._wait_until = now + (min(idle_s, _SEEK_WAIT_S) if queue.seeky else idle_s)
+        self.idlings += 1
+        return True
+
+    def _activate(self) -> _ProcessQueue | None:
+        if not self._this_round:
+            free = [queue for queue in self._waiting if not queue.under_way]
+            self._this_round = free or self._waiting[:1]
+            self._waiting = [queue for queue in self._waiting if queue not in self._this_round]
+        if not self._this_round:
+            return None
+        queue = self._active = self._this_round.pop(0)
+        queue.slice_end = -1.0
+        queue.served = 0
+        queue.fifo_checked = False
+        return queue
+
+    def _expire(self, queue: _ProcessQueue) -> None:
+        """The process has had its slice, or is too long in coming back."""
+        self._wait_until = -1.0
+        self._active = None
+        queue.new = False
+        if queue.requests:
+            self._line_up(queue)
+
+    def _quantum(self, queue: _ProcessQueue, now: float) -> Ordered:
+        settings = self._settings
+        chosen: Ordered = []
+        while queue.requests and len(chosen) < settings.quantum:
+            at = self._expired(queue, now)
+            entry = queue.requests.pop(nearest(queue.requests, self._position, _MOST_BACK) if at is None else at)
+            queued = self._take(entry[2])
+            del queue.fifo[entry[1]]
+            self._position = queued.offset + queued.size
+            queue.under_way += 1
+            queue.served += 1
+            chosen.append(entry)
+        if queue.slice_end < 0.0:
+            queue.slice_end = now + (settings.slice_sync_s if queue.sync else settings.slice_async_s)
+        if not queue.idles or (not queue.sync and queue.served >= settings.async_requests):
+            self._expire(queue)
+        return chosen
+
+    def _expired(self, queue: _ProcessQueue, now: float) -> int | None:
+        """Where the oldest request stands if it has expired; once in a slice."""
+        if queue.fifo_checked:
+            return None
+        oldest, queued = next(iter(queue.fifo.items()))
+        expire_s = self._settings.read_expire_s if queue.sync else self._settings.write_expire_s
+        if now - queued.arrived <= expire_s:
+            return None
+        queue.fifo_checked = True
+        return next(at for at, (_, number, _) in enumerate(queue.requests) if number == oldest)
+
+    def completed(self, queued: QueuedRequest, now: float) -> None:
+        """End a slice that is over, or begin to idle."""
+        self._in_driver -= 1
+        queue = self._owners.pop(queued)
+        queue.under_way -= 1
+        queue.last_end = now
+        if queue is self._active and now > queue.slice_end:
+            self._expire(queue)

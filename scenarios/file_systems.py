@@ -1,0 +1,91 @@
+"""Mounted file systems as data, and whether they and the programs on them fit the devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ..model.errors import InputError
+from ..model.file_system import file_system_names
+from ..model.quantities import format_size
+from ..model.spec import refusal
+from .programs import DropCacheStep, FileSystemSpec, ProgramsSpec, TarPipeStep
+
+LEAST_BYTES = 256 << 20
+"""A file system smaller than that has no room for its groups and its journal."""
+
+
+class HasDevices(Protocol):
+    """Devices by name."""
+
+    @property
+    def names(self) -> list[str]:
+        """Every device."""
+
+    def capacity(self, name: str) -> int:
+        """Its bytes."""
+
+
+class FileSystems:
+    """The file systems of a scenario.
+
+    Parameters
+    ----------
+    mounted
+        By mount point.
+    devices
+        What they may be on.
+    """
+
+    def __init__(self, mounted: Mapping[str, FileSystemSpec], devices: HasDevices) -> None:
+        self._mounted = mounted
+        self._devices = devices
+
+    def check(self, workload: object) -> None:
+        """Refuse what cannot be mounted, and programs without a place.
+
+        Raises
+        ------
+        PydanticCustomError
+            Naming what is wrong, and what is allowed.
+        """
+        for point, spec in self._mounted.items():
+            self._check_mount(point, spec)
+        if isinstance(workload, ProgramsSpec):
+            self._check_programs(workload)
+
+    def _check_mount(self, point: str, spec: FileSystemSpec) -> None:
+        at = ("file_systems", point)
+        if not point.startswith("/") or (len(point) > 1 and point.endswith("/")):
+            raise refusal(f"mount point {point!r}", "allowed: an absolute path without / at its end", at)
+        if spec.kind not in file_system_names():
+            allowed = f"allowed: {', '.join(file_system_names())}"
+            raise refusal(f"unknown file system {spec.kind!r}", allowed, (*at, "kind"))
+        try:
+            spec.settings()
+        except InputError as error:
+            field = (error.place,) if error.place else ()
+            raise refusal(error.found.removeprefix("found "), error.allowed, (*at, "overrides", *field)) from None
+        if spec.on not in self._devices.names:
+            raise refusal(f"unknown device {spec.on!r}", f"allowed: {', '.join(self._devices.names)}", (*at, "on"))
+        capacity = self._devices.capacity(spec.on)
+        end = spec.start + (spec.size or 0)
+        if end > capacity or capacity - spec.start < LEAST_BYTES or (spec.size or LEAST_BYTES) < LEAST_BYTES:
+            found = f"{format_size(spec.size or capacity)} from byte {spec.start} of {spec.on}"
+            allowed = f"allowed: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
+            raise refusal(found, allowed, (*at, "size"))
+
+    def _check_programs(self, workload: ProgramsSpec) -> None:
+        if not self._mounted:
+            raise refusal("programs without a file system", "allowed: at least one in `file_systems`", ("workload",))
+        allowed = f"allowed: {', '.join(self._mounted)}"
+        for i, step in enumerate(workload.steps):
+            at = ("workload", "steps", i)
+            if isinstance(step, DropCacheStep):
+                continue
+            if step.on is None and len(self._mounted) > 1:
+                raise refusal(f"{step.program} without a mount point", allowed, (*at, "on"))
+            if step.on is not None and step.on not in self._mounted:
+                raise refusal(f"unknown mount point {step.on!r}", allowed, (*at, "on"))
+            if isinstance(step, TarPipeStep) and step.source not in self._mounted:
+                raise refusal(f"unknown mount point {step.source!r}", allowed, (*at, "source"))

@@ -1,0 +1,110 @@
+"""What every run measures: how busy everything was, latencies, rebuilds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from ..model.resync import Resync
+from ..model.statistics import LatencyHistogram, Usage
+from .build import BuiltMachine
+from .prediction import RebuildProgress
+from .sample import Sample
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+
+
+class Run(ABC):
+    """A measured part of a workload on a built machine."""
+
+    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
+        self.machine = machine
+        self.sample = sample
+        self.began = 0.0
+        self._resynced: dict[Resync, int] = {}
+        for resync in machine.resyncs.values():
+            machine.engine.spawn(resync.run())
+
+    def _begin(self) -> None:
+        """The measurement begins: what was counted so far was warm-up."""
+        machine, now = self.machine, self.machine.engine.now
+        self.began = now
+        for disk in machine.disks.values():
+            disk.start_statistics(now)
+        for link in machine.all_links:
+            link.busy_s = 0.0
+            link.bytes_moved = 0
+        for cpu in machine.cpus:
+            cpu.busy_s = cpu.kernel_s = 0.0
+        for cache in (*(dd.cache for dd in machine.dds), *(mount.cache for mount in machine.mounts.values())):
+            cache.latencies = (LatencyHistogram(), LatencyHistogram())
+        for load in machine.loads:
+            load.start_statistics(now)
+        for controller in machine.controllers.values():
+            controller.start_statistics(now)
+        self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
+
+    @property
+    def span(self) -> float:
+        """Seconds of the measurement so far."""
+        return self.machine.engine.now - self.began
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """How much of the run is done, about (0 to 1)."""
+
+    def _resync_threads(self) -> list[tuple[str, Resync]]:
+        """Threads at work or done, with the name of their array."""
+        machine = self.machine
+        later = [(name, resync) for name, spares in machine.spares.items() for resync in spares.rebuilds]
+        return [*machine.resyncs.items(), *later]
+
+    def rebuilds(self) -> tuple[RebuildProgress, ...]:
+        """What the resync threads did during the measurement."""
+        found = []
+        for name, resync in self._resync_threads():
+            report = resync.report
+            begun = max(self.began, report.started_s)
+            over = self.machine.engine.now if report.finished_s is None else report.finished_s
+            done = resync.done_bytes - self._resynced.get(resync, 0)
+            per_member: int = resync.array.resync_bytes
+            scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
+            rate = scale * done / (over - begun) if over > begun else 0.0
+            position = int(scale * report.position_bytes)
+            found.append(RebuildProgress(name, resync.action, rate, per_member, position))
+        return tuple(found)
+
+    def latencies(self) -> dict[str, dict[str, float]]:
+        """Latencies of all caches' requests, by "read" and "write" where there were any."""
+        machine = self.machine
+        found = {}
+        for op, name in enumerate(("read", "write")):
+            merged = LatencyHistogram()
+            for cache in (*(dd.cache for dd in machine.dds), *(mount.cache for mount in machine.mounts.values())):
+                merged.merge(cache.latencies[op])
+            for load in machine.loads:
+                merged.merge(load.write_latency if op else load.read_latency)
+            if merged.count:
+                found[name] = {
+                    "n": float(merged.count),
+                    "mean_s": merged.mean,
+                    "min_s": merged.min,
+                    "max_s": merged.max,
+                    **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
+                }
+        return found
+
+    def usages(self) -> tuple[Usage, ...]:
+        """How busy everything was during the measurement."""
+        machine = self.machine
+        span = self.span
+        usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
+        usages += [
+            Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved)
+            for link in machine.all_links
+            if link.bytes_moved
+        ]
+        for name, disk in machine.disks.items():
+            busy, waiting, moved = disk.busy_s / span, disk.latency_s / span, disk.read_bytes + disk.write_bytes
+            usages.append(Usage(name, "disk", min(1.0, busy), waiting, disk.reads, disk.writes, moved))
+        return tuple(usages)

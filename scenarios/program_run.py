@@ -1,0 +1,211 @@
+"""A run of programs on files: step by step, all processes side by side.
+
+Long runs are simulated at a scale: sizes, counts and the memory are divided by it, and times multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..model.pipe import Pipe
+from ..model.process import IN_MEMORY, Phase, Process
+from ..model.programs.copying import Tree
+from .build import BuiltMachine
+from .measured_run import Run
+from .programs import (
+    BonniePlusPlusStep,
+    BonnieStep,
+    DropCacheStep,
+    PostMarkStep,
+    ProgramsSpec,
+    Step,
+    TiobenchStep,
+    TreeSpec,
+)
+from .sample import Sample
+from .scenario import ScenarioSpec
+from .steps import Job, Setting, plan
+
+_STREAMS = 1000
+_STREAMS_EACH = 64
+_PIPE_BYTES = 64 * 1024
+_PASSES = 6
+"""A bonnie writes its file three times and reads it three times."""
+
+
+def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
+    """The scale of a run of programs: 1, or the power of two that keeps it within `sample.program_bytes`."""
+    workload = scenario.workload
+    assert isinstance(workload, ProgramsSpec)
+    if sample.scale is not None:
+        return sample.scale
+    memory = scenario.machine.memory - scenario.machine.resident
+    moved = workload.processes * sum(_bytes(step, scenario.machine.memory) for step in workload.steps)
+    scale = 1
+    while moved / scale > sample.program_bytes and memory / (2 * scale) >= sample.least_memory_bytes:
+        scale *= 2
+    return scale
+
+
+def _bytes(step: Step, memory: int) -> int:
+    """What a process of a step moves, about."""
+    if isinstance(step, BonnieStep):
+        return _PASSES * step.size * step.files
+    if isinstance(step, BonniePlusPlusStep):
+        return _PASSES * (step.size or 2 * memory)
+    if isinstance(step, PostMarkStep):
+        return (step.number + step.transactions) * (step.low + step.high) // 2
+    if isinstance(step, TiobenchStep):
+        return 2 * step.size
+    if isinstance(step, DropCacheStep):
+        return 0
+    size = getattr(step, "size", None)
+    if size is not None:
+        return int(size)
+    tree = getattr(step, "tree", TreeSpec())
+    return int(tree.bytes + tree.files * 16384)
+
+
+class ProgramRun(Run):
+    """All steps of a workload of programs.
+
+    Attributes
+    ----------
+    figures
+        "STEP.FIGURE": what the programs report, in SI units.
+    phases
+        Of the first process, by step.
+    """
+
+    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
+        super().__init__(machine, sample)
+        workload = machine.scenario.workload
+        assert isinstance(workload, ProgramsSpec)
+        self.workload = workload
+        self.scale = machine.scale
+        self.figures: dict[str, float] = {}
+        self.phases: dict[str, list[Phase]] = {}
+        self.bytes = 0
+        self._done_steps = 0
+
+    @property
+    def share(self) -> float:
+        """See :attr:`Run.share`."""
+        return self._done_steps / len(self.workload.steps)
+
+    def run(self) -> float:
+        """Do all steps; returns bytes of file data per second of simulated time."""
+        self._begin()
+        for step in self.workload.steps:
+            self._step(step)
+            self._done_steps += 1
+        return self.bytes / self.span if self.span else 0.0
+
+    def _step(self, step: Step) -> None:
+        machine, engine = self.machine, self.machine.engine
+        if isinstance(step, DropCacheStep):
+            engine.run(engine.spawn(self._remount()))
+            return
+        mounts = machine.mounts
+        on = step.on or next(iter(mounts))
+        system = mounts[on].file_system
+        kind = system.settings
+        setting = Setting(self.scale, kind.preferred_io or kind.block, machine.scenario.machine.memory)
+        make = plan(step, setting)
+        running: list[tuple[Process, Callable[[], Any]]] = []
+        reads: list[Callable[[list[Phase]], dict[str, float]]] = []
+        moved = 0
+        for number in range(self.workload.processes):
+            job, figures = make()
+            moved += job.file_bytes
+            self._prepare(job, on, number)
+            process = self._process(job.on or on, number, 0)
+            process.children = job.children
+            running.append((process, self._starter(process, job, on, number)))
+            reads.append(figures)
+        began = engine.now
+        events = [start() for _, start in running]
+        ends: list[float] = [0.0] * len(events)
+
+        def watch(i: int, event: Any) -> Generator[Any, Any, None]:
+            yield event
+            ends[i] = engine.now
+
+        engine.run(engine.all_of([engine.spawn(watch(i, event)) for i, event in enumerate(events)]))
+        self._figures(step, [process for process, _ in running], reads, [end - began for end in ends], moved)
+
+    def _figures(self, step: Step, processes: list[Process], reads: list[Any], spans: list[float], moved: int) -> None:
+        title, scale = step.title, self.scale
+        slept = processes[0].slept_s
+        seconds = [(span - slept) * scale + slept for span in spans]
+        slowest = max(seconds)
+        found = {
+            "seconds": slowest,
+            "mean_seconds": sum(seconds) / len(seconds),
+            "rate": moved * scale / slowest,
+            "cpu": sum(process.cpu_s for process in processes) * scale / sum(seconds),
+        }
+        own = [read(process.phases) for read, process in zip(reads, processes, strict=True)]
+        for name in own[0]:
+            found[name] = sum(each.get(name, 0.0) for each in own) / len(own)
+        self.figures.update({f"{title}.{name}": value for name, value in found.items()})
+        self.phases[title] = processes[0].phases
+        self.bytes += moved
+
+    def _starter(self, process: Process, job: Job, on: str, number: int) -> Callable[[], Any]:
+        """What starts a job, and the job it is piped to; the event it gives ends with the last of them."""
+        engine = self.machine.engine
+
+        def start() -> Any:
+            if job.piped_to is None:
+                return engine.spawn(process.run(job.operations))
+            pipe = Pipe(_PIPE_BYTES)
+            reader = self._process(job.piped_to.on or on, number, 1)
+            process.output, reader.input = pipe, pipe
+
+            def writing() -> Generator[Any, Any, None]:
+                yield from process.run(job.operations)
+                pipe.close()
+
+            return engine.all_of([engine.spawn(writing()), engine.spawn(reader.run(job.piped_to.operations))])
+
+        return start
+
+    def _process(self, on: str, number: int, part: int) -> Process:
+        machine = self.machine
+        stream = _STREAMS + _STREAMS_EACH * (2 * number + part)
+        return Process(machine.engine, machine.host, machine.mounts, f"{on.rstrip('/')}/{_prefix(number)}", stream)
+
+    def _prepare(self, job: Job, on: str, number: int) -> None:
+        """Put what a job needs where nothing has made it yet."""
+        root = _prefix(number)
+        system = self.machine.mounts[on].file_system
+        for path, size in job.needs.items():
+            if not path.startswith(IN_MEMORY) and not system.exists(root + path):
+                system.place(root + path, size)
+        for path in job.directories:
+            system.place_directory(root + path)
+        for mount, tree in job.trees:
+            self._place_tree(mount or on, number, tree)
+
+    def _place_tree(self, on: str, number: int, tree: Tree) -> None:
+        system, root = self.machine.mounts[on].file_system, _prefix(number)
+        if system.exists(root + tree.entries[0][0]):
+            return
+        for directory, files in tree.entries:
+            system.place_directory(root + directory)
+            for file in files:
+                system.place(root + file.path, file.size)
+
+    def _remount(self) -> Generator[Any, Any, None]:
+        process = self._process(next(iter(self.machine.mounts)), 0, 0)
+        for mount in self.machine.mounts.values():
+            yield from mount.file_system.sync(process)
+            mount.cache.pages.drop_clean()
+            mount.file_system.drop_inodes()
+
+
+def _prefix(number: int) -> str:
+    """All processes work in the topmost directory; the names of their files tell them apart."""
+    return f"{number}-"

@@ -1,0 +1,333 @@
+"""Benchmark programs as data: the steps of a workload that works on files.
+
+Every process of the workload runs the same steps on files of its own; a step begins when all have ended the one before.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+
+from ..model.file_system import FileSystemSettings, file_system_settings
+from ..model.spec import PositiveSize, Size, Spec, refusal
+from ..model.spec_errors import changed
+
+
+class TreeSpec(Spec):
+    """A source tree: so many files with so many bytes in all, in the size distribution of Linux 2.6.13.
+
+    Attributes
+    ----------
+    files, bytes
+        The defaults are those of Linux 2.6.13 as published.
+    """
+
+    files: int = Field(default=18090, ge=1, le=10_000_000)
+    bytes: PositiveSize = 204_866_517
+
+
+class _Step(Spec):
+    """What all steps have.
+
+    Attributes
+    ----------
+    name
+        What its figures are called by; the program unless given.
+    on
+        Mount point; the only one unless given.
+    """
+
+    name: str | None = None
+    on: str | None = None
+    program: str
+
+    @property
+    def title(self) -> str:
+        """What its figures are called by."""
+        return self.name or self.program
+
+
+class BonnieStep(_Step):
+    """Bonnie.
+
+    Attributes
+    ----------
+    version
+        "1.2" moves 16 KiB at a time, "1.4" 1 MiB.
+    size, files
+        Of each file (``-s``), and how many (``-v``).
+    sync
+        ``-y``.
+    """
+
+    program: Literal["bonnie"]
+    version: Literal["1.2", "1.4"] = "1.4"
+    size: PositiveSize
+    files: int = Field(default=1, ge=1, le=1000)
+    sync: bool = False
+
+
+class BonniePlusPlusStep(_Step):
+    """bonnie++.
+
+    Attributes
+    ----------
+    size
+        ``-s``; twice the memory, at least 300 MiB, unless given.
+    small_files
+        ``-n``: thousands (1,024) of files.
+    """
+
+    program: Literal["bonnie++"]
+    version: Literal["1.03", "1.9"] = "1.03"
+    size: PositiveSize | None = None
+    small_files: int = Field(default=16, ge=0, le=1000)
+
+
+class PostMarkStep(_Step):
+    """PostMark 1.5; the names are those of its ``set`` command."""
+
+    program: Literal["postmark"]
+    number: int = Field(default=500, ge=1)
+    transactions: int = Field(default=500, ge=10)
+    low: PositiveSize = 500
+    high: PositiveSize = 10000
+    read_block: PositiveSize = 512
+    write_block: PositiveSize = 512
+    buffering: bool = True
+    bias_read: int = Field(default=5, ge=-1, le=10)
+    bias_create: int = Field(default=5, ge=-1, le=10)
+    subdirectories: int = Field(default=0, ge=0)
+    seed: int = Field(default=42, ge=1)
+
+
+class WriteFileStep(_Step):
+    """``dd if=/dev/zero of=FILE``: every process writes a file of its own.
+
+    Attributes
+    ----------
+    file
+        Name, by which a later step reads it.
+    """
+
+    program: Literal["dd"]
+    file: str = "zero"
+    size: PositiveSize
+    block_size: PositiveSize = 1 << 20
+
+
+class ReadFileStep(_Step):
+    """``cp FILE /dev/null``, ``cat FILE`` or ``dd if=FILE``: every process reads a file of its own.
+
+    Attributes
+    ----------
+    file
+        Written by an earlier step, or there before the run.
+    block_size
+        Bytes of a read(2).
+    """
+
+    program: Literal["read"]
+    file: str = "zero"
+    size: PositiveSize
+    block_size: PositiveSize = 4096
+
+
+class CopyFileStep(_Step):
+    """``cp FILE .``: a file from elsewhere, that the page cache holds, is written.
+
+    Attributes
+    ----------
+    file
+        Its name afterwards.
+    """
+
+    program: Literal["cp"]
+    file: str = "linux.tar"
+    size: PositiveSize
+    block_size: PositiveSize = 4096
+
+
+class ExtractStep(_Step):
+    """``tar -xf``: a tree is made from an archive.
+
+    Attributes
+    ----------
+    archive
+        Name of a file that an earlier step has written; one that the page cache holds unless given.
+    tree
+        What is in it.
+    """
+
+    program: Literal["tar-x"]
+    archive: str | None = None
+    tree: TreeSpec = TreeSpec()
+
+
+class CopyTreeStep(_Step):
+    """``cp -rf TREE COPY``, of the tree that an earlier step has made, or that was there before the run."""
+
+    program: Literal["cp-r"]
+    tree: TreeSpec = TreeSpec()
+    block_size: PositiveSize = 4096
+
+
+class ArchiveStep(_Step):
+    """``tar c TREE > /dev/null``, of the tree that an earlier step has made, or that was there before the run."""
+
+    program: Literal["tar-c"]
+    tree: TreeSpec = TreeSpec()
+
+
+class TarPipeStep(_Step):
+    """``(cd SOURCE; tar c .) | (cd ON; tar x)``.
+
+    Attributes
+    ----------
+    source
+        Mount point whose tree was there before the run.
+    """
+
+    program: Literal["tar-pipe"]
+    source: str
+    tree: TreeSpec = TreeSpec()
+
+
+class TiobenchStep(_Step):
+    """tiobench: so many threads with a file each write and read it in order and at random.
+
+    Attributes
+    ----------
+    size
+        Of all files together.
+    random_ios
+        Of all threads together.
+    """
+
+    program: Literal["tiobench"]
+    threads: int = Field(default=1, ge=1, le=1024)
+    size: PositiveSize
+    block_size: PositiveSize = 4096
+    random_ios: int = Field(default=4000, ge=1)
+
+
+class DropCacheStep(_Step):
+    """The file system is unmounted and mounted again (or the machine started anew): nothing is cached."""
+
+    program: Literal["remount"]
+
+
+Step = (
+    BonnieStep
+    | BonniePlusPlusStep
+    | PostMarkStep
+    | WriteFileStep
+    | ReadFileStep
+    | CopyFileStep
+    | ExtractStep
+    | CopyTreeStep
+    | ArchiveStep
+    | TarPipeStep
+    | TiobenchStep
+    | DropCacheStep
+)
+"""Any step."""
+
+_PROGRAMS = {
+    "bonnie": BonnieStep,
+    "bonnie++": BonniePlusPlusStep,
+    "postmark": PostMarkStep,
+    "dd": WriteFileStep,
+    "read": ReadFileStep,
+    "cp": CopyFileStep,
+    "tar-x": ExtractStep,
+    "cp-r": CopyTreeStep,
+    "tar-c": ArchiveStep,
+    "tar-pipe": TarPipeStep,
+    "tiobench": TiobenchStep,
+    "remount": DropCacheStep,
+}
+
+
+def _program(value: Any) -> str:
+    return str(value.get("program") if isinstance(value, dict) else getattr(value, "program", None))
+
+
+def _known_program(value: Any) -> Any:
+    if _program(value) not in _PROGRAMS:
+        raise refusal(f"unknown program {_program(value)!r}", f"allowed: {', '.join(_PROGRAMS)}", ("program",))
+    return value
+
+
+AnyStep = Annotated[
+    Annotated[BonnieStep, Tag("bonnie")]
+    | Annotated[BonniePlusPlusStep, Tag("bonnie++")]
+    | Annotated[PostMarkStep, Tag("postmark")]
+    | Annotated[WriteFileStep, Tag("dd")]
+    | Annotated[ReadFileStep, Tag("read")]
+    | Annotated[CopyFileStep, Tag("cp")]
+    | Annotated[ExtractStep, Tag("tar-x")]
+    | Annotated[CopyTreeStep, Tag("cp-r")]
+    | Annotated[ArchiveStep, Tag("tar-c")]
+    | Annotated[TarPipeStep, Tag("tar-pipe")]
+    | Annotated[TiobenchStep, Tag("tiobench")]
+    | Annotated[DropCacheStep, Tag("remount")],
+    Discriminator(_program),
+    BeforeValidator(_known_program),
+]
+"""Any step, told apart by its program."""
+
+
+class ProgramsSpec(Spec):
+    """Programs that work on files.
+
+    Attributes
+    ----------
+    steps
+        One after the other.
+    processes
+        How many run them at the same time, each with files of its own.
+    """
+
+    kind: Literal["programs"]
+    steps: tuple[AnyStep, ...] = Field(min_length=1)
+    processes: int = Field(default=1, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        titles = [step.title for step in self.steps if not isinstance(step, DropCacheStep)]
+        for i, title in enumerate(titles):
+            if title in titles[:i]:
+                raise refusal(f"two steps called {title!r}", "allowed: a `name` of its own for each", ("steps",))
+        return self
+
+
+class FileSystemSpec(Spec):
+    """A mounted file system.
+
+    Attributes
+    ----------
+    kind
+        Name in the catalogue of file systems.
+    on
+        Drive, array or encrypted device.
+    start, size
+        The partition it is on; all of the device unless given.
+    age
+        How fragmented it is, from 0 (just made) to 1.
+    overrides
+        Fields of the catalogue's file system that are different in this one.
+    """
+
+    kind: str
+    on: str
+    start: Size = 0
+    size: PositiveSize | None = None
+    age: float = Field(default=0.0, ge=0.0, le=1.0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+
+    def settings(self, units_required: bool = False) -> FileSystemSettings:
+        """The catalogue's file system with the overrides."""
+        entry = file_system_settings(self.kind)
+        return changed(entry, self.overrides, units_required) if self.overrides else entry

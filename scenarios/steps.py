@@ -1,0 +1,291 @@
+"""From a step of a workload to what its processes do, and from what they did to the program's own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.process import IN_MEMORY, Phase
+from ..model.programs.bonnie import Bonnie, BonnieSettings
+from ..model.programs.bonnie_plus_plus import (
+    BonniePlusPlus,
+    BonniePlusPlusSettings,
+    default_megabytes,
+    version_1_9,
+)
+from ..model.programs.copying import Tree, copy, tar_create, tar_extract
+from ..model.programs.file_io import cat, cp_file, dd_write
+from ..model.programs.linux_tree import linux_2_6_13
+from ..model.programs.operation import Kind, Operation
+from ..model.programs.postmark import PostMark, PostMarkSettings
+from ..model.programs.tiobench import Tiobench, TiobenchSettings
+from .programs import (
+    ArchiveStep,
+    BonniePlusPlusStep,
+    BonnieStep,
+    CopyFileStep,
+    CopyTreeStep,
+    ExtractStep,
+    PostMarkStep,
+    ReadFileStep,
+    Step,
+    TarPipeStep,
+    TiobenchStep,
+    TreeSpec,
+    WriteFileStep,
+)
+
+MIB = 1 << 20
+_TREE = "linux-2.6.13"
+_COPY = "copy"
+Children = Callable[[str, int], Iterable[Operation]]
+
+
+@dataclass(slots=True)
+class Job:
+    """What one process of a step does.
+
+    Attributes
+    ----------
+    operations
+        In order.
+    children
+        What the processes that it forks do, by phase and number.
+    on
+        Mount point it works on, where it is not the step's.
+    piped_to
+        A job that reads what this one writes to its pipe.
+    needs
+        Files that must be there before, by path and size.
+    directories
+        Directories that must be there before.
+    trees
+        Trees that must be there before, by mount point (None: the step's).
+    file_bytes
+        Bytes of file data that it moves.
+    """
+
+    operations: Iterable[Operation]
+    children: Children | None = None
+    on: str | None = None
+    piped_to: Job | None = None
+    needs: dict[str, int] = field(default_factory=dict)
+    directories: tuple[str, ...] = ()
+    trees: list[tuple[str | None, Tree]] = field(default_factory=list)
+    file_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a step's programs find.
+
+    Attributes
+    ----------
+    scale
+        Sizes and counts are divided by this.
+    stdio_bytes
+        Block of the C library's buffers (``st_blksize``).
+    memory_bytes
+        Of the machine, not scaled.
+    """
+
+    scale: int
+    stdio_bytes: int
+    memory_bytes: int
+
+
+Figures = Callable[[list[Phase]], dict[str, float]]
+"""From the phases of one process to the program's own figures, in SI units."""
+
+
+def plan(step: Step, setting: Setting) -> Callable[[], tuple[Job, Figures]]:
+    """A maker of the jobs of a step, one for each process, with what reads the program's figures from its phases."""
+    return lambda: _PLANS[type(step)](step, setting)
+
+
+def _bonnie(step: BonnieStep, setting: Setting) -> tuple[Job, Figures]:
+    settings = BonnieSettings(
+        megabytes=step.size // MIB,
+        files=step.files,
+        sync=step.sync,
+        chunk=MIB if step.version == "1.4" else 16 * 1024,
+        stdio_bytes=setting.stdio_bytes,
+    )
+    bonnie = Bonnie(settings.scaled(setting.scale) if setting.scale > 1 else settings)
+    tickets = iter(range(bonnie.settings.seeks))
+    job = Job(bonnie.operations(), _seekers(bonnie, tickets, bonnie.settings.name), file_bytes=bonnie.size * step.files)
+    return job, _io_figures(bonnie.settings.seeks)
+
+
+def _bonnie_plus_plus(step: BonniePlusPlusStep, setting: Setting) -> tuple[Job, Figures]:
+    megabytes = default_megabytes(setting.memory_bytes // MIB) if step.size is None else step.size // MIB
+    settings = BonniePlusPlusSettings(
+        megabytes=megabytes, small_files=step.small_files, stdio_bytes=setting.stdio_bytes
+    )
+    if step.version == "1.9":
+        settings = version_1_9(settings).settings
+    bonnie = BonniePlusPlus(settings.scaled(setting.scale) if setting.scale > 1 else settings)
+    tickets = iter(range(bonnie.settings.seeks))
+    first = bonnie.files[0][0] if bonnie.files else ""
+    job = Job(bonnie.operations(), _seekers(bonnie, tickets, first), file_bytes=bonnie.size)
+    return job, _io_figures(bonnie.settings.seeks)
+
+
+def _seekers(bonnie: Bonnie | BonniePlusPlus, tickets: Iterator[int], name: str) -> Children:
+    def seeks(_: str, number: int) -> Iterator[Operation]:
+        yield Operation(Kind.OPEN, name, flags="O_RDWR")
+        mine = bonnie.seeks(number)
+        opened = {name}
+        for _ticket in tickets:
+            for operation in next(mine):
+                if operation.file not in opened:
+                    opened.add(operation.file)
+                    yield Operation(Kind.OPEN, operation.file, flags="O_RDWR")
+                yield operation
+        yield Operation(Kind.CLOSE, name)
+
+    return seeks
+
+
+_NOT_RATES = ("", "seeks", "end")
+
+
+def _io_figures(seeks: int) -> Figures:
+    def figures(phases: list[Phase]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for phase in phases:
+            if not phase.name or not phase.seconds:
+                continue
+            name = phase.name.replace(" ", "_")
+            if phase.name == "seeks":
+                found[f"{name}_rate"] = seeks / phase.seconds
+            elif phase.bytes:
+                found[f"{name}_rate"] = phase.bytes / phase.seconds
+            elif phase.operations:
+                found[f"{name}_rate"] = phase.operations / phase.seconds
+            else:
+                continue
+            found[f"{name}_cpu"] = phase.cpu_s / phase.seconds
+        return found
+
+    return figures
+
+
+def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
+    fields = ("low", "high", "read_block", "write_block", "buffering", "bias_read", "bias_create", "subdirectories")
+    settings = PostMarkSettings(
+        number=max(1, step.number // setting.scale),
+        transactions=max(10, step.transactions // setting.scale),
+        seed=step.seed,
+        **{name: getattr(step, name) for name in fields},
+    )
+    run = PostMark(settings, setting.stdio_bytes)
+
+    def figures(phases: list[Phase]) -> dict[str, float]:
+        timed = {phase.name: phase.seconds for phase in phases}
+        seconds = sum(timed[name] for name in ("create", "transactions", "delete"))
+        return {
+            **{f"{name}_seconds": timed[name] * setting.scale for name in ("create", "transactions", "delete")},
+            "transactions_rate": settings.transactions / timed["transactions"],
+            "read_rate": float(run.bytes_read) / seconds,
+            "write_rate": float(run.bytes_written) / seconds,
+        }
+
+    return Job(run.operations()), figures
+
+
+def _none(_: list[Phase]) -> dict[str, float]:
+    return {}
+
+
+def _write_file(step: WriteFileStep, setting: Setting) -> tuple[Job, Figures]:
+    size = step.size // setting.scale // step.block_size * step.block_size or step.block_size
+    return Job(dd_write(step.file, size, step.block_size), file_bytes=size), _none
+
+
+def _read_file(step: ReadFileStep, setting: Setting) -> tuple[Job, Figures]:
+    size = step.size // setting.scale
+    return Job(cat(step.file, size, step.block_size), needs={step.file: size}, file_bytes=size), _none
+
+
+def _copy_file(step: CopyFileStep, setting: Setting) -> tuple[Job, Figures]:
+    size = step.size // setting.scale
+    return Job(cp_file(IN_MEMORY + step.file, step.file, size, step.block_size), file_bytes=size), _none
+
+
+def _tree(spec: TreeSpec, scale: int) -> Tree:
+    return linux_2_6_13(max(1, spec.files // scale), max(1, spec.bytes // scale), _TREE)
+
+
+def _extract(step: ExtractStep, setting: Setting) -> tuple[Job, Figures]:
+    archive = IN_MEMORY + "tree.tar" if step.archive is None else step.archive
+    operations = tar_extract(_tree(step.tree, setting.scale), archive)
+    if step.archive is not None:
+        operations = _with_open(operations, archive)
+    return Job(operations, file_bytes=step.tree.bytes // setting.scale), _none
+
+
+def _with_open(operations: Iterator[Operation], archive: str) -> Iterator[Operation]:
+    yield Operation(Kind.OPEN, archive, flags="O_RDONLY")
+    yield from operations
+    yield Operation(Kind.CLOSE, archive)
+
+
+def _copy_tree(step: CopyTreeStep, setting: Setting) -> tuple[Job, Figures]:
+    tree = _tree(step.tree, setting.scale)
+    operations = copy(tree, step.block_size, _COPY)
+    size = step.tree.bytes // setting.scale
+    return Job(operations, directories=(_COPY,), trees=[(None, tree)], file_bytes=size), _none
+
+
+def _archive(step: ArchiveStep, setting: Setting) -> tuple[Job, Figures]:
+    tree = _tree(step.tree, setting.scale)
+    return Job(tar_create(tree, pipe=True), trees=[(None, tree)], file_bytes=step.tree.bytes // setting.scale), _none
+
+
+def _tar_pipe(step: TarPipeStep, setting: Setting) -> tuple[Job, Figures]:
+    tree = _tree(step.tree, setting.scale)
+    job = Job(tar_create(tree, pipe=True), on=step.source, trees=[(step.source, tree)])
+    job.piped_to = Job(tar_extract(tree, pipe=True))
+    job.file_bytes = step.tree.bytes // setting.scale
+    return job, _none
+
+
+_TIOBENCH = {
+    "write": "seq_write",
+    "random write": "rand_write",
+    "read": "seq_read",
+    "random read": "rand_read",
+}
+
+
+def _tiobench(step: TiobenchStep, setting: Setting) -> tuple[Job, Figures]:
+    settings = TiobenchSettings(max(1, step.size // MIB), step.threads, step.block_size, step.random_ios)
+    bench = Tiobench(settings.scaled(setting.scale) if setting.scale > 1 else settings)
+
+    def figures(phases: list[Phase]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for phase in phases:
+            name = _TIOBENCH.get(phase.name)
+            if name is not None and phase.seconds:
+                found[f"{name}_rate"] = phase.bytes / phase.seconds
+                found[f"{name}_cpu"] = phase.cpu_s / phase.seconds
+        return found
+
+    return Job(bench.operations(), bench.thread, file_bytes=bench.size * step.threads), figures
+
+
+_PLANS: dict[type, Callable[[Any, Setting], tuple[Job, Figures]]] = {
+    BonnieStep: _bonnie,
+    BonniePlusPlusStep: _bonnie_plus_plus,
+    PostMarkStep: _postmark,
+    WriteFileStep: _write_file,
+    ReadFileStep: _read_file,
+    CopyFileStep: _copy_file,
+    ExtractStep: _extract,
+    CopyTreeStep: _copy_tree,
+    ArchiveStep: _archive,
+    TarPipeStep: _tar_pipe,
+    TiobenchStep: _tiobench,
+}
