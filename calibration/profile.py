@@ -150,7 +150,7 @@ def profile_path(study: StudySpec) -> Path:
 
 def fingerprint(study: StudySpec) -> str:
     """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
-    told = {"title", "report", "source", "open_cases", "missing", "claims", "suspects"}
+    told = {"title", "report", "source", "missing", "claims", "suspects"}
     digest = hashlib.sha256(study.model_dump_json(exclude=told).encode())
     root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):

@@ -19,7 +19,7 @@ from ..model.spec import refusal
 from ..model.spec_errors import load_spec
 from ..scenarios.scenario import Devices, ScenarioSpec
 from .figures import UNITS, Dimension, Unit, figures_of, in_words
-from .study_document import CaseSpec, Conventions, MissingSpec, RunSpec, StudyDocument, Use
+from .study_document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
 from .study_parameters import PATHS, value_at
 from .study_runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
 
@@ -97,8 +97,7 @@ class StudySpec(StudyDocument):
         cells = [*(case.id for case in self.cases), *(cell.id for cell in self.cells)]
         _unique("cases", [case.id for case in self.cases])
         _unique("cells", cells)
-        _unique("open_cases", [*cells, *(case.id for case in self.open_cases)])
-        _unique("missing", [*cells, *(case.id for case in self.open_cases), *(each.id for each in self.missing)])
+        _unique("missing", [*cells, *(each.id for each in self.missing)])
         _unique("claims", [*cells, *(claim.id for claim in self.claims)])
         _unique("parameters", [fitted.name for fitted in self.parameters])
         _unique("runs", [*(case.id for case in self.cases), *self.runs])
@@ -268,15 +267,6 @@ class StudySpec(StudyDocument):
         names = {cell.run for cell in self.all_cells}
         names |= {n.rpartition(":")[0] for claim in self.claims for n in (*claim.left, *claim.right)}
         return [run for run in self.run_ids if run in names]
-
-    @property
-    def missing_cells(self) -> tuple[MissingSpec, ...]:
-        """Numbers of the report that no run gives."""
-        before = (
-            MissingSpec(id=case.id, use=case.use, measured=case.rate, unit="MB/s", needs=case.needs)
-            for case in self.open_cases
-        )
-        return (*before, *self.missing)
 
     def suspected(self, name: str) -> str | None:
         """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""

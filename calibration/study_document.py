@@ -163,17 +163,6 @@ class MissingSpec(Spec):
     needs: str = Field(min_length=1)
 
 
-class OpenCaseSpec(Spec):
-    """A missing cell, with what it moved and how long it took."""
-
-    id: str = Field(min_length=1)
-    use: Use
-    megabytes: float = Field(gt=0)
-    seconds: float = Field(gt=0)
-    rate: float = Field(gt=0)
-    needs: str
-
-
 class ParameterSpec(Spec):
     """A fitted parameter: a factor on the values at `paths`, with a ln-normal prior of standard deviation `sd`."""
 
@@ -227,7 +216,7 @@ class StudyDocument(Spec):
         That several runs have, by name.
     runs, cells
         What is simulated, and the measured numbers.
-    missing, open_cases
+    missing
         Numbers of the report that no run gives.
     """
 
@@ -249,7 +238,6 @@ class StudyDocument(Spec):
     parameters: tuple[ParameterSpec, ...] = ()
     suspects: tuple[SuspectSpec, ...] = ()
     missing: tuple[MissingSpec, ...] = ()
-    open_cases: tuple[OpenCaseSpec, ...] = ()
 
     @model_validator(mode="before")
     @classmethod

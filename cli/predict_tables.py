@@ -165,7 +165,7 @@ def _suspicions(comparison: StudyComparison) -> Iterable[str]:
 def _missing(comparison: StudyComparison) -> list[str]:
     """The cells of the report that no run gives, by what they need."""
     needs: dict[str, list[str]] = {}
-    for cell in comparison.study.missing_cells:
+    for cell in comparison.study.missing:
         needs.setdefault(cell.needs, []).append(cell.id)
     total = sum(map(len, needs.values()))
     if not total:

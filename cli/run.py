@@ -20,36 +20,54 @@ from ..model.quantities import format_duration
 from ..model.spec_errors import located, validate
 from ..model.yaml_files import read_yaml
 from ..scenarios.prediction import Prediction, RebuildProgress
+from ..scenarios.programs import ProgramsSpec
 from ..scenarios.recovery import Recovery, recovery
 from ..scenarios.run import simulate
+from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 from .progress import progress_share
 
 _WIDTH = 100
+_MOST_SCALE = 1024
 _WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
 
 
 def run_command(
     scenario: Annotated[Path, typer.Argument(help="A scenario file (YAML).")],
+    scale: Annotated[
+        int | None, typer.Option(help="Run programs at one N-th of their size; 1 is the whole program.", metavar="N")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Simulate a scenario: how fast, how late, how busy each part is, and what limits."""
     data, positions = read_yaml(scenario)
     spec = validate(ScenarioSpec, data, positions)
+    sample = _sample(spec, scale)
     found: Recovery | None = None
     try:
         with progress_share("simulating") as follow:
             if any(array.rebuilding for array in spec.arrays.values()):
-                found = recovery(spec, watch=lambda run: follow(lambda: run.share))
+                found = recovery(spec, sample, watch=lambda run: follow(lambda: run.share))
                 prediction = found.rebuilding
             else:
-                prediction = simulate(spec, watch=lambda run: follow(lambda: run.share))
+                prediction = simulate(spec, sample, watch=lambda run: follow(lambda: run.share))
     except InputError as error:
         raise located(error, positions) from None
     if as_json:
         typer.echo(json.dumps(document(spec, prediction, found), allow_nan=False))
     else:
         _show(spec, prediction, found)
+
+
+def _sample(spec: ScenarioSpec, scale: int | None) -> Sample | None:
+    """What `--scale` asks for; None without it."""
+    if scale is None:
+        return None
+    if not isinstance(spec.workload, ProgramsSpec):
+        raise InputError("--scale", f"a workload of kind {spec.workload.kind}", "allowed with: kind programs")
+    if not 1 <= scale <= _MOST_SCALE:
+        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {_MOST_SCALE}")
+    return Sample(scale=scale)
 
 
 def _show(spec: ScenarioSpec, prediction: Prediction, found: Recovery | None) -> None:
@@ -59,6 +77,11 @@ def _show(spec: ScenarioSpec, prediction: Prediction, found: Recovery | None) ->
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in _totals(spec, prediction):
         console.print(Text(line))
+    for title, report in prediction.reports.items():
+        console.print(Text(f"\n{title}:", style="bold"))
+        typer.echo(report or "(no report)\n", nl=False)
+    if prediction.reports:
+        typer.echo()
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
     if prediction.latencies:
         console.print(_latencies(spec, prediction))
@@ -72,6 +95,8 @@ def _show(spec: ScenarioSpec, prediction: Prediction, found: Recovery | None) ->
 def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     """The rate of the programs, their I/Os, and how long a dd takes."""
     workload = spec.workload
+    if isinstance(workload, ProgramsSpec):
+        return _scale_lines(prediction.scale)
     rate = f"{_number(prediction.rate / 1e6)} MB/s"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
     if workload.kind == "load":
@@ -81,8 +106,15 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     return [*lines, f"page cache: {iops}"] if iops else lines
 
 
+def _scale_lines(scale: int) -> list[str]:
+    """At which scale programs were run."""
+    if scale == 1:
+        return []
+    return [f"at scale {scale}: sizes, counts and memory are divided by {scale}, times multiplied (--scale 1: whole)"]
+
+
 def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
-    of_cache = " of the page cache's I/Os" if spec.workload.kind == "dd" else ""
+    of_cache = " of the page cache's I/Os" if spec.workload.kind != "load" else ""
     table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="", box=SIMPLE_HEAD)
     columns = ("mean", "p50", "p90", "p99", "p99.9", "max")
     table.add_column("")

@@ -50,5 +50,5 @@ def _counts(study: StudySpec) -> dict[str, int]:
         "calibrate": calibrated,
         "predict": len(study.all_cells) - calibrated,
         "claims": len(study.claims),
-        "missing": len(study.missing_cells),
+        "missing": len(study.missing),
     }

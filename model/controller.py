@@ -26,6 +26,7 @@ from .errors import ModelError
 from .extents import ExtentSet
 from .firmware import Firmware
 from .links import Path
+from .readahead import PAGE
 from .request import READ, WAITED, WRITE, WRITE_THROUGH, Device, Request
 
 
@@ -239,7 +240,11 @@ class RaidController:
     def _transfer(self, request: Request, then: tuple[Callable[[Request], None], ...]) -> None:
         """Firmware time and data over the link, from now; `then` is the callback of the command's event."""
         now = self._engine._now
-        ready = self.firmware.cpu.interrupt(self._settings.command_s)
+        settings = self._settings
+        firmware_s = settings.command_s
+        if request.op != READ:
+            firmware_s += request.size / PAGE * settings.write_page_s
+        ready = self.firmware.cpu.interrupt(firmware_s)
         self._engine.complete(request, then, self._path.reserve(now, ready, request.size))
 
     def _finish(self, request: Request) -> None:

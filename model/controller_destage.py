@@ -88,15 +88,19 @@ class Destager:
         self.pump(False)
 
     def pump(self, pressed: bool) -> None:
-        """Start what may be written now; `pressed` if writers wait for room."""
+        """Start what may be written now; `pressed` if writers wait for room.
+
+        They wait for the rows under way first: a row that is still being filled is written in part only if nothing else
+        makes room.
+        """
         cache, settings = self._cache, self._settings
-        if cache.unwritten_bytes > self._high:
+        if cache.dirty_bytes > self._high:
             self._flushing = True
         started = False
         while self._under_way < settings.destage_depth:
             if cache.dirty_bytes <= self._low:
                 self._flushing = False
-            row = cache.take(self._flushing or pressed or bool(self._drains))
+            row = cache.take(self._flushing or bool(self._drains) or (pressed and not self._under_way))
             if row is None:
                 break
             if not started and self._plug is not None:

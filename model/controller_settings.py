@@ -22,6 +22,8 @@ class ControllerSettings:
     ----------
     command_s
         Firmware time (s) of one host command.
+    write_page_s
+        Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for.
     cache_bytes
         Cache memory.
     read_share
@@ -56,6 +58,7 @@ class ControllerSettings:
     """
 
     command_s: float = 0.0
+    write_page_s: float = 0.0
     cache_bytes: int = 0
     read_share: float = 0.25
     write_policy: WritePolicy = "write-back"
@@ -83,7 +86,7 @@ class ControllerSettings:
             )
         if not 0.0 <= self.read_share < 1.0:
             raise ModelError(f"read_share {self.read_share}; allowed: at least 0 and less than 1")
-        for name in ("command_s", "cache_bytes", "partial_age_s", "read_ahead_rows", "row_bytes"):
+        for name in ("command_s", "write_page_s", "cache_bytes", "partial_age_s", "read_ahead_rows", "row_bytes"):
             if getattr(self, name) < 0:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 0")
         if not self.partial_age_s > 0:

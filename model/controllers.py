@@ -52,6 +52,8 @@ class ControllerSpec(Spec):
     """Cores that take commands side by side; an XOR engine is booked on them too."""
     command: Duration
     """Firmware time of a host command."""
+    write_page: Duration = 0.0
+    """Firmware time for each 4 KiB that the host writes."""
     drive_command: Duration
     """Firmware time of a command to a drive."""
     stripe: Duration = 0.0
@@ -98,6 +100,7 @@ class ControllerSpec(Spec):
         """How the controller works."""
         return ControllerSettings(
             command_s=self.command,
+            write_page_s=self.write_page,
             cache_bytes=self.cache,
             read_share=self.read_share,
             write_policy=self.write_policy,

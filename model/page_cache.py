@@ -180,6 +180,7 @@ class PageCache:
         while not self.is_cached(file, start, end):
             if by.owed_s:
                 yield self.pay(by)
+                continue  # the pages may have come meanwhile
             missing = max(start, file.cached.run_from(start))
             if file.pending.run_from(missing) == missing:
                 self._read_pages(file, missing, end, by.stream)

@@ -1,8 +1,9 @@
 """Which pages stay in memory: the inactive and the active list of Linux (mm/vmscan.c of 2.4 and 2.6).
 
 Pages come in at the end of the inactive list and are reclaimed from its head, unless they were used again meanwhile:
-then they go to the active list. What is longest on the active list goes back to the inactive list when the active one
-has more than twice its bytes. The lists hold runs of pages of one file, not pages.
+then they go to the active list. Both lists turn at the same pace: for a share of the inactive list that is reclaimed,
+the same share of the active one goes back to the inactive list (refill_inactive_zone), and has to be used again to
+return. The lists hold runs of pages of one file, not pages.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from .paged_file import PagedFile
 
 RUN_BYTES = 1 << 20
 """Longest run of the lists; its pages are reclaimed together."""
-_MOST_ACTIVE = 2
-"""Bytes on the active list may be as many times those on the inactive one (refill_inactive)."""
 _STALE_RUNS = 4096
 
 
@@ -45,7 +44,7 @@ class PageMemory:
         Bytes reclaimed so far.
     """
 
-    __slots__ = ("_active", "_active_bytes", "_inactive", "_stale", "capacity", "held", "reclaimed")
+    __slots__ = ("_active", "_active_bytes", "_deactivate", "_inactive", "_stale", "capacity", "held", "reclaimed")
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -54,6 +53,7 @@ class PageMemory:
         self._inactive: deque[_Run] = deque()
         self._active: deque[_Run] = deque()
         self._active_bytes = 0
+        self._deactivate = 0.0
         self._stale = 0
 
     def add(self, file: PagedFile, start: int, end: int) -> int:
@@ -108,9 +108,11 @@ class PageMemory:
         inactive, active = self._inactive, self._active
         busy = 0
         while self.held > self.capacity and busy <= len(inactive):
-            if active and self._active_bytes > _MOST_ACTIVE * max(0, self.held - self._active_bytes):
+            if active and (self._deactivate >= active[0].end - active[0].start or not inactive):
                 run = active.popleft()
-                self._active_bytes -= run.end - run.start
+                size = run.end - run.start
+                self._active_bytes -= size
+                self._deactivate = max(0.0, self._deactivate - size)
                 inactive.append(run)
             if not inactive:
                 return
@@ -126,5 +128,6 @@ class PageMemory:
                 gone = file.cached.remove(start, end)
                 file.marks.forget(start, end)
                 file.listed_runs = max(0, file.listed_runs - 1)
+                self._deactivate += gone * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)
                 self.held -= gone
                 self.reclaimed += gone

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from .extents import ExtentSet
 from .readahead import PageMarks
@@ -64,8 +65,11 @@ class ExtentMap:
             yield address, size
 
 
+_MADE_WHEN_NEEDED = frozenset(("again", "cached", "dirty", "marks", "pending"))
+
+
 class PagedFile:
-    """The pages of a file in memory, and its place on the device.
+    """The pages of a file in memory, and its place on the device. The sets of pages are made when first asked for.
 
     Attributes
     ----------
@@ -106,19 +110,30 @@ class PagedFile:
         "writing_bytes",
     )
 
+    cached: ExtentSet
+    pending: ExtentSet
+    dirty: ExtentSet
+    again: ExtentSet
+    marks: PageMarks
+
     def __init__(self, name: str, size: int = 0) -> None:
         self.name = name
         self.size = size
         self.extents = ExtentMap()
-        self.cached = ExtentSet()
-        self.pending = ExtentSet()
-        self.dirty = ExtentSet()
-        self.again = ExtentSet()
         self.listed_runs = 0
-        self.marks = PageMarks()
         self.writing_bytes = 0
         self.dirtied_at = 0.0
         self.cursor = 0
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            # Python asks only for a slot that is still empty. Most files of a large tree are never in memory.
+            if name not in _MADE_WHEN_NEEDED:
+                raise AttributeError(f"{type(self).__name__} has no {name!r}")
+            made = PageMarks() if name == "marks" else ExtentSet()
+            setattr(self, name, made)
+            return made
 
     def held_until(self, position: int) -> int:
         """See :meth:`~raidsim.model.readahead.HeldPages.held_until`."""

@@ -116,8 +116,10 @@ class Process:
         "_engine",
         "_forked",
         "_host",
+        "_left",
         "_mounts",
         "_open",
+        "_reading",
         "_running",
         "children",
         "cpu_s",
@@ -147,6 +149,17 @@ class Process:
         self._forked = 0
         self._running: list[tuple[Process, Any]] = []
         self._closed = False
+        self._left = 0
+        self._reading: tuple[ReadAhead, int, int] | None = None
+
+    @property
+    def moved(self) -> int:
+        """About how many bytes it and its children have moved so far; an operation on names counts as a page."""
+        moved = sum(phase.bytes + PAGE * phase.operations for phase in self.phases) - self._left
+        if self._reading is not None:
+            read_ahead, start, end = self._reading
+            moved -= min(end - start, max(0, end - read_ahead.read_to))
+        return moved + sum(child.moved for child, _ in self._running)
 
     def path(self, name: str) -> str:
         """A program's name for a file as an absolute path."""
@@ -271,7 +284,9 @@ class Process:
         if opened.read_ahead is None:
             opened.read_ahead = cache.open(file)
         system = opened.mount.file_system
+        self._reading = (opened.read_ahead, start, end)
         yield from cache.read(file, opened.read_ahead, start, end, self, per_byte, call, system)
+        self._reading = None
 
     def _write(self, operation: Operation) -> Generator[Any, Any, None]:
         prices, phase = self._host.prices, self.phases[-1]
@@ -298,6 +313,7 @@ class Process:
             # A block that is written in part has to be in memory first.
             yield from cache.fetch(file, edge, edge + block, self)
         while start < end:
+            self._left = end - start
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             if self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s):
                 yield self._pay()
@@ -307,18 +323,19 @@ class Process:
             start = stop
             if cache.memory.over_limit:
                 yield from cache.throttle(self)
+        self._left = 0
 
     def _rewrite(self, operation: Operation) -> Generator[Any, Any, None]:
         prices, phase = self._host.prices, self.phases[-1]
         opened = self._open[self.path(operation.file)]
         size = operation.size
-        phase.bytes += size
         read_s = operation.calls * prices.file_read_s / size + prices.copy_s_per_byte
         write_s = operation.calls * prices.file_write_s / size + prices.copy_s_per_byte
         part = max(operation.call_bytes, _SLICE_BYTES // 2)
         start, end = operation.offset, operation.offset + size
         while start < end:
             stop = min(end, start + part)
+            phase.bytes += stop - start
             yield from self._read_file(opened, start, stop, read_s, operation.call_bytes)
             yield from self._write_file(opened, start, stop, write_s)
             start = stop

@@ -55,7 +55,7 @@ class BuiltMachine:
         self.cpu = Cpu(self.engine, machine.cpu.cores)
         self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
         self._drives = Drives(self.engine, self.host, self.kernel, machine)
-        self._arrays = Arrays(self.engine, self.host, self.kernel, self._drives, scenario)
+        self._arrays = Arrays(self.engine, self.host, self.kernel, self._drives, scenario, scale)
         self.disks = self._drives.disks
         self.queues = self._drives.queues
         self.links = self._drives.links

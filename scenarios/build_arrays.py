@@ -57,6 +57,8 @@ class Arrays:
         The drives.
     scenario
         The description.
+    scale
+        Controllers have as much less memory for their caches, in a run of a fraction of the size.
 
     Attributes
     ----------
@@ -72,7 +74,16 @@ class Arrays:
         What waits for members to fail, by the name of their array.
     """
 
-    def __init__(self, engine: Engine, host: Host, kernel: KernelSpec, drives: Drives, scenario: ScenarioSpec) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        kernel: KernelSpec,
+        drives: Drives,
+        scenario: ScenarioSpec,
+        scale: int = 1,
+    ) -> None:
+        self._scale = scale
         self.engine = engine
         self.kernel = kernel
         self.scenario = scenario
@@ -113,6 +124,8 @@ class Arrays:
         """An array that a controller runs, behind the host's queue for the controller."""
         instance = self.scenario.machine.controllers[controller]
         settings = instance.spec()
+        if self._scale > 1:
+            settings = settings.with_values(cache=settings.cache // self._scale)
         if controller not in self.firmwares:
             self.firmwares[controller] = settings.firmware(self.engine, f"{controller} cpu")
             link = settings.host_link(controller)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model.statistics import Usage
 
@@ -71,6 +71,8 @@ class Prediction:
     figures
         What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of programs
         "STEP.FIGURE", what the program itself reports.
+    reports
+        What each step of a workload of programs prints, by its title.
     scale
         The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.program_run`.
     """
@@ -86,4 +88,5 @@ class Prediction:
     rebuilds: tuple[RebuildProgress, ...]
     events: int
     figures: dict[str, float]
+    reports: dict[str, str] = field(default_factory=dict)
     scale: int = 1

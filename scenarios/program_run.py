@@ -13,6 +13,7 @@ from ..model.process import IN_MEMORY, Phase, Process
 from ..model.programs.copying import Tree
 from .build import BuiltMachine
 from .measured_run import Run
+from .program_reports import Ran, program_report
 from .programs import (
     BonniePlusPlusStep,
     BonnieStep,
@@ -76,6 +77,8 @@ class ProgramRun(Run):
         "STEP.FIGURE": what the programs report, in SI units.
     phases
         Of the first process, by step.
+    reports
+        What the first process prints, by step.
     """
 
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
@@ -86,13 +89,22 @@ class ProgramRun(Run):
         self.scale = machine.scale
         self.figures: dict[str, float] = {}
         self.phases: dict[str, list[Phase]] = {}
+        self.reports: dict[str, str] = {}
         self.bytes = 0
+        memory = machine.scenario.machine.memory
+        self._expected = [workload.processes * _bytes(step, memory) / self.scale for step in workload.steps]
         self._done_steps = 0
+        self._at_work: list[Process] = []
 
     @property
     def share(self) -> float:
         """See :attr:`Run.share`."""
-        return self._done_steps / len(self.workload.steps)
+        expected = self._expected
+        before = sum(expected[: self._done_steps])
+        if self._done_steps < len(expected):
+            moved = sum(process.moved for process in list(self._at_work))
+            before += min(float(moved), expected[self._done_steps])
+        return before / (sum(expected) or 1.0)
 
     def run(self) -> float:
         """Do all steps; returns bytes of file data per second of simulated time."""
@@ -100,6 +112,7 @@ class ProgramRun(Run):
         for step in self.workload.steps:
             self._step(step)
             self._done_steps += 1
+            self._at_work = []
         return self.bytes / self.span if self.span else 0.0
 
     def _step(self, step: Step) -> None:
@@ -134,6 +147,10 @@ class ProgramRun(Run):
 
         engine.run(engine.all_of([engine.spawn(watch(i, event)) for i, event in enumerate(events)]))
         self._figures(step, [process for process, _ in running], reads, [end - began for end in ends], moved)
+        first, title = running[0][0], step.title
+        seconds, cpu_s = self.figures[f"{title}.seconds"], first.cpu_s * self.scale
+        ran = Ran(setting, first.phases, seconds, cpu_s, machine.scenario.machine.name, on)
+        self.reports[title] = program_report(step, ran)
 
     def _figures(self, step: Step, processes: list[Process], reads: list[Any], spans: list[float], moved: int) -> None:
         title, scale = step.title, self.scale
@@ -143,15 +160,16 @@ class ProgramRun(Run):
         found = {
             "seconds": slowest,
             "mean_seconds": sum(seconds) / len(seconds),
-            "rate": moved * scale / slowest,
             "cpu": sum(process.cpu_s for process in processes) * scale / sum(seconds),
         }
+        if moved:
+            found["rate"] = moved * scale / slowest
         own = [read(process.phases) for read, process in zip(reads, processes, strict=True)]
         for name in own[0]:
             found[name] = sum(each.get(name, 0.0) for each in own) / len(own)
         self.figures.update({f"{title}.{name}": value for name, value in found.items()})
         self.phases[title] = processes[0].phases
-        self.bytes += moved
+        self.bytes += sum(phase.bytes for process in processes for phase in process.phases)
 
     def _starter(self, process: Process, job: Job, on: str, number: int) -> Callable[[], Any]:
         """What starts a job, and the job it is piped to; the event it gives ends with the last of them."""
@@ -175,7 +193,10 @@ class ProgramRun(Run):
     def _process(self, on: str, number: int, part: int) -> Process:
         machine = self.machine
         stream = _STREAMS + _STREAMS_EACH * (2 * number + part)
-        return Process(machine.engine, machine.host, machine.mounts, f"{on.rstrip('/')}/{_prefix(number)}", stream)
+        root = f"{on.rstrip('/')}/{_prefix(number)}"
+        process = Process(machine.engine, machine.host, machine.mounts, root, stream)
+        self._at_work.append(process)
+        return process
 
     def _prepare(self, job: Job, on: str, number: int) -> None:
         """Put what a job needs where nothing has made it yet."""

@@ -297,6 +297,8 @@ class ProgramsSpec(Spec):
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
         titles = [step.title for step in self.steps if not isinstance(step, DropCacheStep)]
+        if not titles:
+            raise refusal("nothing but remounts", "allowed: at least one program", ("steps",))
         for i, title in enumerate(titles):
             if title in titles[:i]:
                 raise refusal(f"two steps called {title!r}", "allowed: a `name` of its own for each", ("steps",))

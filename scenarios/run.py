@@ -9,6 +9,7 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from ..model.dd import Dd
@@ -65,7 +66,7 @@ def simulate(
         prediction = _simulated(scenario, sample or Sample(), watch or _unwatched)
     except ArrayFailed as error:
         raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
-    if not prediction.rate > 0:
+    if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
     return prediction
@@ -84,7 +85,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample)), sample)
         watch(programs)
         rate = programs.run()
-        return _prediction(programs, programs.span * programs.scale, rate, programs.figures)
+        prediction = _prediction(programs, programs.span * programs.scale, rate, programs.figures)
+        return replace(prediction, reports=programs.reports)
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario), sample)

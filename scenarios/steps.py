@@ -104,7 +104,8 @@ def plan(step: Step, setting: Setting) -> Callable[[], tuple[Job, Figures]]:
     return lambda: _PLANS[type(step)](step, setting)
 
 
-def _bonnie(step: BonnieStep, setting: Setting) -> tuple[Job, Figures]:
+def bonnie(step: BonnieStep, setting: Setting) -> Bonnie:
+    """The run of a step."""
     settings = BonnieSettings(
         megabytes=step.size // MIB,
         files=step.files,
@@ -112,30 +113,39 @@ def _bonnie(step: BonnieStep, setting: Setting) -> tuple[Job, Figures]:
         chunk=MIB if step.version == "1.4" else 16 * 1024,
         stdio_bytes=setting.stdio_bytes,
     )
-    bonnie = Bonnie(settings.scaled(setting.scale) if setting.scale > 1 else settings)
-    tickets = iter(range(bonnie.settings.seeks))
-    job = Job(bonnie.operations(), _seekers(bonnie, tickets, bonnie.settings.name), file_bytes=bonnie.size * step.files)
-    return job, _io_figures(bonnie.settings.seeks)
+    return Bonnie(settings.scaled(setting.scale) if setting.scale > 1 else settings)
 
 
-def _bonnie_plus_plus(step: BonniePlusPlusStep, setting: Setting) -> tuple[Job, Figures]:
+def _bonnie(step: BonnieStep, setting: Setting) -> tuple[Job, Figures]:
+    run = bonnie(step, setting)
+    tickets = iter(range(run.settings.seeks))
+    job = Job(run.operations(), _seekers(run, tickets, run.settings.name), file_bytes=run.size * step.files)
+    return job, _io_figures(run.settings.seeks)
+
+
+def bonnie_plus_plus(step: BonniePlusPlusStep, setting: Setting) -> BonniePlusPlus:
+    """The run of a step."""
     megabytes = default_megabytes(setting.memory_bytes // MIB) if step.size is None else step.size // MIB
     settings = BonniePlusPlusSettings(
         megabytes=megabytes, small_files=step.small_files, stdio_bytes=setting.stdio_bytes
     )
     if step.version == "1.9":
         settings = version_1_9(settings).settings
-    bonnie = BonniePlusPlus(settings.scaled(setting.scale) if setting.scale > 1 else settings)
-    tickets = iter(range(bonnie.settings.seeks))
-    first = bonnie.files[0][0] if bonnie.files else ""
-    job = Job(bonnie.operations(), _seekers(bonnie, tickets, first), file_bytes=bonnie.size)
-    return job, _io_figures(bonnie.settings.seeks)
+    return BonniePlusPlus(settings.scaled(setting.scale) if setting.scale > 1 else settings)
 
 
-def _seekers(bonnie: Bonnie | BonniePlusPlus, tickets: Iterator[int], name: str) -> Children:
+def _bonnie_plus_plus(step: BonniePlusPlusStep, setting: Setting) -> tuple[Job, Figures]:
+    run = bonnie_plus_plus(step, setting)
+    tickets = iter(range(run.settings.seeks))
+    first = run.files[0][0] if run.files else ""
+    job = Job(run.operations(), _seekers(run, tickets, first), file_bytes=run.size)
+    return job, _io_figures(run.settings.seeks)
+
+
+def _seekers(run: Bonnie | BonniePlusPlus, tickets: Iterator[int], name: str) -> Children:
     def seeks(_: str, number: int) -> Iterator[Operation]:
         yield Operation(Kind.OPEN, name, flags="O_RDWR")
-        mine = bonnie.seeks(number)
+        mine = run.seeks(number)
         opened = {name}
         for _ticket in tickets:
             for operation in next(mine):
@@ -172,7 +182,8 @@ def _io_figures(seeks: int) -> Figures:
     return figures
 
 
-def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
+def postmark(step: PostMarkStep, setting: Setting) -> PostMark:
+    """The run of a step."""
     fields = ("low", "high", "read_block", "write_block", "buffering", "bias_read", "bias_create", "subdirectories")
     settings = PostMarkSettings(
         number=max(1, step.number // setting.scale),
@@ -180,14 +191,18 @@ def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
         seed=step.seed,
         **{name: getattr(step, name) for name in fields},
     )
-    run = PostMark(settings, setting.stdio_bytes)
+    return PostMark(settings, setting.stdio_bytes)
+
+
+def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
+    run = postmark(step, setting)
 
     def figures(phases: list[Phase]) -> dict[str, float]:
         timed = {phase.name: phase.seconds for phase in phases}
         seconds = sum(timed[name] for name in ("create", "transactions", "delete"))
         return {
             **{f"{name}_seconds": timed[name] * setting.scale for name in ("create", "transactions", "delete")},
-            "transactions_rate": settings.transactions / timed["transactions"],
+            "transactions_rate": run.settings.transactions / timed["transactions"],
             "read_rate": float(run.bytes_read) / seconds,
             "write_rate": float(run.bytes_written) / seconds,
         }
@@ -260,9 +275,14 @@ _TIOBENCH = {
 }
 
 
-def _tiobench(step: TiobenchStep, setting: Setting) -> tuple[Job, Figures]:
+def tiobench(step: TiobenchStep, setting: Setting) -> Tiobench:
+    """The run of a step."""
     settings = TiobenchSettings(max(1, step.size // MIB), step.threads, step.block_size, step.random_ios)
-    bench = Tiobench(settings.scaled(setting.scale) if setting.scale > 1 else settings)
+    return Tiobench(settings.scaled(setting.scale) if setting.scale > 1 else settings)
+
+
+def _tiobench(step: TiobenchStep, setting: Setting) -> tuple[Job, Figures]:
+    bench = tiobench(step, setting)
 
     def figures(phases: list[Phase]) -> dict[str, float]:
         found: dict[str, float] = {}

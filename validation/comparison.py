@@ -158,7 +158,7 @@ class StudyComparison:
             "profile": None if self.profile is None else _profile_document(self.profile),
             "cases": [compared.document() for compared in self.cells],
             "claims": [claimed.document() for claimed in self.claims],
-            "missing": [cell.model_dump(mode="json") for cell in self.study.missing_cells],
+            "missing": [cell.model_dump(mode="json") for cell in self.study.missing],
             "summary": summary([self]),
         }
 
@@ -251,5 +251,5 @@ def summary(comparisons: Sequence[StudyComparison]) -> dict[str, Any]:
     return {
         **{use: summarise(c for c in cells if c.cell.use == use) for use in ("calibrate", "predict")},
         "claims": {"n": len(claims), "held": sum(claimed.holds for claimed in claims)},
-        "missing": sum(len(comparison.study.missing_cells) for comparison in comparisons),
+        "missing": sum(len(comparison.study.missing) for comparison in comparisons),
     }

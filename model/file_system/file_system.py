@@ -17,6 +17,7 @@ from ..engine import Engine
 from ..errors import ModelError
 from ..host import Host
 from ..page_cache import Account, PageCache
+from ..paged_file import ExtentMap
 from .groups import Groups
 from .inodes import Inodes
 from .journal import BlockJournal, Journal, NoJournal, RecordJournal
@@ -102,12 +103,12 @@ class FileSystem:
         self._groups = Groups(settings, capacity - behind, random, age)
         self._allocator = Allocator(settings, self._groups)
         self._names = Names(settings.block, settings.entry, settings.lookup == "linear")
-        self._inodes = Inodes(settings, self._groups, self._names)
+        self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
         self.metadata = Metadata(cache, self.journal, settings.block)
         self._known: OrderedDict[Node, None] = OrderedDict()
-        root = Directory("", None, 0)
+        root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
         self._inodes.allocate(root)
         self._add_directory_block(root)
@@ -219,7 +220,7 @@ class FileSystem:
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
         if path in self._nodes:
             raise ModelError(f"{path}: exists already")
-        file = File(path, parent, self)
+        file = File(path, parent, self._placement.for_files(parent), self)
         changed, fresh = self._add_node(file)
         return file, changed, fresh
 
@@ -318,6 +319,8 @@ class FileSystem:
         """All names of a directory."""
         directory = self._directory(path)
         yield from self._look_up(directory, by)
+        ahead = range(directory.inode, directory.inode + self.settings.list_ahead, self.settings.block)
+        yield from self.metadata.read_run(ahead, by)
         yield from self.metadata.read(directory.blocks, by)
         yield from self._spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
         yield from self._touch_atime(directory, by)
@@ -335,15 +338,23 @@ class FileSystem:
         """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
         yield from self._spend(by, self.settings.close_cycles)
         self._allocator.release(file)
-        if 0 < file.size <= self.settings.tail_file and not file.in_leaf and file.name in self._nodes:
-            self._cache.forget(file)
-            self.journal.drop(file)
-            changed: list[int] = []
-            for address, size in self._allocator.free(file):
-                changed += self._space_changed(address, size)
-            file.extents = type(file.extents)()
-            packed = self._inodes.pack_tail(file)
-            yield from self.metadata.change([*changed, *packed.changed], packed.fresh, by)
+        small = 0 < file.size <= self.settings.tail_file and file.name in self._nodes
+        if small and (file.dirty or not file.in_leaf):
+            changed, fresh = self._pack(file)
+            yield from self.metadata.change(changed, fresh, by)
+
+    def _pack(self, file: File) -> tuple[list[int], list[int]]:
+        """Put a small file into a leaf and free its block; returns what changes and what of it is fresh."""
+        self._cache.forget(file)
+        self.journal.drop(file)
+        if file.in_leaf:
+            return [file.inode], []
+        changed: list[int] = []
+        for address, size in self._allocator.free(file):
+            changed += self._space_changed(address, size)
+        file.extents = ExtentMap()
+        packed = self._inodes.pack_tail(file)
+        return [*changed, *packed.changed], packed.fresh
 
     def extend(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
         """Call before bytes up to `end` are written: the file grows, and they get a place unless that is delayed."""
@@ -366,10 +377,10 @@ class FileSystem:
         self.journal.grew(file)
 
     def _allocate(self, file: File, end: int, stream: int) -> list[int]:
-        group, colours = self._groups[file.group], self.settings.colours
-        goal = group.data
-        if colours > 1:
-            goal = max(goal, group.start + stream % colours * (self._groups.size // colours))
+        settings, group = self.settings, self._groups[file.group]
+        goal = group.data + settings.front
+        if settings.colours > 1:
+            goal = max(goal, group.start + stream % settings.colours * (self._groups.size // settings.colours))
         return self._allocator.grow(file, end, goal)
 
     def _grown(self, file: File, start: int) -> list[int]:
@@ -391,6 +402,7 @@ class FileSystem:
     def allocate_delayed(self, file: File) -> None:
         """All bytes of a file get a place now, because some of them are to be written."""
         start = file.extents.size
+        file.in_leaf = False
         maps = self._allocate(file, file.size, 0)
         self.journal.change([*self._grown(file, start), *maps])
 
@@ -411,18 +423,25 @@ class FileSystem:
         yield from self._touch_atime(file, by)
 
     def _touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
-        if self.settings.atime:
+        if self.settings.atime == "logged":
             yield from self.metadata.change((node.inode,), (), by)
+        elif self.settings.atime == "unlogged":
+            yield from self.metadata.change_unlogged(node.inode, by)
 
     def fsync(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Wait until data and inode of a file are on the device."""
+        if by.owed_s:
+            yield self._cache.pay(by)
         yield from self._cache.write_back(file, by.stream)
         yield from self.journal.commit()
         if isinstance(self.journal, NoJournal):
             yield from self._cache.write_back(self._cache.device_file, by.stream)
 
     def sync(self, by: Account) -> Generator[Any, Any, None]:
-        """Wait until everything is on the device."""
+        """Wait until everything is on the device: data, the journal, and what it is about (sys_sync)."""
+        if by.owed_s:
+            yield self._cache.pay(by)
+        yield from self._cache.sync(by.stream)
         yield from self.journal.commit()
         yield from self._cache.sync(by.stream)
 

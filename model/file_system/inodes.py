@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .groups import Groups
-from .names import Names
 from .nodes import Directory, File, Leaf
 from .settings import FileSystemSettings
 
@@ -37,18 +36,15 @@ class Inodes:
         Of the file system.
     groups
         Of the device.
-    names
-        For the size of the items in a tree.
     """
 
-    __slots__ = ("_groups", "_last_leaf", "_names", "_per_block", "_settings")
+    __slots__ = ("_groups", "_last_leaves", "_per_block", "_settings")
 
-    def __init__(self, settings: FileSystemSettings, groups: Groups, names: Names) -> None:
+    def __init__(self, settings: FileSystemSettings, groups: Groups) -> None:
         self._settings = settings
         self._groups = groups
-        self._names = names
         self._per_block = max(1, settings.block // settings.inode)
-        self._last_leaf: Leaf | None = None
+        self._last_leaves: dict[int, Leaf] = {}
 
     def allocate(self, node: File | Directory) -> NewInode:
         """Give a node an inode in its group, or the next one that has a free one."""
@@ -84,34 +80,29 @@ class Inodes:
         return group.chunks[at // settings.inode_chunk] + at % settings.inode_chunk // settings.block * settings.block
 
     def _in_leaf(self, node: File | Directory) -> NewInode:
-        """Put the items into the leaf that is being filled where the parent's other items are."""
-        parent = node.parent
-        leaf = parent.leaf or self._last_leaf
+        """Put the items behind the last ones of the group: a tree's keys grow with the number of an object."""
         size = self._settings.inode + (_POINTER_ITEM if isinstance(node, File) else 0)
-        leaf, changed, fresh = self.room_in(leaf, size, self._groups[node.group].data)
-        parent.leaf = leaf
-        self._last_leaf = leaf
-        leaf.room -= size
+        leaf, changed, fresh = self._room(node.group, size)
         node.inode = leaf.address
-        if isinstance(node, Directory):
-            node.leaf = leaf
         return NewInode([*changed, leaf.address], fresh)
 
-    def room_in(self, leaf: Leaf | None, size: int, goal: int) -> tuple[Leaf, list[int], list[int]]:
-        """A leaf with `size` bytes free: the one given, or a new one behind it; what else changes, what is fresh."""
-        if leaf is not None and leaf.room >= size:
-            return leaf, [], []
-        block = self._settings.block
-        address = self._groups.take_run(goal if leaf is None else leaf.address, block)
-        changed = [self._groups.space_map(self._groups.number(address))]
-        return Leaf(address, block), changed, [address]
+    def _room(self, group: int, size: int) -> tuple[Leaf, list[int], list[int]]:
+        """The leaf of a group's newest items, or the next one if it has no `size` bytes left; changed, fresh."""
+        leaf = self._last_leaves.get(group)
+        changed: list[int] = []
+        fresh: list[int] = []
+        if leaf is None or leaf.room < size:
+            goal = self._groups[group].data if leaf is None else leaf.address
+            address = self._groups.take_run(goal, self._settings.block)
+            leaf = self._last_leaves[group] = Leaf(address, self._settings.block)
+            changed.append(self._groups.space_map(self._groups.number(address)))
+            fresh.append(address)
+        leaf.room -= size
+        return leaf, changed, fresh
 
     def pack_tail(self, file: File) -> NewInode:
         """Put the bytes of a small file next to its inode, which may move both to a new leaf."""
-        parent = file.parent
-        leaf, changed, fresh = self.room_in(parent.leaf, file.size, file.inode)
-        parent.leaf = self._last_leaf = leaf
-        leaf.room -= file.size
+        leaf, changed, fresh = self._room(file.group, file.size)
         file.inode = leaf.address
         file.in_leaf = True
         return NewInode([*changed, leaf.address], fresh)

@@ -28,7 +28,11 @@ class Journal(Protocol):
     def holds(self, address: int) -> bool:
         """Whether the block is in memory because a transaction has it."""
 
-    def admit(self) -> Generator[Any, Any, None]:
+    @property
+    def full(self) -> bool:
+        """Whether the next operation has to wait for :meth:`make_room`."""
+
+    def make_room(self) -> Generator[Any, Any, None]:
         """Wait until there is room for one more operation."""
 
     def change(self, addresses: Iterable[int]) -> None:
@@ -64,7 +68,11 @@ class NoJournal:
     def holds(self, address: int) -> bool:
         return False
 
-    def admit(self) -> Generator[Any, Any, None]:
+    @property
+    def full(self) -> bool:
+        return False
+
+    def make_room(self) -> Generator[Any, Any, None]:
         yield from ()
 
     def change(self, addresses: Iterable[int]) -> None:
@@ -190,10 +198,12 @@ class BlockJournal:
             return True
         return self._committing is not None and address in self._committing.blocks
 
-    def admit(self) -> Generator[Any, Any, None]:
-        area = self.area
-        if area.used + self._settings.transaction > area.size:
-            yield from area.make_room(self._settings.transaction)
+    @property
+    def full(self) -> bool:
+        return self.area.used + self._settings.transaction > self.area.size and self.area.used > 0
+
+    def make_room(self) -> Generator[Any, Any, None]:
+        yield from self.area.make_room(self._settings.transaction)
 
     def change(self, addresses: Iterable[int]) -> None:
         running = self._running
@@ -265,6 +275,7 @@ class RecordJournal:
 
     __slots__ = (
         "_blocks",
+        "_buffers_bytes",
         "_cache",
         "_engine",
         "_filled",
@@ -287,6 +298,7 @@ class RecordJournal:
         self._blocks: dict[int, None] = {}
         self._filled = 0
         self._free = settings.log_buffers - 1
+        self._buffers_bytes = settings.log_buffer * settings.log_buffers
         self._queue: list[tuple[dict[int, None], Signal]] = []
         self._under_way: list[tuple[dict[int, None], Signal]] = []
         self._waiting: list[Signal] = []
@@ -299,14 +311,16 @@ class RecordJournal:
             address in blocks for blocks, _ in self._under_way
         )
 
-    def admit(self) -> Generator[Any, Any, None]:
+    @property
+    def full(self) -> bool:
+        return self._free < 0 or (self.area.used + self._buffers_bytes > self.area.size and self.area.used > 0)
+
+    def make_room(self) -> Generator[Any, Any, None]:
         while self._free < 0:
             signal = Signal()
             self._waiting.append(signal)
             yield signal
-        area = self.area
-        if area.used + self._settings.log_buffer * self._settings.log_buffers > area.size:
-            yield from area.make_room(self._settings.log_buffer * self._settings.log_buffers)
+        yield from self.area.make_room(self._buffers_bytes)
 
     def change(self, addresses: Iterable[int]) -> None:
         settings = self._settings

@@ -46,16 +46,37 @@ class Metadata:
         file = cache.device_file
         for address in addresses:
             if self.in_memory(address):
-                file.again.add(address, address + block)
-            else:
+                if file.again.run_from(address) == address:
+                    file.again.add(address, address + block)
+                continue
+            if by.owed_s:
+                yield cache.pay(by)
+            if not self.in_memory(address):
                 self.reads += 1
                 yield from cache.fetch(file, address, address + block, by)
+
+    def read_run(self, blocks: range, by: Account) -> Generator[Any, Any, None]:
+        """Read contiguous blocks together, as far as they are not in memory."""
+        file = self._cache.device_file
+        missing = [address for address in blocks if address < file.size and not self.in_memory(address)]
+        if missing:
+            self.reads += len(missing)
+            yield from self._cache.fetch(file, missing[0], missing[-1] + self._block, by)
 
     def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Generator[Any, Any, None]:
         """Change blocks; the ones in `fresh` are new and not read before."""
         unique = dict.fromkeys((*addresses, *fresh))
         yield from self.read([address for address in unique if address not in fresh], by)
-        yield from self.journal.admit()
+        if self.journal.full:
+            if by.owed_s:
+                yield self._cache.pay(by)
+            yield from self.journal.make_room()
         self.journal.change(unique)
         if self._cache.memory.over_limit:
             yield from self._cache.throttle(by)
+
+    def change_unlogged(self, address: int, by: Account) -> Generator[Any, Any, None]:
+        """Change a block past the journal."""
+        yield from self.read((address,), by)
+        if not self.journal.holds(address):
+            self._cache.mark_dirty(self._cache.device_file, address, address + self._block)

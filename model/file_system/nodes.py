@@ -55,10 +55,10 @@ class Directory:
         Bytes free and entries in each of them.
     hint
         No block before this one has room.
-    leaf
-        The tree leaf that takes the next item of a file in it.
     in_memory
         Whether name and inode are.
+    moved
+        Whether it has got a group of its own after the one of its parent.
     """
 
     __slots__ = (
@@ -69,7 +69,7 @@ class Directory:
         "hint",
         "in_memory",
         "inode",
-        "leaf",
+        "moved",
         "name",
         "parent",
         "rooms",
@@ -87,8 +87,8 @@ class Directory:
         self.rooms: list[int] = []
         self.counts: list[int] = []
         self.hint = 0
-        self.leaf: Leaf | None = None
         self.in_memory = True
+        self.moved = False
 
     @property
     def entries(self) -> int:
@@ -113,11 +113,11 @@ class File(PagedFile):
 
     __slots__ = ("_system", "entry", "group", "in_leaf", "in_memory", "inode", "maps", "parent", "slot")
 
-    def __init__(self, name: str, parent: Directory, system: Allocates) -> None:
+    def __init__(self, name: str, parent: Directory, group: int, system: Allocates) -> None:
         super().__init__(name)
         self._system = system
         self.parent = parent
-        self.group = parent.group
+        self.group = group
         self.slot = -1
         self.inode = -1
         self.entry = -1

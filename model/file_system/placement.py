@@ -10,8 +10,8 @@
 ``rotor``
     One group after the other (Linux fs/xfs/xfs_ialloc.c, xfs_ialloc_ag_select; fs/jfs/jfs_dmap.c, dbNextAG).
 ``inherit``
-    Directories of the root are spread by a hash; others go where their parent is (Linux 2.6 fs/reiserfs/bitmap.c,
-    dirid_groups and packing_groups).
+    Files and directories go where their parent is while most of that group is free, and otherwise to a group of the
+    parent's own, chosen by a hash (Linux 2.6 fs/reiserfs/bitmap.c, reiserfs_choose_packing and dirid_groups).
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from .nodes import Directory
 
 _CROWD = 16
 """A group may have as many more directories than the mean as 1/16 of its inodes (INODES_PER_GROUP / 16)."""
+
+_MOSTLY_FREE = 0.6
+"""A group is used for further directories while more of it is free (block_group_used of reiserfs)."""
 
 
 class Placement:
@@ -40,7 +43,7 @@ class Placement:
         For what is spread at random.
     """
 
-    __slots__ = ("_choose", "_groups", "_made", "_next", "_random")
+    __slots__ = ("_choose", "_groups", "_inherits", "_made", "_next", "_random")
 
     def __init__(self, policy: str, groups: Groups, random: np.random.Generator) -> None:
         self._groups = groups
@@ -54,6 +57,7 @@ class Placement:
             "inherit": self._inherit,
         }
         self._choose = policies[policy]
+        self._inherits = policy == "inherit"
 
     def group(self, parent: Directory) -> int:
         """Number of the group for a new directory in `parent`."""
@@ -62,12 +66,26 @@ class Placement:
         self._groups[number].directories += 1
         return number
 
+    @property
+    def root(self) -> int:
+        """Number of the group of the root directory."""
+        return min(1, self._groups.count - 1) if self._inherits else 0
+
+    def for_files(self, parent: Directory) -> int:
+        """Number of the group for a new file in `parent`."""
+        if self._inherits and not parent.moved:
+            group = self._groups[parent.group]
+            if group.free.total <= _MOSTLY_FREE * (group.end - group.start):
+                parent.moved = True
+                parent.group = self._spread()
+        return parent.group
+
     def _rotor(self, parent: Directory) -> int:
         self._next = (self._next + 1) % self._groups.count
         return self._next
 
     def _inherit(self, parent: Directory) -> int:
-        return self._spread() if parent.parent is parent else parent.group
+        return self.for_files(parent)
 
     def _spread(self) -> int:
         return int(self._random.integers(self._groups.count))

@@ -43,12 +43,16 @@ class FileSystemSettings(Spec):
     """In which group a new directory is placed: see :mod:`.placement`."""
     colours: int = Field(ge=1)
     """Places in a group at which the files of different processes start."""
+    front: Size
+    """Bytes at the front of a group's data area that are left to metadata as long as there is room behind them."""
     moves_on: bool
     """Whether a file goes on in another group at its second mapping block and every further one."""
     entry: PositiveSize
     """Bytes of a directory entry beyond its name."""
     lookup: Literal["linear", "hashed"]
     """Whether a name is searched for in all blocks of the directory or found in one."""
+    list_ahead: Size
+    """Bytes behind its inode that are read with a directory that is listed."""
     shortest_run: PositiveSize
     """Free runs shorter than this are passed over while longer ones are left."""
     reservation: Size
@@ -63,8 +67,8 @@ class FileSystemSettings(Spec):
     """Bytes (extents: number of them) that one further mapping block maps."""
     tail_file: Size
     """Largest file that is kept in a tree leaf; 0 for none."""
-    atime: bool
-    """Whether reading a file changes its inode."""
+    atime: Literal["logged", "unlogged", "never"]
+    """How reading a file changes its inode: as every other change, past the journal, or not at all."""
     preferred_io: Size = 0
     """``st_blksize``: what the C library buffers; 0 for a block."""
     journal: Literal["none", "blocks", "records"]

@@ -131,7 +131,9 @@ def _latencies(found: Mapping[str, PhaseResult], names: Iterable[str]) -> str:
 
 
 def _latency(seconds: float) -> str:
-    """The longest call, in the smallest unit that takes no more than five digits."""
+    """The longest call, in the smallest unit that takes no more than five digits; "+++++" if nobody measured it."""
+    if not seconds:
+        return "+++++"
     for unit, factor in (("us", 1e6), ("ms", 1e3)):
         if seconds * factor < 99_999.5:
             return f"{seconds * factor:.0f}{unit}"

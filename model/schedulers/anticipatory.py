@@ -197,8 +197,10 @@ class Anticipatory(Scheduler):
         if reader is None:
             return True
         ahead = other.offset - self._positions[READ]
-        waited_ms = int((now - reader.ended) * 1000) if self._wait_until >= 0.0 else 0
-        close = _CLOSE << max(0, waited_ms - 1)
+        waited_s = now - reader.ended if self._wait_until >= 0.0 else 0.0
+        if waited_s > self._settings.anticipation_s:
+            return True
+        close = _CLOSE << max(0, int(waited_s * 1000) - 1)
         return -close // 2 <= ahead <= close or reader.seeks.mean > abs(ahead)
 
     def _anticipating(self, now: float) -> bool:

@@ -34,8 +34,19 @@ def study_file(home: Path) -> Path:
     document["cases"] = [case for case in document["cases"] if case["id"] in kept]
     fitted = ("media rate hde", "media rate hdg", "PCI rate", "read call")
     document["parameters"] = [each for each in document["parameters"] if each["name"] in fitted]
-    document["open_cases"] = document["open_cases"][:2]
-    document["suspects"] = []
+    used = {case["array"] for case in document["cases"] if "array" in case}
+    document["arrays"] = {name: array for name, array in document["arrays"].items() if name in used}
+    for section in ("encrypted", "workloads", "runs"):
+        document[section] = {}
+    document["cells"] = document["suspects"] = []
+    faster = {"left": "2.6.8/hde+hdg/read:rate", "right": "2.6.8/raid1/read:rate"}
+    document["claims"] = [
+        {"id": "pair", "gist": "two drives beat a mirror", "where": "-", **faster, "ratio": [1.5, None]},
+        {"id": "ten", "gist": "by a factor of ten", "where": "-", **faster, "ratio": [10.0, None]},
+    ]
+    document["missing"] = [
+        {"id": f"tar/{name}", "measured": 1.0, "unit": "s", "needs": "another file system"} for name in ("a", "b")
+    ]
     path = home / "reads.yaml"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     return path
@@ -66,12 +77,26 @@ def test_json_has_the_documented_shape(document: dict[str, Any]) -> None:
         assert {"id", "use", "unit", "measured", "predicted", "error_pct", "interval", "bottleneck"} <= set(case)
         low, high = case["interval"]
         assert low < case["predicted"] < high
-    assert [case["id"] for case in study["missing"]] == ["2.6.7/tar/evms-root/read", "2.6.7/tar/ext2/write"]
+        assert case["run"] == case["id"]
+        assert case["figure"] == "rate"
+    assert [case["id"] for case in study["missing"]] == ["tar/a", "tar/b"]
     assert all(case["needs"] for case in study["missing"])
     for use, count in (("calibrate", 3), ("predict", 1)):
         figures = document["summary"][use]
         assert figures["n"] == count
         assert figures["median_error_pct"] <= figures["p90_error_pct"] <= figures["worst_error_pct"]
+    assert document["summary"]["missing"] == 2
+    assert document["seed"] == study["summary"] == document["summary"]
+    assert document["failed"] == []
+
+
+def test_claims_have_their_number(document: dict[str, Any]) -> None:
+    """Of two claims about one ratio the right one holds, and what was measured says the same of both."""
+    pair, ten = document["studies"][0]["claims"]
+    assert pair["holds"] is pair["supported"] is True
+    assert ten["holds"] is ten["supported"] is False
+    assert pair["value"] == ten["value"] == pytest.approx(pair["measured"], rel=0.1)
+    assert document["summary"]["claims"] == {"n": 2, "held": 1}
 
 
 def test_a_mirror_is_predicted_from_its_drives(document: dict[str, Any]) -> None:
@@ -102,11 +127,39 @@ def test_the_table_says_what_a_reader_needs(home: Path, study_file: Path, docume
         "90 % interval",
         "1 cell: median error",
         "2 more cells",
-        "file systems",
+        "tar/a, tar/b: another file system",
+        "1 of 2 claims hold",
+        "ten does not hold: no mechanism",
     ):
         assert words in run.stdout
     assert max(map(len, run.stdout.splitlines())) <= 100
     assert document["studies"]
+
+
+def test_one_failing_study_does_not_lose_the_others(home: Path, study_file: Path, document: dict[str, Any]) -> None:
+    """A run that cannot be simulated costs its own study: status 1, the reason on stderr, the others as ever."""
+    text = study_file.read_text(encoding="utf-8")
+    broken = yaml.safe_load(text)
+    broken["id"] = "broken"
+    broken["parameters"] = broken["cases"] = broken["missing"] = []
+    load = {"kind": "load", "targets": ["hde"], "block_size": "1GiB", "warm_up": "0s", "duration": "1ns"}
+    broken["runs"] = {"r": {"kernel": "linux-2.6.8", "workload": load}}
+    broken["cells"] = [{"id": "r", "use": "predict", "run": "r", "figure": "iops", "measured": 1.0, "unit": "1/s"}]
+    broken["claims"] = []
+    path = home / "broken.yaml"
+    path.write_text(yaml.safe_dump(broken), encoding="utf-8")
+    run = raidsim("predict", str(path), str(study_file), "--json", home=home)
+    assert run.returncode == 1
+    printed = json.loads(run.stdout)
+    assert [each["id"] for each in printed["studies"]] == [each["id"] for each in document["studies"]]
+    assert [each["id"] for each in printed["failed"]] == ["broken"]
+    assert "broken could not be predicted" in run.stderr
+    assert "Traceback" not in run.stderr
+    tables = raidsim("predict", str(path), str(study_file), home=home)
+    assert tables.returncode == 1
+    for words in ("Predicted cells of all studies", "1 of the five reports", "1/2", "failed"):
+        assert words in tables.stdout
+    assert max(map(len, tables.stdout.splitlines())) <= 100
 
 
 def test_a_broken_profile_is_fitted_again_and_said_so(home: Path, study_file: Path, document: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from raidsim.model.controllers import controller, controller_names
+from raidsim.model.file_system import file_system_names
 from raidsim.model.kernels import kernel_names
 from raidsim.model.layouts.factory import ALGORITHMS, MIN_DISKS
 from raidsim.model.read_balance import READ_BALANCE
@@ -31,6 +32,12 @@ def documents(draw: Draw) -> Document:
     return _Scenario(draw).document()
 
 
+@st.composite
+def program_documents(draw: Draw) -> Document:
+    """Any scenario whose workload is programs on file systems."""
+    return _Scenario(draw, (None, None, "300MiB", "1GiB")).with_programs()
+
+
 def _some(draw: Draw, values: list[str], most: int) -> list[str]:
     """Up to `most` different ones of `values`."""
     if not values or not most:
@@ -44,8 +51,9 @@ class _Scenario:
     A careful one keeps to what levels and kernels offer; one in eight does not, and is refused or run.
     """
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, capacities: tuple[str | None, ...] = CAPACITIES) -> None:
         self.draw = draw
+        self.capacities = capacities
         self.careful = draw(st.integers(0, 7)) > 0
         self.kernel = draw(st.sampled_from(kernel_names()))
         self.modern = self.kernel == "linux-6.1"
@@ -95,12 +103,12 @@ class _Scenario:
     def _machine(self) -> Document:
         drives: dict[str, Document] = {}
         same = self.maybe()
-        model, capacity = self.one(*MODELS), self.one(*CAPACITIES)
+        model, capacity = self.one(*MODELS), self.one(*self.capacities)
         shared = self.maybe(6)
         for number, name in enumerate(self.drives):
             instance: Document = {"model": model if same else self.one(*MODELS)}
             instance["channel"] = f"c{number // 2 if shared else number}"
-            size = capacity if same else self.one(*CAPACITIES)
+            size = capacity if same else self.one(*self.capacities)
             small = size is not None and not instance["model"].startswith("Exos")
             overrides: Document = {"capacity": size, "heads": 1} if small else {}
             if self.maybe(5):
@@ -326,3 +334,66 @@ class _Scenario:
             least = size * (1 if workload["pattern"] == "random" else jobs)
             workload["span"] = self.one(f"{least}B", f"{least + 100_000}B", *self.loose("30MB", "1MiB"))
         return workload
+
+    # programs on file systems
+
+    def with_programs(self) -> Document:
+        """All of it, with file systems and programs in place of the load."""
+        document = self.document()
+        devices = self.free if self.careful and self.free else [*self.drives, *self.arrays, *self.encrypted]
+        points = [point for point in ("/home", *self.loose("home", "/home/")) if self.careful or self.maybe()]
+        mounted = {point: self._file_system(devices) for point in ("/", *points) if point == "/home" or self.maybe()}
+        document["file_systems"] = mounted
+        document["workload"] = self._programs(list(mounted))
+        document["machine"]["memory"] = self.one("32MiB", "64MiB", "1GiB")
+        if self.maybe(3):
+            document["machine"]["resident"] = self.one("1MiB", "16MiB", *self.loose("64MiB"))
+        if self.maybe(4):
+            document["read_ahead"] = self.one("4KiB", "1MiB", *self.loose("100B"))
+        return document
+
+    def _file_system(self, devices: list[str]) -> Document:
+        made: Document = {"kind": self.one(*file_system_names(), *self.loose("zfs")), "on": self.one(*devices)}
+        if self.maybe(4):
+            made["start"] = self.one("1MiB", "300MiB", *self.loose("1TB"))
+        if self.maybe(4):
+            made["size"] = self.one("256MiB", "600MiB", *self.loose("1MiB", "1TB"))
+        if self.maybe(4):
+            made["age"] = self.one(0.1, 1.0, *self.loose(2.0))
+        if self.maybe(4):
+            made["overrides"] = self.one({"atime": "never"}, {"journal_size": "4MiB"}, *self.loose({"block": 0}))
+        return made
+
+    def _programs(self, points: list[str]) -> Document:
+        processes = self.one(1, 1, 2, 4, *self.loose(0))
+        steps = [self._step(number, points) for number in range(self.one(1, 1, 2, 3, *self.loose(0)))]
+        return {"kind": "programs", "processes": processes, "steps": steps}
+
+    def _step(self, number: int, points: list[str]) -> Document:
+        size = self.one("1MiB", "3MiB", "20MiB", "7654912B", *self.loose("1B", "1000B", "1TiB"))
+        tree = {"files": self.one(1, 3, 100, 400), "bytes": self.one("1B", "40kB", "3MB", "9MB")}
+        block = self.one("512B", "4KiB", "1MiB", "1000B", *self.loose("4MiB", "1B"))
+        step: Document = self.one(
+            {"program": "bonnie", "size": size, "files": self.one(1, 2), "sync": self.maybe()},
+            {"program": "bonnie++", "size": size, "version": self.one("1.03", "1.9"), "small_files": self.one(0, 1)},
+            {"program": "postmark", "number": self.one(1, 20, 60), "transactions": self.one(10, 100)},
+            {"program": "postmark", "number": 20, "high": "3MB", "bias_read": -1, "subdirectories": 3},
+            {"program": "dd", "size": size, "block_size": block, "file": "linux.tar"},
+            {"program": "read", "size": size, "block_size": block},
+            {"program": "cp", "size": size},
+            {"program": "tar-x", "tree": tree},
+            {"program": "tar-x", "tree": tree, "archive": "linux.tar"},
+            {"program": "cp-r", "tree": tree},
+            {"program": "tar-c", "tree": tree},
+            {"program": "tar-pipe", "tree": tree, "source": self.one(*points, *self.loose("/mnt"))},
+            {"program": "tiobench", "size": size, "threads": self.one(1, 3), "random_ios": self.one(1, 40)},
+            {"program": "remount"},
+            *self.loose({"program": "fsx"}),
+        )
+        if step["program"] != "remount":
+            if not self.careful and self.maybe():
+                return step
+            step["name"] = f"step {number}"
+            if points and (len(points) > 1 or self.maybe(3)):
+                step["on"] = self.one(*points)
+        return step

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.study import CaseSpec, load_study
+from raidsim.calibration.figures import Unit
+from raidsim.calibration.fit import UNCALIBRATED_SD
+from raidsim.calibration.profile import Profile
+from raidsim.calibration.study import Cell, StudySpec, load_study
+from raidsim.calibration.study_document import Use
 from raidsim.model.errors import InputError
+from raidsim.model.spec_errors import validate
+from raidsim.tests.calibration import small_study as small
 from raidsim.validation.comparison import Compared, StudyComparison, compare, summarise, summary
 from raidsim.validation.plot import check_plot_file, draw_comparison
 
 
-def compared(measured: float, predicted: float, use: str = "predict", half_width: float = 0.1) -> Compared:
-    """A case with an interval of `half_width` in ln."""
-    case = CaseSpec.model_validate(
-        {
-            "id": f"{use}-{measured}-{predicted}",
-            "use": use,
-            "kernel": "linux-2.6.8",
-            "direction": "read",
-            "targets": ["hde"],
-            "seconds": 1.0,
-            "rate": measured,
-        }
-    )
+def compared(
+    measured: float,
+    predicted: float,
+    use: Use = "predict",
+    half_width: float = 0.1,
+    unit: Unit = "MB/s",
+    scale: float = 1 << 20,
+) -> Compared:
+    """A cell with an interval of `half_width` in ln."""
+    cell = Cell(f"{use}-{measured}-{predicted}", use, "run", "rate", measured, unit, measured * scale)
     low, high = predicted * math.exp(-half_width), predicted * math.exp(half_width)
-    return Compared(case, predicted, 1.0, low, high, "disk hde (99 % busy)", "hde 99 %", None)
+    return Compared(cell, predicted, 1.0, low, high, "disk hde (99 % busy)", "hde 99 %", None)
 
 
 def test_twice_and_half_are_equally_wrong() -> None:
@@ -70,19 +72,104 @@ def test_calibrated_and_predicted_cells_are_never_mixed() -> None:
 def test_without_a_profile_the_studys_own_values_predict() -> None:
     """A study is predictable before any fit; the interval is then the model's own uncertainty only."""
     study = load_study("gentoo-2004")
-    some = study.model_copy(update={"cases": tuple(c for c in study.cases if c.id == "2.6.7/hda/read")})
+    one = tuple(case for case in study.cases if case.id == "2.6.7/hda/read")
+    some = study.model_copy(update={"cases": one, "cells": (), "claims": ()})
     with Evaluator(1) as evaluator:
-        (case,) = compare(some, None, evaluator).cases
-    assert case.high / case.low == pytest.approx(math.exp(2 * 1.6448536 * 0.02))
-    assert case.predicted * case.predicted_seconds == pytest.approx(5120, rel=1e-6)
+        (cell,) = compare(some, None, evaluator).cells
+    assert cell.high / cell.low == pytest.approx(math.exp(2 * 1.6448536 * UNCALIBRATED_SD))
+    assert cell.predicted * cell.predicted_seconds == pytest.approx(5120, rel=1e-6)
+    assert cell.unit == "MiB/s"
+
+
+@pytest.fixture(scope="module")
+def runs() -> StudyComparison:
+    """The study of runs, predicted with the factors that it was measured with."""
+    study = small.runs_study()
+    parameters = [
+        {"name": name, "factor": factor, "standard_error": 0.01, "prior_sd": 0.2}
+        for name, factor in small.TRUE_FACTORS.items()
+    ]
+    profile = Profile.model_validate(
+        {
+            "study": study.id,
+            "fingerprint": "",
+            "parameters": parameters,
+            "correlation": [[1.0, 0.0], [0.0, 1.0]],
+            "rms": 0.05,
+            "sensitivities": {cell.id: [3.0, 4.0] for cell in study.all_cells},
+            "simulations": 0,
+            "converged": True,
+            "message": "",
+        }
+    )
+    with Evaluator(1) as evaluator:
+        return compare(study, profile, evaluator)
+
+
+def test_each_run_gives_all_of_its_cells(runs: StudyComparison) -> None:
+    """Rates, seconds and I/Os per second come back in the report's units, exactly as the model measured them."""
+    for cell in runs.cells:
+        assert cell.log_ratio == pytest.approx(0.0, abs=1e-9)
+    units = {cell.cell.id: cell.unit for cell in runs.cells}
+    assert units == {"one": "s", "both": "KB/s", "both/seconds": "s", "stripe": "MB/s", "load": "1/s"}
+
+
+def test_an_interval_holds_parameters_and_residuals(runs: StudyComparison) -> None:
+    """Sensitivities 3 and 4 with errors of 1 % are 5 %, and with 5 % left after the fit 7.07 %."""
+    for cell in runs.cells:
+        assert math.log(cell.high / cell.low) == pytest.approx(2 * 1.6448536 * math.hypot(0.05, 0.05))
+
+
+def test_claims_are_held_or_broken_by_a_number(runs: StudyComparison) -> None:
+    """The ratio is the prediction's; the report's own cells support a claim only where both sides have one."""
+    beats, wrong = runs.claims
+    rate = {c.cell.id: c.predicted * c.cell.scale for c in runs.cells}
+    assert beats.value == pytest.approx(rate["stripe"] / ((1 << 30) / rate["one"]))
+    assert beats.holds
+    assert beats.measured is None
+    assert beats.supported is None
+    assert wrong.value == pytest.approx(rate["both/seconds"] / rate["one"])
+    assert wrong.value > 0.9
+    assert not wrong.holds
+    assert wrong.measured == pytest.approx(wrong.value)
+    assert wrong.supported is False
+    assert wrong.suspected == "a claim that is made to be wrong"
+    assert summary([runs, runs])["claims"] == {"n": 4, "held": 2}
+
+
+def test_the_mean_of_several_ratios_is_claimed() -> None:
+    """Lists on both sides are divided one by one, and an open side of the bounds bounds nothing."""
+    document = small.runs_document()
+    names = ["one:rate", "both:rate"]
+    mean = {"id": "mean", "gist": "", "where": "", "left": names, "right": names[::-1], "ratio": [None, 1.5]}
+    document["claims"] = [mean, {**mean, "id": "plain", "left": names[0], "right": names[1]}]
+    document["cells"] = document["suspects"] = []
+    with Evaluator(1) as evaluator:
+        of_two, of_one = compare(validate(StudySpec, document), None, evaluator).claims
+        assert evaluator.simulated == 2
+    assert of_two.value == pytest.approx((of_one.value + 1 / of_one.value) / 2)
+    assert of_two.claim.allows(1.5)
+    assert not of_two.claim.allows(1.51)
+
+
+def test_suffixes_of_binary_units_are_ours() -> None:
+    """A report's KB of 1024 bytes is shown as KiB, one of 1000 as it stands."""
+    assert compared(10.0, 10.0, unit="KB/s", scale=1024).unit == "KiB/s"
+    assert compared(10.0, 10.0, unit="KB/s", scale=1000).unit == "KB/s"
+    assert compared(10.0, 10.0, unit="s", scale=1).unit == "s"
 
 
 def test_picture_is_drawn_in_the_format_asked_for(tmp_path: Path) -> None:
     """A PNG and an SVG file appear, with their formats' first bytes."""
     study = load_study("gentoo-2004")
-    cases = (compared(10.0, 10.0, "calibrate"), compared(60.0, 50.0))
-    written = replace(cases[1], case=cases[1].case.model_copy(update={"direction": "write"}))
-    comparison = StudyComparison(study, None, (*cases, written))
+    cells = (
+        compared(10.0, 10.0, "calibrate"),
+        compared(60.0, 50.0),
+        compared(3000.0, 2000.0, unit="KB/s", scale=1024),
+        compared(20.0, 30.0, unit="s", scale=1.0),
+        compared(50.0, 51.0, unit="%", scale=0.01),
+    )
+    comparison = StudyComparison(study, None, cells)
     draw_comparison([comparison], tmp_path / "a.png")
     draw_comparison([comparison], tmp_path / "a.svg")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,136 @@
+"""Which pages stay: what was used twice outlives what was used once, and a scan longer than memory finds nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.model.page_memory import RUN_BYTES, PageMemory
+from raidsim.model.paged_file import PagedFile
+
+MIB = 1 << 20
+PAGE = 4096
+
+
+def use(memory: PageMemory, file: PagedFile, start: int = 0, end: int | None = None) -> int:
+    """Read [start, end) through the memory, a page at a time; returns how many bytes were there."""
+    hits = 0
+    for page in range(start, file.size if end is None else end, PAGE):
+        if file.cached.run_from(page) > page:
+            hits += PAGE
+            file.again.add(page, page + PAGE)
+        else:
+            memory.add(file, page, page + PAGE)
+    return hits
+
+
+def test_memory_holds_what_fits() -> None:
+    """Protects the size of the cache: nothing is reclaimed up to the last page, and one run too many after it."""
+    memory = PageMemory(8 * MIB)
+    use(memory, PagedFile("f", 8 * MIB))
+    assert (memory.held, memory.reclaimed) == (8 * MIB, 0)
+    use(memory, PagedFile("g", PAGE))
+    assert memory.reclaimed == RUN_BYTES
+    assert memory.held == 8 * MIB + PAGE - RUN_BYTES
+
+
+def test_adding_twice_counts_once() -> None:
+    """Protects the count of held bytes."""
+    memory, file = PageMemory(8 * MIB), PagedFile("f", MIB)
+    assert memory.add(file, 0, MIB) == MIB
+    assert memory.add(file, PAGE, MIB + PAGE) == PAGE
+    assert memory.held == MIB + PAGE
+
+
+@pytest.mark.parametrize(("size", "hits"), [(8 * MIB, 1.0), (10 * MIB, 0.0)])
+def test_a_cyclic_scan_hits_all_or_nothing(size: int, hits: float) -> None:
+    """Protects bonnie's sizes: a file that fits is read from memory the second time, one that is a little larger from
+    the disk to its last byte, because each page goes just before its turn comes.
+    """
+    memory, file = PageMemory(9 * MIB), PagedFile("f", size)
+    use(memory, file)
+    assert use(memory, file) == hits * size
+
+
+def scanned(uses: int, scan: int, again_every: int = 0) -> int:
+    """How much of 2 MiB, used so many times before, is in a memory of 9 MiB after `scan` bytes were read once.
+
+    They are used again after every `again_every` bytes of the scan.
+    """
+    memory, hot, large = PageMemory(9 * MIB), PagedFile("hot", 2 * MIB), PagedFile("large", scan)
+    for _ in range(uses):
+        use(memory, hot)
+    for start in range(0, scan, again_every or scan):
+        use(memory, large, start, start + (again_every or scan))
+        if again_every:
+            use(memory, hot)
+    return use(memory, hot)
+
+
+def test_a_file_read_once_does_not_evict_what_was_used_twice() -> None:
+    """Protects metadata and small hot files from a file as large as memory; what was used once is gone after it."""
+    assert scanned(uses=2, scan=9 * MIB) == 2 * MIB
+    assert scanned(uses=1, scan=9 * MIB) == 0
+
+
+def test_what_goes_on_being_used_stays_for_ever() -> None:
+    """Protects inodes of busy files from a scan ten times as large as memory; what is not used any more fades."""
+    assert scanned(uses=2, scan=90 * MIB, again_every=3 * MIB) == 2 * MIB
+    assert scanned(uses=2, scan=90 * MIB) == 0
+
+
+def test_dirty_pages_stay_until_they_are_clean() -> None:
+    """Protects data: dirty pages are passed over, the clean ones behind them go."""
+    memory, dirty, clean = PageMemory(4 * MIB), PagedFile("dirty", 2 * MIB), PagedFile("clean", 2 * MIB)
+    use(memory, dirty)
+    dirty.dirty.add(0, 2 * MIB)
+    use(memory, clean)
+    new = PagedFile("new", 2 * MIB)
+    use(memory, new)
+    assert dirty.cached.total == 2 * MIB
+    assert clean.cached.total == 0
+    dirty.dirty.remove(0, 2 * MIB)
+    use(memory, PagedFile("newer", 4 * MIB))
+    assert dirty.cached.total == 0
+
+
+def test_when_all_is_dirty_memory_grows() -> None:
+    """Protects from an endless search: what cannot be reclaimed is held beyond the capacity."""
+    memory, dirty = PageMemory(2 * MIB), PagedFile("dirty", 5 * MIB)
+    dirty.dirty.add(0, 5 * MIB)
+    use(memory, dirty)
+    assert (memory.held, memory.reclaimed) == (5 * MIB, 0)
+
+
+def test_a_forgotten_file_leaves_its_room() -> None:
+    """Protects deleted files: their bytes are free at once, others stay."""
+    memory, gone, kept = PageMemory(4 * MIB), PagedFile("gone", 3 * MIB), PagedFile("kept", MIB)
+    use(memory, gone)
+    use(memory, kept)
+    memory.forget(gone, 2 * MIB)
+    assert (gone.cached.total, memory.held) == (2 * MIB, 3 * MIB)
+    memory.forget(gone)
+    assert (gone.cached.total, memory.held) == (0, MIB)
+    use(memory, PagedFile("new", 3 * MIB))
+    assert use(memory, kept) == MIB
+
+
+def test_thousands_of_deleted_files_leave_no_list() -> None:
+    """Protects PostMark's speed: entries of forgotten files do not pile up, and the count stays right."""
+    memory = PageMemory(64 * MIB)
+    for number in range(20_000):
+        file = PagedFile(str(number), PAGE)
+        use(memory, file)
+        memory.forget(file)
+    assert memory.held == 0
+    assert len(memory._inactive) < 10_000
+
+
+def test_an_unmounted_device_leaves_nothing_but_dirty_files() -> None:
+    """Protects reads after a mount: every clean file is gone, used once or twice."""
+    memory, once, twice, dirty = PageMemory(9 * MIB), *(PagedFile(name, MIB) for name in ("once", "twice", "dirty"))
+    for file in (once, twice, twice, dirty):
+        use(memory, file)
+    dirty.dirty.add(0, PAGE)
+    memory.drop_clean()
+    assert (once.cached.total, twice.cached.total, dirty.cached.total) == (0, 0, MIB)
+    assert memory.held == MIB
