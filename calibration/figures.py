@@ -33,12 +33,13 @@ _RAW: dict[str, dict[str, Dimension]] = {
     "dd": {"rate": "bytes/s", "seconds": "s"},
     "load": {"rate": "bytes/s", "iops": "1/s"},
 }
-_COPYING: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "rate": "bytes/s", "cpu": "share"}
+_TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share"}
+_COPYING: dict[str, Dimension] = {**_TIMES, "rate": "bytes/s"}
 _BONNIE: dict[str, Dimension] = {
+    **_TIMES,
     **{f"{phase}_rate": "bytes/s" for phase in ("putc", "rewrite", "write", "getc", "read")},
     **{f"{phase}_cpu": "share" for phase in ("putc", "rewrite", "write", "getc", "read", "seeks")},
     "seeks_rate": "1/s",
-    "seconds": "s",
 }
 _SMALL_FILES: dict[str, Dimension] = {
     f"{what}_{order}_rate": "1/s" for order in ("in_order", "at_random") for what in ("create", "stat", "delete")
@@ -47,7 +48,7 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
     "bonnie": _BONNIE,
     "bonnie++": {**_BONNIE, **_SMALL_FILES},
     "postmark": {
-        "seconds": "s",
+        **_TIMES,
         "create_seconds": "s",
         "transactions_seconds": "s",
         "delete_seconds": "s",
@@ -56,6 +57,7 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
         "transactions_rate": "1/s",
     },
     "tiobench": {
+        **_TIMES,
         **{f"{phase}_rate": "bytes/s" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
         **{f"{phase}_cpu": "share" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
     },

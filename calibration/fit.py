@@ -7,13 +7,13 @@ by as much as they are after the fit.
 
 Simulations are what a fit costs, so each run is simulated once for all its cells, and slopes are taken from shorter
 runs. After a few Jacobians the last one is kept (the chord method): it serves for the remaining steps, and its rows
-are the sensitivities of the fitted runs, even where the last small steps have moved on from where it was taken.
+are the sensitivities of the fitted runs, even where the last small steps have moved on from where it was taken. Of
+programs that nothing was fitted to, which take longest, a few steps of all parameters together give the spread only.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +38,14 @@ MOST_EVALUATIONS = 12
 MOST_JACOBIANS = 3
 TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
-WELL_KNOWN = 0.01
-"""A parameter known better (ln) is not moved in runs that nothing was fitted to: a cell cannot gain more than about
-that from it."""
+MOST_DIRECTIONS = 4
+"""Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
 
 FIT_SAMPLE = Sample()
 SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30)
 """For finite differences: shorter, because both ends share the random streams."""
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class _Slopes:
-    """d ln(figure) / d ln(factor) of some cells, by id."""
-
-    rows: dict[str, Vector]
-
-    def of(self, cells: list[Cell]) -> Matrix:
-        return np.array([self.rows[cell.id] for cell in cells])
 
 
 class Fit:
@@ -83,7 +72,8 @@ class Fit:
         fitted = {cell.run for cell in self._cells}
         self._near = [cell for cell in study.all_cells if cell.run in fitted]
         self._far = [cell for cell in study.all_cells if cell.run not in fitted]
-        self._slopes = _Slopes({})
+        self._programs = {name for name, run in study.runs.items() if run.workload.kind == "programs"}
+        self._slopes: dict[str, Vector] = {}
         self._jacobians = 0
         self._steps = 0
 
@@ -96,10 +86,14 @@ class Fit:
         if self._cells:
             theta, converged, message = self._optimum()
             rms = float(np.sqrt(np.mean(self._ratios(theta) ** 2)))
-            jacobian = self._scaled(self._slopes.of(self._cells), max(CELL_SD, rms))
+            jacobian = self._scaled(self._fitted_slopes(), max(CELL_SD, rms))
             covariance = np.linalg.inv(jacobian.T @ jacobian)
         errors = np.sqrt(np.diag(covariance))
-        rows = {**self._slopes.rows, **self._far_rows(theta, errors)}
+        rows = {
+            **self._slopes,
+            **self._rows(theta, [cell for cell in self._far if cell.run not in self._programs]),
+        }
+        spreads = self._far_spreads(theta, covariance)
         self._report(done=True)
         return Profile(
             study=self.study.id,
@@ -115,7 +109,8 @@ class Fit:
             ),
             correlation=tuple(tuple(float(x) for x in row) for row in covariance / np.outer(errors, errors)),
             rms=rms,
-            sensitivities={cell.id: tuple(float(x) for x in rows[cell.id]) for cell in self.study.all_cells},
+            sensitivities={name: tuple(float(x) for x in row) for name, row in rows.items()},
+            spreads=spreads,
             simulations=self._evaluator.simulated - simulated,
             converged=converged,
             message=message,
@@ -146,34 +141,39 @@ class Fit:
         """Of the residuals; the last one again when there have been enough."""
         if self._jacobians < MOST_JACOBIANS:
             self._jacobians += 1
-            self._slopes = _Slopes(self._rows(theta, self._near, range(len(theta))))
-        return self._scaled(self._slopes.of(self._cells), CELL_SD)
+            self._slopes = self._rows(theta, self._near)
+        return self._scaled(self._fitted_slopes(), CELL_SD)
+
+    def _fitted_slopes(self) -> Matrix:
+        return np.array([self._slopes[cell.id] for cell in self._cells])
 
     def _scaled(self, jacobian: Matrix, cell_sd: float) -> Matrix:
         return np.vstack([jacobian / cell_sd, np.diag(1.0 / self._sd)])
 
-    def _far_rows(self, theta: Vector, errors: Vector) -> dict[str, Vector]:
-        """Sensitivities of the cells of runs that were not fitted."""
-        everything = range(len(theta))
-        uncertain = [i for i in everything if errors[i] > WELL_KNOWN]
-        programs = {name for name, run in self.study.runs.items() if run.workload.kind == "programs"}
-        rows = self._rows(theta, [cell for cell in self._far if cell.run not in programs], everything)
-        return {**rows, **self._rows(theta, [cell for cell in self._far if cell.run in programs], uncertain)}
+    def _far_spreads(self, theta: Vector, covariance: Matrix) -> dict[str, float]:
+        """Standard deviations of the cells of program runs that nothing was fitted to.
 
-    def _rows(self, theta: Vector, cells: list[Cell], moving: range | list[int]) -> dict[str, Vector]:
-        """d ln(figure) / d ln(factor) of some cells, by id; 0 for parameters that are not among those moving."""
+        The squared length of a gradient is its dimension times the mean square of its components along random
+        orthogonal directions; these are one standard deviation long in the parameters as they are after the fit.
+        """
+        cells = [cell for cell in self._far if cell.run in self._programs]
         if not cells:
             return {}
-        steps = [STEP if theta[i] <= 0 else -STEP for i in moving]
-        moved = []
-        for i, step in zip(moving, steps, strict=True):
-            moved.append(theta.copy())
-            moved[-1][i] += step
-        logs = self._logs([theta, *moved], cells, SLOPE_SAMPLE)
-        slopes = np.zeros((len(theta), len(cells)))
-        for i, step, there in zip(moving, steps, logs[1:], strict=True):
-            slopes[i] = (there - logs[0]) / step
-        return {cell.id: slopes[:, j] for j, cell in enumerate(cells)}
+        size = len(theta)
+        basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0][:, :MOST_DIRECTIONS]
+        moved = theta[:, None] + np.linalg.cholesky(covariance) @ basis
+        logs = self._logs([theta, *moved.T], cells, SLOPE_SAMPLE)
+        spreads = np.sqrt(size * np.mean((logs[1:] - logs[0]) ** 2, axis=0))
+        return {cell.id: float(spread) for cell, spread in zip(cells, spreads, strict=True)}
+
+    def _rows(self, theta: Vector, cells: list[Cell]) -> dict[str, Vector]:
+        """d ln(figure) / d ln(factor) of some cells, by id."""
+        if not cells:
+            return {}
+        steps = np.where(theta <= 0, STEP, -STEP)
+        logs = self._logs([theta, *(theta + np.diag(steps))], cells, SLOPE_SAMPLE)
+        slopes = (logs[1:] - logs[0]) / steps[:, None]
+        return {cell.id: slopes[:, i] for i, cell in enumerate(cells)}
 
     def _logs(self, thetas: list[Vector], cells: list[Cell], sample: Sample) -> Matrix:
         """ln(figure) of every cell, by parameter set."""
@@ -201,7 +201,7 @@ class Fit:
 
     def _report(self, done: bool = False) -> None:
         if self._progress is not None:
-            expected = (MOST_JACOBIANS + 1) * (len(self._sd) + 3)
+            expected = (MOST_JACOBIANS + 1) * (len(self._sd) + 3) + MOST_DIRECTIONS
             self._progress(expected if done else min(self._steps, expected - 1), expected)
 
 

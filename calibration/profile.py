@@ -57,6 +57,8 @@ class Profile(Spec):
         Root mean square of ln(predicted / measured) over the calibrate cells; what is taken for it without any.
     sensitivities
         Per cell: d ln(figure) / d ln(factor) for every parameter, in the same order.
+    spreads
+        Per cell without sensitivities: standard deviation of ln(figure) that comes from the parameters.
     simulations
         How many the fit took.
     converged, message
@@ -69,6 +71,7 @@ class Profile(Spec):
     correlation: tuple[tuple[float, ...], ...]
     rms: float = Field(ge=0)
     sensitivities: dict[str, tuple[float, ...]]
+    spreads: dict[str, float] = Field(default_factory=dict)
     simulations: int
     converged: bool
     message: str
@@ -96,6 +99,8 @@ class Profile(Spec):
 
     def spread(self, cell: str) -> float:
         """Standard deviation of ln(figure) of a cell that comes from the parameters."""
+        if cell in self.spreads:
+            return self.spreads[cell]
         row = np.array(self.sensitivities[cell])
         return float(np.sqrt(max(0.0, row @ self.covariance @ row)))
 

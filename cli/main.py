@@ -30,6 +30,7 @@ COMMANDS = {
     "workload": ("workload:workload_command", "Show what a benchmark program asks of the kernel."),
     "drives": ("drives:drives_command", "List the drives in the catalogue."),
     "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
+    "file-systems": ("file_systems:file_systems_command", "List the file systems in the catalogue."),
     "studies": ("studies:studies_command", "List the published benchmark reports in the catalogue."),
 }
 

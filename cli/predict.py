@@ -41,8 +41,9 @@ def predict_command(
                 failed[study.id] = " ".join(f"{type(error).__name__}: {error}".split())
                 typer.echo(f"{study.id} could not be predicted: {failed[study.id]}", err=True)
                 continue
+            finally:
+                evaluator.forget()
             comparisons.append(comparison)
-            evaluator.forget()
             if not as_json:
                 print_study(console, comparison)
     if plot is not None and comparisons:

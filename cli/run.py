@@ -20,6 +20,7 @@ from ..model.quantities import format_duration
 from ..model.spec_errors import located, validate
 from ..model.yaml_files import read_yaml
 from ..scenarios.prediction import Prediction, RebuildProgress
+from ..scenarios.program_run import most_scale
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.recovery import Recovery, recovery
 from ..scenarios.run import simulate
@@ -28,7 +29,6 @@ from ..scenarios.scenario import ScenarioSpec
 from .progress import progress_share
 
 _WIDTH = 100
-_MOST_SCALE = 1024
 _WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
 
 
@@ -65,8 +65,9 @@ def _sample(spec: ScenarioSpec, scale: int | None) -> Sample | None:
         return None
     if not isinstance(spec.workload, ProgramsSpec):
         raise InputError("--scale", f"a workload of kind {spec.workload.kind}", "allowed with: kind programs")
-    if not 1 <= scale <= _MOST_SCALE:
-        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {_MOST_SCALE}")
+    most = most_scale(spec)
+    if not 1 <= scale <= most:
+        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {most}, with this memory and these file systems")
     return Sample(scale=scale)
 
 

@@ -1,6 +1,7 @@
 """The write cache of a RAID controller: dirty data by stripe row, and the order in which rows are written.
 
-Rows that are complete go first, because their parity needs no reading; then those that have waited long enough; then,
+Rows that are complete go first, because their parity needs no reading, and with them, so that a sweep has no gaps, the
+row in front of one: a sequential writer has passed it and left a hole. Then those that have waited long enough; then,
 if room is needed, the incomplete rest. Each kind in rising order of address and round again (a one-way elevator).
 """
 
@@ -96,7 +97,7 @@ class WriteCache:
     __slots__ = (
         "_aged",
         "_ages",
-        "_full",
+        "_ready",
         "_partial",
         "array_bytes",
         "capacity_bytes",
@@ -115,7 +116,7 @@ class WriteCache:
         self.rows: dict[int, DirtyRow] = {}
         self.flights: dict[int, DirtyRow] = {}
         self.dirty_bytes = self.flight_bytes = self.reserved_bytes = 0
-        self._full = Sweep()
+        self._ready = Sweep()
         self._aged = Sweep()
         self._partial = Sweep()
         self._ages: deque[DirtyRow] = deque()
@@ -158,16 +159,26 @@ class WriteCache:
         if self.is_full(row):
             self._partial.discard(number)
             self._aged.discard(number)
-            self._full.add(number)
+            self._ready.add(number)
+            if number - 1 in self._partial.rows and self._reaches_border(number - 1):
+                self._partial.discard(number - 1)
+                self._ready.add(number - 1)
+        elif number in self._ready.rows:
+            return
         elif row.aged:
             self._partial.discard(number)
             self._aged.add(number)
         else:
             self._partial.add(number)
 
+    def _reaches_border(self, number: int) -> bool:
+        """Whether a row's last bytes are dirty."""
+        border = (number + 1) * self.row_bytes
+        return self.rows[number].extents.run_from(border - 1) == border
+
     def take(self, all_rows: bool) -> DirtyRow | None:
         """The row to be written next, which then is in flight; incomplete young ones only if `all_rows`."""
-        number = self._full.take()
+        number = self._ready.take()
         if number is None:
             number = self._aged.take()
         if number is None and all_rows:

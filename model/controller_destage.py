@@ -96,6 +96,8 @@ class Destager:
         cache, settings = self._cache, self._settings
         if cache.dirty_bytes > self._high:
             self._flushing = True
+        if self._under_way > settings.destage_depth // 2:
+            return
         started = False
         while self._under_way < settings.destage_depth:
             if cache.dirty_bytes <= self._low:

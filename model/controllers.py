@@ -81,6 +81,8 @@ class ControllerSpec(Spec):
     """Commands it gives a drive at once, if the drive takes as many."""
     drive_request: PositiveSize = 128 * 1024
     """Largest command to a drive."""
+    destage_wait: Duration = 0.1
+    """Destaging waits no longer than this for the host's commands to the same drive."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ControllerSpec:

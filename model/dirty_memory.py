@@ -24,6 +24,8 @@ class DirtyLimits:
         How much that is; 0 for a kernel whose writers only wait until no more than the limit is dirty.
     pass_bytes
         The thresholds are looked at after as much has been dirtied, and after as much has been written back.
+    counts_writeback
+        Whether memory under write-back counts towards the limit (2.4.18: only what is still dirty).
     """
 
     flush_above: int
@@ -31,6 +33,7 @@ class DirtyLimits:
     limit: int
     duty: int = 6 << 20
     pass_bytes: int = 4 << 20
+    counts_writeback: bool = True
 
 
 class DirtyMemory:
@@ -78,7 +81,9 @@ class DirtyMemory:
     @property
     def over_limit(self) -> bool:
         """Whether writers have to wait."""
-        return self.dirty_bytes + self.writeback_bytes > self.limits.limit
+        limits = self.limits
+        counted = self.dirty_bytes + (self.writeback_bytes if limits.counts_writeback else 0)
+        return counted > limits.limit
 
     def below_limit(self) -> Signal:
         """A signal that fires when writers may go on."""

@@ -40,3 +40,7 @@ class ModelError(RaidsimError):
 
 class ArrayFailed(ModelError):
     """More members are lost than the layout tolerates."""
+
+
+class FileSystemFull(ModelError):
+    """A file system has no room for what is written."""

@@ -22,11 +22,10 @@ from .raw_cache import BlockDevice
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
-
-_LOOK_S = 5.0
-"""How often old dirty pages are looked for (dirty_writeback_centisecs; kupdate's interval)."""
-
-
+EXPIRE_S = 30.0
+"""What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""
+LOOK_S = 5.0
+"""How often that is looked for (dirty_writeback_centisecs; kupdate's interval)."""
 QUANTUM_S = 0.001
 """CPU time that a process may owe before it is charged: short calls are charged together."""
 
@@ -71,8 +70,9 @@ class PageCacheSettings:
         Contiguous bytes read at a time; 0: all that is to be read.
     flush_run_bytes
         Contiguous bytes written back at a time.
-    expire_s
-        Pages that have been dirty for so long are written back whatever the limits say.
+    expire_s, look_s
+        Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
+        for.
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -80,7 +80,8 @@ class PageCacheSettings:
     block_bytes: int = 4096
     run_bytes: int = 128 * 1024
     flush_run_bytes: int = 128 * 1024
-    expire_s: float = 30.0
+    expire_s: float = EXPIRE_S
+    look_s: float = LOOK_S
     task_plug: bool = False
 
 
@@ -185,6 +186,8 @@ class PageCache:
             if file.pending.run_from(missing) == missing:
                 self._read_pages(file, missing, end, by.stream)
             self.device.unplug()
+            if file.pending.run_from(missing) == missing:
+                continue  # no I/O was needed: a cache of the device had it
             yield self._arrival(file, missing)
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
@@ -229,9 +232,10 @@ class PageCache:
                             yield from mapper.load_map(file, position, position + 1, by)
                         self._read_pages(file, position, position + 1, by.stream)
                     self.device.unplug()
-                    yield self._arrival(file, position)
-                    by.cpu_s += prices.switch_s
-                    by.owed_s += prices.switch_s
+                    if file.pending.run_from(position) > position:  # else a cache of the device had it
+                        yield self._arrival(file, position)
+                        by.cpu_s += prices.switch_s
+                        by.owed_s += prices.switch_s
                 continue
             stop = min(ready, end, max(position + 1, read_ahead.next_trigger(position)))
             cost = (stop - position) * seconds_per_byte
@@ -384,7 +388,7 @@ class PageCache:
     def _old_pages(self) -> Generator[Any, Any, None]:
         """Write back what has been dirty for long (kupdate)."""
         while True:
-            yield self._engine.timeout(_LOOK_S)
+            yield self._engine.timeout(self.settings.look_s)
             expired = self._engine._now - self.settings.expire_s
             old = [file for file in self._dirty_files if file.dirtied_at <= expired]
             for file in old:
@@ -467,6 +471,9 @@ class PageCache:
         file = request.parent
         file.writing_bytes -= request.size
         self.memory.written(request.size)
-        if not file.writing_bytes and file in self._syncing:
+        if file in self._syncing:
+            if file.writing_bytes:
+                self.device.unplug()  # who waits for page after page unplugs each time (wait_on_buffer, sync_page)
+                return
             for signal in self._syncing.pop(file):
                 signal.fire()

@@ -109,6 +109,7 @@ class RowWriter:
         "_hold_timer",
         "_host",
         "_layout",
+        "_letting_go",
         "_plans",
         "_settings",
         "_small_plans",
@@ -153,6 +154,7 @@ class RowWriter:
         self.unreadable = self.absent = array.failed
         self.gathering: dict[int, GatheredRow] = {}
         self._hold_timer = False
+        self._letting_go = False
         self.prereading = 0
         self.parity_reads = 0
         self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
@@ -209,7 +211,24 @@ class RowWriter:
             low = there
         self.cache.wait(number, low, high, lambda: self._gather_late(number, index, low, high, owner))
         self._unplug_members()
+        self._let_go()
         self.hold()
+
+    def _let_go(self) -> None:
+        """Somebody waits for heads: where that runs the array's own plug, incomplete rows are read up.
+
+        That is done when what gets its heads at this moment has been gathered, and no row is being read up any more
+        (raid5d, IO_THRESHOLD).
+        """
+        if self._settings.waiting_unplugs and not self._letting_go:
+            self._letting_go = True
+            self._engine.call_at(self._engine._now, self._read_up)
+
+    def _read_up(self, _: Any = None) -> None:
+        if self._letting_go and not self.prereading:
+            self._letting_go = False
+            for row in list(self.gathering.values()):
+                self.complete_row(row)
 
     def _gather_late(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Gather a piece that had to wait for its heads, and see to it that its row is completed."""
@@ -219,6 +238,8 @@ class RowWriter:
                 self._engine.call_at(self._engine._now, self._complete_sync_rows)
             else:
                 self.hold()
+        if self.cache.full:
+            self._let_go()
 
     def _complete_sync_rows(self, _: Any) -> None:
         for row in list(self.gathering.values()):
@@ -324,6 +345,8 @@ class RowWriter:
         def read() -> None:
             self.prereading -= 1
             write()
+            if self._letting_go:
+                self._read_up()
 
         finished = Request(WRITE, base, size, over.done)
         if not plan.reads:

@@ -16,7 +16,7 @@ from ..model.file_system import FileSystem
 from ..model.host import Host
 from ..model.kernels import KernelSpec, kernel
 from ..model.links import Link
-from ..model.page_cache import PageCache, PageCacheSettings
+from ..model.page_cache import EXPIRE_S, LOOK_S, PageCache, PageCacheSettings
 from ..model.page_memory import PageMemory
 from ..model.parity_array import ParityArray
 from ..model.partition import Partition
@@ -116,6 +116,7 @@ class BuiltMachine:
             int(section.limit * memory),
             section.duty,
             section.flush_pass,
+            section.limit_counts_writeback,
         )
 
     def _md_array(self, name: str) -> Any:
@@ -157,6 +158,8 @@ class BuiltMachine:
             kind.block,
             run_bytes=section.read_run,
             flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
+            expire_s=EXPIRE_S / self.scale,
+            look_s=LOOK_S / self.scale,
             task_plug=self.kernel.queue.task_plug,
         )
         size = spec.size or device.capacity - spec.start

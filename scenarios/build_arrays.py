@@ -339,14 +339,21 @@ class _Builder:
     def _journal(self) -> Journal | None:
         return None if self._spec.journal is None else Journal(self._member(self._spec.journal))
 
+    def _head_bytes(self) -> int:
+        """Height of a stripe head: the kernel's, or that of the blocks of the file system on the array."""
+        section = self._kernel.raid5
+        blocks = self._parent.scenario.file_system_blocks(self._root) if section.head_follows else ()
+        return max(blocks, default=section.head)
+
     def _parity_settings(self) -> ParitySettings:
         spec, section = self._spec, self._kernel.raid5
         if self._controller is not None:
             return self._controller.parity_settings()
         return ParitySettings(
             heads=section.heads if spec.stripe_cache is None else spec.stripe_cache,
-            head_bytes=section.head,
+            head_bytes=self._head_bytes(),
             hold_s=section.hold,
+            waiting_unplugs=section.waiting_unplugs,
             copies_reads=section.copies_reads,
             rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
             direct_reads=section.direct_reads,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.blk_mq import BlkMqQueue
 from ..model.block_queue import BlockQueue, PlugSettings
+from ..model.controller_queue import DriveOrder
 from ..model.controllers import ControllerSpec
 from ..model.disk import HardDisk
 from ..model.engine import Engine
@@ -66,9 +67,9 @@ class Drives:
         return self.queues[name]
 
     def behind(self, name: str, firmware: Host, controller: ControllerSpec) -> BlockQueue:
-        """A drive behind a controller's own queue: sorted, merged, and never plugged."""
+        """A drive behind a controller's own queue: sorted and merged, and never plugged."""
         depth = min(self._machine.drives[name].spec().queue_depth, controller.drive_queue_depth)
-        scheduler = Disksort(controller.drive_request)
+        scheduler = DriveOrder(controller.drive_request, controller.destage_wait)
         return BlockQueue(self._engine, firmware, self.disk(name), scheduler, depth, _UNLIMITED, _UNLIMITED, None)
 
     def disk(self, name: str) -> HardDisk:

@@ -46,7 +46,7 @@ def resync_settings(kernel: KernelSpec, array: Any, spec: ArraySpec, majors: Seq
     elif isinstance(array, Raid10Array) and kernel.raid10 is not None:
         request, depth = kernel.raid10.resync_request, kernel.raid10.resync_depth
     else:
-        heads, head = spec.stripe_cache or kernel.raid5.heads, kernel.raid5.head
+        heads, head = spec.stripe_cache or kernel.raid5.heads, array.cache.head_bytes
         request = min(array.layout.chunk_bytes, RESYNC_HEADS * head)
         depth = max(1, heads * head // request)
         if kernel.raid5.resync_pause and depth > 1:

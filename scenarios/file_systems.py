@@ -9,7 +9,19 @@ from ..model.errors import InputError
 from ..model.file_system import file_system_names
 from ..model.quantities import format_size
 from ..model.spec import refusal
-from .programs import DropCacheStep, FileSystemSpec, ProgramsSpec, TarPipeStep
+from .programs import (
+    BonnieStep,
+    CopyFileStep,
+    DropCacheStep,
+    ExtractStep,
+    FileSystemSpec,
+    ProgramsSpec,
+    Step,
+    TarPipeStep,
+    TiobenchStep,
+    TreeSpec,
+    WriteFileStep,
+)
 
 LEAST_BYTES = 256 << 20
 """A file system smaller than that has no room for its groups and its journal."""
@@ -79,6 +91,8 @@ class FileSystems:
         if not self._mounted:
             raise refusal("programs without a file system", "allowed: at least one in `file_systems`", ("workload",))
         allowed = f"allowed: {', '.join(self._mounted)}"
+        written: set[tuple[str, str]] = set()
+        trees: dict[str, TreeSpec] = {}
         for i, step in enumerate(workload.steps):
             at = ("workload", "steps", i)
             if isinstance(step, DropCacheStep):
@@ -89,3 +103,27 @@ class FileSystems:
                 raise refusal(f"unknown mount point {step.on!r}", allowed, (*at, "on"))
             if isinstance(step, TarPipeStep) and step.source not in self._mounted:
                 raise refusal(f"unknown mount point {step.source!r}", allowed, (*at, "source"))
+            on = step.on or next(iter(self._mounted))
+            self._check_room(step, on, workload.processes, at)
+            tree = getattr(step, "tree", None)
+            for place in (on, getattr(step, "source", on)) if tree is not None else ():
+                if trees.setdefault(place, tree) != tree:
+                    found = f"another tree than an earlier step's on {place}"
+                    raise refusal(found, "allowed: one tree on each file system", (*at, "tree"))
+            if isinstance(step, (WriteFileStep, CopyFileStep)):
+                written.add((on, step.file))
+            elif isinstance(step, ExtractStep) and step.archive and (on, step.archive) not in written:
+                found = f"{step.archive!r}, which no step before has written there"
+                raise refusal(found, "allowed: the `file` of a dd or cp before, or none", (*at, "archive"))
+
+    def _check_room(self, step: Step, on: str, processes: int, at: tuple[str | int, ...]) -> None:
+        """Refuse files that cannot fit their file system."""
+        if not isinstance(step, (BonnieStep, WriteFileStep, CopyFileStep, TiobenchStep)):
+            return
+        files = step.files if isinstance(step, BonnieStep) else 1
+        spec = self._mounted[on]
+        room = spec.size or self._devices.capacity(spec.on) - spec.start
+        if processes * files * step.size > room:
+            times = "" if processes * files == 1 else f"{processes * files} x "
+            found = f"{times}{format_size(step.size)} on {on}"
+            raise refusal(found, f"allowed: what fits in its {format_size(room)}", (*at, "size"))

@@ -105,7 +105,8 @@ def _tiobench(step: TiobenchStep, ran: Ran) -> str:
 
 
 def _dd(step: WriteFileStep, ran: Ran) -> str:
-    result = PhaseResult("", ran.seconds, step.size // step.block_size * step.block_size, cpu_s=ran.cpu_s)
+    size = step.size // step.block_size * step.block_size or step.block_size
+    result = PhaseResult("", ran.seconds, size, cpu_s=ran.cpu_s)
     return dd_lines(result, step.block_size) + time_lines(result)
 
 

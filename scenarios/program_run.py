@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+from ..model.errors import ModelError
 from ..model.pipe import Pipe
 from ..model.process import IN_MEMORY, Phase, Process
 from ..model.programs.copying import Tree
 from .build import BuiltMachine
+from .file_systems import LEAST_BYTES
+from .machine import LEAST_MEMORY
 from .measured_run import Run
 from .program_reports import Ran, program_report
 from .programs import (
@@ -25,14 +28,24 @@ from .programs import (
     TreeSpec,
 )
 from .sample import Sample
-from .scenario import ScenarioSpec
+from .scenario import Devices, ScenarioSpec
 from .steps import Job, Setting, plan
 
 _STREAMS = 1000
 _STREAMS_EACH = 64
 _PIPE_BYTES = 64 * 1024
+_STUCK_S = 1000.0
+"""Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
 _PASSES = 6
 """A bonnie writes its file three times and reads it three times."""
+
+
+def most_scale(scenario: ScenarioSpec) -> int:
+    """The largest scale that leaves memory and file systems large enough to work."""
+    machine = scenario.machine
+    devices = Devices(machine, scenario.arrays, scenario.encrypted)
+    rooms = [spec.size or devices.capacity(spec.on) - spec.start for spec in scenario.file_systems.values()]
+    return min((machine.memory - machine.resident) // LEAST_MEMORY, *(room // LEAST_BYTES for room in rooms))
 
 
 def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
@@ -44,7 +57,8 @@ def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
     memory = scenario.machine.memory - scenario.machine.resident
     moved = workload.processes * sum(_bytes(step, scenario.machine.memory) for step in workload.steps)
     scale = 1
-    while moved / scale > sample.program_bytes and memory / (2 * scale) >= sample.least_memory_bytes:
+    most = min(most_scale(scenario), memory // sample.least_memory_bytes)
+    while moved / scale > sample.program_bytes and 2 * scale <= most:
         scale *= 2
     return scale
 
@@ -145,12 +159,27 @@ class ProgramRun(Run):
             yield event
             ends[i] = engine.now
 
-        engine.run(engine.all_of([engine.spawn(watch(i, event)) for i, event in enumerate(events)]))
+        over = engine.all_of([engine.spawn(watch(i, event)) for i, event in enumerate(events)])
+        engine.spawn(self._guard(step.title, over))
+        engine.run(over)
         self._figures(step, [process for process, _ in running], reads, [end - began for end in ends], moved)
         first, title = running[0][0], step.title
         seconds, cpu_s = self.figures[f"{title}.seconds"], first.cpu_s * self.scale
         ran = Ran(setting, first.phases, seconds, cpu_s, machine.scenario.machine.name, on)
         self.reports[title] = program_report(step, ran)
+
+    def _guard(self, title: str, over: Any) -> Generator[Any, Any, None]:
+        """Give up a step in which no program and no disk does anything any more."""
+        engine, disks = self.machine.engine, self.machine.disks.values()
+        before = None
+        while not over.triggered:
+            at_work = self._at_work
+            done = [*(process.moved for process in at_work), *(process.cpu_s for process in at_work)]
+            done += [disk.reads + disk.writes for disk in disks]
+            if done == before:
+                raise ModelError(f"{title}: no program and no disk has done anything for {_STUCK_S:g} s of its time")
+            before = done
+            yield engine.timeout(_STUCK_S)
 
     def _figures(self, step: Step, processes: list[Process], reads: list[Any], spans: list[float], moved: int) -> None:
         title, scale = step.title, self.scale

@@ -7,11 +7,34 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from ..model.file_system import FileSystemSettings, file_system_settings
 from ..model.spec import PositiveSize, Size, Spec, refusal
 from ..model.spec_errors import changed
+
+
+_MIB = 1 << 20
+
+
+def _whole_mebibytes(value: int) -> int:
+    if value < _MIB:
+        raise refusal(f"{value} bytes", "allowed: 1MiB or more; the program counts whole ones")
+    return value
+
+
+Mebibytes = Annotated[PositiveSize, AfterValidator(_whole_mebibytes)]
+"""Bytes, of which a program counts whole units of 2^20."""
+
+
+def _plain_name(value: str) -> str:
+    if not value or "/" in value:
+        raise refusal(f"{value!r}", "allowed: a name without /; every process works in the topmost directory")
+    return value
+
+
+FileName = Annotated[str, AfterValidator(_plain_name)]
+"""A file of a step."""
 
 
 class TreeSpec(Spec):
@@ -63,7 +86,7 @@ class BonnieStep(_Step):
 
     program: Literal["bonnie"]
     version: Literal["1.2", "1.4"] = "1.4"
-    size: PositiveSize
+    size: Mebibytes
     files: int = Field(default=1, ge=1, le=1000)
     sync: bool = False
 
@@ -81,7 +104,7 @@ class BonniePlusPlusStep(_Step):
 
     program: Literal["bonnie++"]
     version: Literal["1.03", "1.9"] = "1.03"
-    size: PositiveSize | None = None
+    size: Mebibytes | None = None
     small_files: int = Field(default=16, ge=0, le=1000)
 
 
@@ -112,7 +135,7 @@ class WriteFileStep(_Step):
     """
 
     program: Literal["dd"]
-    file: str = "zero"
+    file: FileName = "zero"
     size: PositiveSize
     block_size: PositiveSize = 1 << 20
 
@@ -129,7 +152,7 @@ class ReadFileStep(_Step):
     """
 
     program: Literal["read"]
-    file: str = "zero"
+    file: FileName = "zero"
     size: PositiveSize
     block_size: PositiveSize = 4096
 
@@ -144,7 +167,7 @@ class CopyFileStep(_Step):
     """
 
     program: Literal["cp"]
-    file: str = "linux.tar"
+    file: FileName = "linux.tar"
     size: PositiveSize
     block_size: PositiveSize = 4096
 
@@ -161,7 +184,7 @@ class ExtractStep(_Step):
     """
 
     program: Literal["tar-x"]
-    archive: str | None = None
+    archive: FileName | None = None
     tree: TreeSpec = TreeSpec()
 
 
@@ -207,7 +230,7 @@ class TiobenchStep(_Step):
 
     program: Literal["tiobench"]
     threads: int = Field(default=1, ge=1, le=1024)
-    size: PositiveSize
+    size: Mebibytes
     block_size: PositiveSize = 4096
     random_ios: int = Field(default=4000, ge=1)
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from ..model.errors import InputError
 from .arrays import ArraySpec
+from .measured_run import Run
 from .prediction import Prediction
-from .run import Run, simulate
+from .run import simulate
 from .sample import Sample
 from .scenario import ScenarioSpec
 

@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..model.dd import Dd
-from ..model.dirty_memory import DirtyLimits
-from ..model.errors import ArrayFailed, InputError
+from ..model.errors import ArrayFailed, FileSystemFull, InputError
 from ..model.quantities import format_duration
 from ..model.statistics import bottleneck
 from .build import BuiltMachine
@@ -66,6 +65,8 @@ def simulate(
         prediction = _simulated(scenario, sample or Sample(), watch or _unwatched)
     except ArrayFailed as error:
         raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
+    except FileSystemFull as error:
+        raise InputError("file_systems", str(error), "allowed: a size that all files of the programs fit in") from None
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
@@ -97,7 +98,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     watch(free)
     free.run()
     limits = free.kernel_limits
-    fills_after = (limits.limit - limits.flush_above) / free.growth if free.growth > 0 else float("inf")
+    room = max(0, limits.limit - limits.flush_above)
+    fills_after = room / free.growth if free.growth > 0 else float("inf")
     if fills_after * free.rate >= total:
         return _prediction(free, total / free.rate, free.rate)
     throttled = WriteRun(BuiltMachine(scenario), sample, throttled=True)
@@ -231,8 +233,8 @@ class WriteRun(_DdRun):
         memory = machine.memory
         limits = self.kernel_limits = memory.limits
         lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
-        memory.limits = DirtyLimits(limits.flush_above, lowest, limits.limit, limits.duty, limits.pass_bytes)
-        dirty = (limits.limit if throttled else limits.flush_above) // len(machine.dds)
+        memory.limits = replace(limits, flush_below=lowest)
+        dirty = (limits.limit if throttled else min(limits.flush_above, limits.limit)) // len(machine.dds)
         for dd in machine.dds:
             room = machine.kernel.cache.reach(dd.cache.device.capacity) - dd.size
             share = min(dirty, room) >> 20 << 20

@@ -102,6 +102,12 @@ class ScenarioSpec(Spec):
             if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
         ]
 
+    def file_system_blocks(self, array: str) -> set[int]:
+        """Block sizes of the file systems that are on an array or on what is built of it."""
+        devices = Devices(self.machine, self.arrays, self.encrypted)
+        mounted = self.file_systems.values()
+        return {spec.settings().block for spec in mounted if array in devices.below(spec.on)}
+
 
 class Devices:
     """All devices of a scenario by name, and whether they fit together.
@@ -159,10 +165,10 @@ class Devices:
         for member in members:
             if member not in self.names:
                 raise refusal(f"unknown device {member!r}", f"allowed: {', '.join(self.names)}", (group, name, field))
-            if name in self._below(member, ()):
+            if name in self.below(member):
                 raise refusal(f"{name} is built of itself", "allowed: devices below it", (group, name, field))
 
-    def _below(self, name: str, above: tuple[str, ...]) -> set[str]:
+    def below(self, name: str, above: tuple[str, ...] = ()) -> set[str]:
         """`name` and all it is built of."""
         if name in above:
             return {name}
@@ -173,7 +179,7 @@ class Devices:
         elif name in self.encrypted:
             members = (self.encrypted[name].on,)
         for member in members:
-            found |= self._below(member, (*above, name))
+            found |= self.below(member, (*above, name))
         return found
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:

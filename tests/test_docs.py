@@ -15,6 +15,22 @@ import raidsim
 from raidsim.model.spec import Spec
 from raidsim.scenarios.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
 from raidsim.scenarios.machine import ChannelSpec, ControllerInstance, DriveInstance, LinkSpec, MachineSpec, PriceList
+from raidsim.scenarios.programs import (
+    ArchiveStep,
+    BonniePlusPlusStep,
+    BonnieStep,
+    CopyFileStep,
+    CopyTreeStep,
+    ExtractStep,
+    FileSystemSpec,
+    PostMarkStep,
+    ProgramsSpec,
+    ReadFileStep,
+    TarPipeStep,
+    TiobenchStep,
+    TreeSpec,
+    WriteFileStep,
+)
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.scenarios.workloads import DdSpec, LoadSpec
 
@@ -79,6 +95,20 @@ def test_example_files_run(path: Path) -> None:
         FailureSpec,
         DdSpec,
         LoadSpec,
+        FileSystemSpec,
+        ProgramsSpec,
+        TreeSpec,
+        BonnieStep,
+        BonniePlusPlusStep,
+        PostMarkStep,
+        WriteFileStep,
+        ReadFileStep,
+        CopyFileStep,
+        ExtractStep,
+        CopyTreeStep,
+        ArchiveStep,
+        TarPipeStep,
+        TiobenchStep,
     ],
 )
 def test_every_field_of_a_scenario_is_described(described: type[Spec]) -> None:

@@ -164,7 +164,7 @@ class StudyComparison:
 
 
 def _profile_document(profile: Profile) -> dict[str, Any]:
-    document = profile.model_dump(mode="json", exclude={"sensitivities", "correlation", "study"})
+    document = profile.model_dump(mode="json", exclude={"sensitivities", "spreads", "correlation", "study"})
     document["inseparable"] = [[first, second, value] for first, second, value in profile.inseparable()]
     document["undetermined"] = profile.undetermined()
     return document

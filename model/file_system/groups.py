@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import FileSystemFull
 from ..extents import ExtentSet
 from .settings import FileSystemSettings
 
@@ -156,7 +156,7 @@ class Groups:
                 tried += 1
                 if tried > self.count:
                     if least == self._settings.block:
-                        raise ModelError(f"the file system is full: {size} bytes more are asked for")
+                        raise FileSystemFull(f"the file system is full: {size} bytes more are asked for")
                     least = self._settings.block
                     tried = 0
                 number = (number + 1) % self.count
@@ -183,7 +183,7 @@ class Groups:
                 return address
             number = (number + 1) % self.count
             goal = number * self.size
-        raise ModelError(f"the file system is full: no {size} bytes in one place")
+        raise FileSystemFull(f"the file system is full: no {size} bytes in one place")
 
     def give_back(self, address: int, size: int) -> None:
         """Free what was allocated."""

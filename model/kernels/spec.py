@@ -25,7 +25,7 @@ class CacheSection(Spec):
     block_divides
         Whether it is made smaller until it divides the device (since 2.6: fs/block_dev.c, bd_set_size); before that,
         what is left over at the end of the device could not be reached.
-    flush_above, flush_below, limit
+    flush_above, flush_below, limit, limit_counts_writeback
         Dirty limits as shares of `memory` ("low": what a 32-bit kernel maps directly; "all"): write-back starts above
         the first and goes on to the second; while more than `limit` is dirty or being written, writers are throttled.
     duty
@@ -42,6 +42,7 @@ class CacheSection(Spec):
     flush_above: Fraction
     flush_below: Fraction
     limit: Fraction
+    limit_counts_writeback: bool = True
     duty: Size
     flush_pass: PositiveSize
     flush_run: PositiveSize
@@ -169,10 +170,14 @@ class Raid5Section(Spec):
     ----------
     heads, head
         Stripe heads, and the height of one.
+    head_follows
+        Whether the height is that of the blocks in which a file system on the array does its I/O.
     grows, most_heads
         Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
     hold
         How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
+    waiting_unplugs
+        Whether a write that waits for stripe heads lets incomplete rows go.
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -185,9 +190,11 @@ class Raid5Section(Spec):
 
     heads: int
     head: PositiveSize
+    head_follows: bool = False
     grows: bool = False
     most_heads: int = 0
     hold: Duration | None
+    waiting_unplugs: bool = False
     copies_reads: bool
     direct_reads: bool = False
     rmw_level: Literal[0, 1, 2] = 1

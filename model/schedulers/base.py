@@ -7,7 +7,7 @@ merge) or starts where it ends (front merge), up to the device's request size (l
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..request import Request
 
@@ -112,6 +112,35 @@ class Scheduler(ABC):
 
     def completed(self, queued: QueuedRequest, now: float) -> None:
         """The driver has finished `queued`."""
+
+
+class _Parts:
+    """Completes a request with its last part."""
+
+    __slots__ = ("_left", "_whole")
+
+    def __init__(self, parts: int, whole: Request) -> None:
+        self._left = parts
+        self._whole = whole
+
+    def done(self, _: Request) -> None:
+        """One part is complete."""
+        self._left -= 1
+        if not self._left:
+            self._whole.done(self._whole)
+
+
+def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
+    """`request` itself, or parts of at most `max_bytes` that complete it if it is longer."""
+    if request.size <= max_bytes:
+        yield request
+        return
+    done = _Parts(-(-request.size // max_bytes), request).done
+    offset, end = request.offset, request.offset + request.size
+    while offset < end:
+        size = min(max_bytes, end - offset)
+        yield Request(request.op, offset, size, done, request.stream, request.sync)
+        offset += size
 
 
 def _unset(_: Request) -> None:

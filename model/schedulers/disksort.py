@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import insort
 
 from ..request import Request
-from .base import QueuedRequest, Scheduler
+from .base import QueuedRequest, Scheduler, parts_of
 
 
 class Disksort(Scheduler):
@@ -37,16 +37,8 @@ class Disksort(Scheduler):
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request` in parts of at most `max_bytes`."""
-        size, most = request.size, self.max_bytes
-        if size <= most:
-            self.insert(QueuedRequest(request, now, self.done), now)
-            return
-        done = _Parts(-(-size // most), request).done
-        offset, end = request.offset, request.offset + size
-        while offset < end:
-            part = Request(request.op, offset, min(most, end - offset), done, request.stream, request.sync)
+        for part in parts_of(request, self.max_bytes):
             self.insert(QueuedRequest(part, now, self.done), now)
-            offset += part.size
 
     def merge(self, request: Request, now: float) -> bool:
         """Nothing merges."""
@@ -67,22 +59,6 @@ class Disksort(Scheduler):
         if not self._sweep:
             self._sweep, self._following_sweep = self._following_sweep, self._sweep
         return self._take(first)
-
-
-class _Parts:
-    """Completes a request with its last part."""
-
-    __slots__ = ("_left", "_whole")
-
-    def __init__(self, parts: int, whole: Request) -> None:
-        self._left = parts
-        self._whole = whole
-
-    def done(self, _: Request) -> None:
-        """One part is complete."""
-        self._left -= 1
-        if not self._left:
-            self._whole.done(self._whole)
 
 
 def _offset(queued: QueuedRequest) -> int:

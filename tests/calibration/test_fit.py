@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from raidsim.calibration import fit as fit_module
@@ -110,6 +111,18 @@ def test_runs_give_their_parameters_back() -> None:
         assert abs(math.log(fitted.factor / true)) < 2 * fitted.standard_error
     assert profile.sensitivities["one"][0] < -0.5  # a faster drive takes less time
     assert profile.sensitivities["both/seconds"] == pytest.approx([-x for x in profile.sensitivities["both"]], abs=1e-6)
+
+
+def test_directions_together_give_the_spread(study: StudySpec, profile: Profile) -> None:
+    """As many random directions as parameters have the gradient's whole length: the spread that slopes give."""
+    with Evaluator(1) as evaluator:
+        fit = fit_module.Fit(study, evaluator)
+        fit._programs = {"other"}
+        theta = np.log([parameter.factor for parameter in profile.parameters])
+        spreads = fit._far_spreads(theta, profile.covariance)
+    assert list(spreads) == ["other"]
+    assert spreads["other"] == pytest.approx(profile.spread("other"), rel=0.2)
+    assert profile.model_copy(update={"spreads": {"other": 0.5}}).spread("other") == 0.5
 
 
 def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -224,15 +224,17 @@ def test_a_bad_study_file_gives_status_2(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_gentoo_study_meets_its_aims(tmp_path: Path) -> None:
-    """The main job from nothing: predict cells within 8 % in the median and 20 % at the 90th percentile, calibrate
-    cells within 3 % in the median, 71 cells in all and 65 listed as missing.
+    """The main job from nothing, on the raw devices: predict cells within 8 % in the median and 20 % at the 90th
+    percentile, calibrate cells within 3 % in the median, 71 of the 136 cells in all.
     """
-    run = raidsim("predict", "gentoo-2004", "--json", home=tmp_path, timeout=800)
+    run = raidsim("predict", "gentoo-2004", "--json", home=tmp_path, timeout=3000)
     assert run.returncode == 0, run.stderr
-    document = json.loads(run.stdout)
-    (study,) = document["studies"]
-    assert len(study["cases"]) == 71
-    assert len(study["missing"]) == 65
-    assert document["summary"]["predict"]["median_error_pct"] <= 8
-    assert document["summary"]["predict"]["p90_error_pct"] <= 20
-    assert document["summary"]["calibrate"]["median_error_pct"] <= 3
+    (study,) = json.loads(run.stdout)["studies"]
+    assert len(study["cases"]) == 136
+    assert study["missing"] == []
+    raw = [case for case in study["cases"] if case["figure"] == "rate"]
+    assert len(raw) == 71
+    errors = {use: sorted(c["error_pct"] for c in raw if c["use"] == use) for use in ("calibrate", "predict")}
+    assert errors["predict"][len(errors["predict"]) // 2] <= 8
+    assert errors["predict"][int(0.9 * len(errors["predict"]))] <= 20
+    assert errors["calibrate"][len(errors["calibrate"]) // 2] <= 3

@@ -93,7 +93,8 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert (status, err) == (0, "")
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
-    assert set(printed) == {*names, "member_ios", "rebuilds", "events"}
+    assert set(printed) == {*names, "member_ios", "rebuilds", "events", "figures", "reports", "scale"}
+    assert (set(printed["figures"]), printed["reports"], printed["scale"]) == ({"rate", "seconds", "iops"}, {}, 1)
     assert printed["seconds"] == printed["measured_s"] == 0.5
     assert printed["rate"] == pytest.approx(4096 * sum(printed["iops"].values()))
     assert {frozenset(usage) for usage in printed["usages"]} == {frozenset(USAGE)}
@@ -197,6 +198,59 @@ def test_a_missing_file_is_status_2(arguments: tuple[str, ...], words: str, raid
     status, out, err = raidsim(*arguments)
     assert (status, out) == (2, "")
     assert words in err
+
+
+def copying(**workload: Any) -> dict[str, Any]:
+    """A file written to ext2 on one drive, and read after a mount."""
+    made = scenario_document(machine_changes={"memory": "64MiB"})
+    made["file_systems"] = {"/data": {"kind": "ext2", "on": "sda"}}
+    steps = [{"program": "dd", "size": "96MiB"}, {"program": "remount"}, {"program": "read", "size": "96MiB"}]
+    made["workload"] = {"kind": "programs", "steps": steps, **workload}
+    return made
+
+
+def test_programs_print_what_they_print(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Each step's own report under its name, then bottleneck and parts; nothing about a scale where there is none."""
+    status, out, err = raidsim(written(tmp_path, copying()))
+    assert (status, err) == (0, "")
+    lines = [line.rstrip() for line in out.splitlines()]
+    at = lines.index("dd:")
+    assert lines[at + 1 : at + 3] == ["96+0 records in", "96+0 records out"]
+    assert lines[lines.index("read:") + 1].startswith("real\t0m")
+    for words in ("bottleneck: ", "page cache's I/Os (ms)", "How busy, over "):
+        assert words in out
+    assert "scale" not in out
+
+
+def test_programs_at_a_scale_say_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--scale 4` runs a quarter, and the output says what that means; sizes are the whole ones."""
+    path = written(tmp_path, copying())
+    out = raidsim(path, "--scale", "4")[1]
+    assert "at scale 4: sizes, counts and memory are divided by 4, times multiplied" in out
+    assert "96+0 records in" in out
+    printed = json.loads(raidsim(path, "--scale", "4", "--json")[1])
+    assert printed["scale"] == 4
+    assert list(printed["reports"]) == ["dd", "read"]
+    assert printed["figures"]["dd.rate"] == pytest.approx(96 * 2**20 / printed["figures"]["dd.seconds"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "made", "words"),
+    [
+        ("0", copying, ["--scale", "found 0", "1 to 64"]),
+        ("65", copying, ["--scale", "found 65", "with this memory"]),
+        ("2", described, ["--scale", "kind load", "kind programs"]),
+    ],
+)
+def test_a_scale_that_cannot_be_is_refused(
+    scale: str, made: Callable[[], dict[str, Any]], words: list[str], raidsim: Raidsim, tmp_path: Path
+) -> None:
+    """Status 2 and one line: no number that is not a scale, none that leaves no memory, and none without programs."""
+    status, out, err = raidsim(written(tmp_path, made()), "--scale", scale)
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    for word in words:
+        assert word in err
 
 
 def started(path: str) -> subprocess.Popen[str]:

@@ -62,6 +62,7 @@ class _Scenario:
         self.arrays: dict[str, Document] = {}
         self.encrypted: dict[str, Document] = {}
         self.controllers: dict[str, Document] = {}
+        self.tree: Document = {}
 
     def maybe(self, one_in: int = 2) -> bool:
         """True once in so many."""
@@ -365,13 +366,14 @@ class _Scenario:
         return made
 
     def _programs(self, points: list[str]) -> Document:
-        processes = self.one(1, 1, 2, 4, *self.loose(0))
+        processes = self.one(1, 1, 2, 3, *self.loose(0))
+        self.tree = {"files": self.one(1, 3, 100, 400), "bytes": self.one("1B", "40kB", "3MB", "9MB")}
         steps = [self._step(number, points) for number in range(self.one(1, 1, 2, 3, *self.loose(0)))]
         return {"kind": "programs", "processes": processes, "steps": steps}
 
     def _step(self, number: int, points: list[str]) -> Document:
         size = self.one("1MiB", "3MiB", "20MiB", "7654912B", *self.loose("1B", "1000B", "1TiB"))
-        tree = {"files": self.one(1, 3, 100, 400), "bytes": self.one("1B", "40kB", "3MB", "9MB")}
+        tree = self.tree if self.careful else {"files": self.one(1, 100), "bytes": self.one("1B", "3MB")}
         block = self.one("512B", "4KiB", "1MiB", "1000B", *self.loose("4MiB", "1B"))
         step: Document = self.one(
             {"program": "bonnie", "size": size, "files": self.one(1, 2), "sync": self.maybe()},
@@ -382,7 +384,7 @@ class _Scenario:
             {"program": "read", "size": size, "block_size": block},
             {"program": "cp", "size": size},
             {"program": "tar-x", "tree": tree},
-            {"program": "tar-x", "tree": tree, "archive": "linux.tar"},
+            *self.loose({"program": "tar-x", "tree": tree, "archive": "linux.tar"}),
             {"program": "cp-r", "tree": tree},
             {"program": "tar-c", "tree": tree},
             {"program": "tar-pipe", "tree": tree, "source": self.one(*points, *self.loose("/mnt"))},

@@ -1,0 +1,104 @@
+"""A RAID controller's queue of one drive: neighbours in one command, the host's reads before destaging.
+
+Firmware builds the longest command it can of what waits for a drive, because a drive without a write cache of its own
+misses a revolution between two commands, however near they are. What the host waits for goes before what only empties
+the cache (Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", IEEE Transactions on
+Computers 47(2), 1998: destaging is background work), but not for ever. Either kind is served in rising order of
+address and round again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from .request import ASYNC, PREREAD_STREAM, Request
+from .schedulers.base import QueuedRequest, Scheduler, parts_of
+
+
+class Scan:
+    """Commands in rising order of address and round again, and in order of arrival."""
+
+    __slots__ = ("_by_arrival", "_position", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting: list[QueuedRequest] = []
+        self._by_arrival: dict[QueuedRequest, None] = {}
+        self._position = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def __contains__(self, queued: QueuedRequest) -> bool:
+        return queued in self._by_arrival
+
+    def add(self, queued: QueuedRequest) -> None:
+        """Put a command in."""
+        insort(self._waiting, queued, key=_offset)
+        self._by_arrival[queued] = None
+
+    def remove(self, queued: QueuedRequest) -> None:
+        """Take a command out whose turn has not come."""
+        self._waiting.remove(queued)
+        del self._by_arrival[queued]
+
+    def oldest(self) -> float:
+        """When the command that has waited longest came (s); there is one."""
+        return next(iter(self._by_arrival)).arrived
+
+    def take(self) -> QueuedRequest:
+        """The next command in order, taken out; there is one."""
+        waiting = self._waiting
+        at = bisect_left(waiting, self._position, key=_offset)
+        queued = waiting.pop(at if at < len(waiting) else 0)
+        del self._by_arrival[queued]
+        self._position = queued.offset + queued.size
+        return queued
+
+
+class DriveOrder(Scheduler):
+    """What a controller gives to a drive next.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest command to the drive (bytes); longer requests are cut.
+    background_wait_s
+        Destaging waits no longer than this (s) for the host's commands.
+    """
+
+    __slots__ = ("_background", "_background_wait_s", "_foreground")
+
+    def __init__(self, max_bytes: int, background_wait_s: float) -> None:
+        super().__init__(max_bytes)
+        self._background_wait_s = background_wait_s
+        self._foreground = Scan()
+        self._background = Scan()
+
+    def add(self, request: Request, now: float) -> None:
+        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbour where there is one."""
+        for part in parts_of(request, self.max_bytes):
+            super().add(part, now)
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        (self._foreground if _awaited(queued) else self._background).add(queued)
+
+    def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
+        if _awaited(request) and queued in self._background:
+            self._background.remove(queued)
+            self._foreground.add(queued)
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The host's next command, or the next one of destaging if there is none or if that has waited too long."""
+        background = self._background
+        if background and (not self._foreground or now - background.oldest() > self._background_wait_s):
+            return self._take(background.take())
+        return self._take(self._foreground.take()) if self._foreground else None
+
+
+def _awaited(request: Request) -> bool:
+    """Whether the host waits for it: not if it is written from the cache, nor if it is read for parity."""
+    return request.sync != ASYNC and request.stream != PREREAD_STREAM
+
+
+def _offset(queued: QueuedRequest) -> int:
+    return queued.offset
