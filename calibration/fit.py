@@ -28,6 +28,8 @@ from .study_runs import RunBuilder
 
 CELL_SD = 0.02
 """What a cell is expected to be off by (ln): repeatability of the measurement and of the model together."""
+PROGRAM_CELL_SD = 0.05
+"""The same for programs on files: allocation and caches differ from one run of them to the next."""
 UNCALIBRATED_SD = 0.2
 """What cells are taken to be off by (ln) besides their parameters, where none was measured to say how much."""
 BOUND_SD = 3.0
@@ -38,11 +40,11 @@ MOST_EVALUATIONS = 12
 MOST_JACOBIANS = 3
 TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
-MOST_DIRECTIONS = 4
+MOST_DIRECTIONS = 2
 """Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
 
-FIT_SAMPLE = Sample()
-SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30)
+FIT_SAMPLE = Sample(program_bytes=1 << 30)
+SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 28)
 """For finite differences: shorter, because both ends share the random streams."""
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -86,7 +88,7 @@ class Fit:
         if self._cells:
             theta, converged, message = self._optimum()
             rms = float(np.sqrt(np.mean(self._ratios(theta) ** 2)))
-            jacobian = self._scaled(self._fitted_slopes(), max(CELL_SD, rms))
+            jacobian = self._scaled(self._fitted_slopes(), self._cell_sd(rms))
             covariance = np.linalg.inv(jacobian.T @ jacobian)
         errors = np.sqrt(np.diag(covariance))
         rows = {
@@ -121,7 +123,7 @@ class Fit:
 
         bound = BOUND_SD * self._sd
         result = least_squares(
-            lambda theta: np.concatenate([self._ratios(theta) / CELL_SD, theta / self._sd]),
+            lambda theta: np.concatenate([self._ratios(theta) / self._cell_sd(), theta / self._sd]),
             np.zeros(len(self._sd)),
             jac=self._jacobian,
             bounds=(-bound, bound),
@@ -142,13 +144,19 @@ class Fit:
         if self._jacobians < MOST_JACOBIANS:
             self._jacobians += 1
             self._slopes = self._rows(theta, self._near)
-        return self._scaled(self._fitted_slopes(), CELL_SD)
+        return self._scaled(self._fitted_slopes(), self._cell_sd())
+
+    def _cell_sd(self, least: float = 0.0) -> Vector:
+        """What each calibrate cell is expected to be off by (ln)."""
+        programs = self._programs
+        expected = [PROGRAM_CELL_SD if cell.run in programs else CELL_SD for cell in self._cells]
+        return np.maximum(expected, least)
 
     def _fitted_slopes(self) -> Matrix:
         return np.array([self._slopes[cell.id] for cell in self._cells])
 
-    def _scaled(self, jacobian: Matrix, cell_sd: float) -> Matrix:
-        return np.vstack([jacobian / cell_sd, np.diag(1.0 / self._sd)])
+    def _scaled(self, jacobian: Matrix, cell_sd: Vector) -> Matrix:
+        return np.vstack([jacobian / cell_sd[:, np.newaxis], np.diag(1.0 / self._sd)])
 
     def _far_spreads(self, theta: Vector, covariance: Matrix) -> dict[str, float]:
         """Standard deviations of the cells of program runs that nothing was fitted to.

@@ -76,6 +76,9 @@ class DriveOrder(Scheduler):
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request` in parts of at most `max_bytes`, each merged with a neighbour where there is one."""
+        if request.size <= self.max_bytes:
+            super().add(request, now)
+            return
         for part in parts_of(request, self.max_bytes):
             super().add(part, now)
 

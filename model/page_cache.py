@@ -22,6 +22,7 @@ from .raw_cache import BlockDevice
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
+
 EXPIRE_S = 30.0
 """What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""
 LOOK_S = 5.0
@@ -73,6 +74,9 @@ class PageCacheSettings:
     expire_s, look_s
         Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
         for.
+    by_age
+        Whether pages are written back in the order in which they became dirty (Linux 2.4: one list of dirty buffers):
+        a page that is dirtied again at once has its turn after all that are dirty now, and not after a pass.
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -82,6 +86,7 @@ class PageCacheSettings:
     flush_run_bytes: int = 128 * 1024
     expire_s: float = EXPIRE_S
     look_s: float = LOOK_S
+    by_age: bool = False
     task_plug: bool = False
 
 
@@ -448,7 +453,7 @@ class PageCache:
         if not file.dirty:
             del files[file]
             self._turn_bytes = 0
-        elif self._turn_bytes >= memory.limits.pass_bytes:
+        elif self._turn_bytes >= (memory.dirty_bytes if self.settings.by_age else memory.limits.pass_bytes):
             files.move_to_end(file)
             self._turn_bytes = 0
         return size

@@ -15,6 +15,8 @@ from .paged_file import PagedFile
 RUN_BYTES = 1 << 20
 """Longest run of the lists; its pages are reclaimed together."""
 _STALE_RUNS = 4096
+_MOST_BUSY = 32
+"""Dirty runs passed over at a time: what is not reclaimed now is with the next page that comes in."""
 
 
 class _Run:
@@ -107,7 +109,7 @@ class PageMemory:
     def _reclaim(self) -> None:
         inactive, active = self._inactive, self._active
         busy = 0
-        while self.held > self.capacity and busy <= len(inactive):
+        while self.held > self.capacity and busy < _MOST_BUSY:
             if active and (self._deactivate >= active[0].end - active[0].start or not inactive):
                 run = active.popleft()
                 size = run.end - run.start

@@ -10,6 +10,8 @@ from .request import Request
 
 STRETCH_BYTES = 128 << 20
 """A stretched partition keeps so many bytes together."""
+_WHOLE_BYTES = 1 << 20
+"""Its size is a multiple of this."""
 
 
 class Partition:
@@ -36,7 +38,7 @@ class Partition:
         self._start = start
         self._stretch = stretch
         self.name = device.name
-        self.capacity = size if stretch == 1 else size // (STRETCH_BYTES * stretch) * STRETCH_BYTES
+        self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
         self.plug: Callable[[], None] | None = getattr(device, "plug", None)
 
     @property

@@ -80,8 +80,13 @@ class BuiltMachine:
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
-            else:
+            elif isinstance(workload, LoadSpec):
                 self.loads += self._jobs(number, target, workload)
+
+    @property
+    def caches(self) -> list[RawCache | PageCache]:
+        """Of devices and of mounted file systems."""
+        return [*(dd.cache for dd in self.dds), *(mount.cache for mount in self.mounts.values())]
 
     @property
     def all_links(self) -> list[Link]:
@@ -160,6 +165,7 @@ class BuiltMachine:
             flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
             expire_s=EXPIRE_S / self.scale,
             look_s=LOOK_S / self.scale,
+            by_age=section.by_age,
             task_plug=self.kernel.queue.task_plug,
         )
         size = spec.size or device.capacity - spec.start

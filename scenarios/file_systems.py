@@ -34,6 +34,10 @@ class HasDevices(Protocol):
     def names(self) -> list[str]:
         """Every device."""
 
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Drives that the host does not see, with the controller in front of them."""
+
     def capacity(self, name: str) -> int:
         """Its bytes."""
 
@@ -63,6 +67,7 @@ class FileSystems:
         """
         for point, spec in self._mounted.items():
             self._check_mount(point, spec)
+            self._check_apart(point, spec)
         if isinstance(workload, ProgramsSpec):
             self._check_programs(workload)
 
@@ -80,12 +85,26 @@ class FileSystems:
             raise refusal(error.found.removeprefix("found "), error.allowed, (*at, "overrides", *field)) from None
         if spec.on not in self._devices.names:
             raise refusal(f"unknown device {spec.on!r}", f"allowed: {', '.join(self._devices.names)}", (*at, "on"))
+        if spec.on in self._devices.hidden:
+            seen = [name for name in self._devices.names if name not in self._devices.hidden]
+            found = f"{spec.on}, which is behind {self._devices.hidden[spec.on]}"
+            raise refusal(found, f"allowed: {', '.join(seen)}", (*at, "on"))
         capacity = self._devices.capacity(spec.on)
         end = spec.start + (spec.size or 0)
         if end > capacity or capacity - spec.start < LEAST_BYTES or (spec.size or LEAST_BYTES) < LEAST_BYTES:
             found = f"{format_size(spec.size or capacity)} from byte {spec.start} of {spec.on}"
             allowed = f"allowed: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
             raise refusal(found, allowed, (*at, "size"))
+
+    def _check_apart(self, point: str, spec: FileSystemSpec) -> None:
+        """Refuse two file systems in one place."""
+        capacity = self._devices.capacity(spec.on)
+        for other, placed in self._mounted.items():
+            if other == point or placed.on != spec.on:
+                continue
+            if placed.start <= spec.start < placed.start + (placed.size or capacity):
+                found = f"{point} inside {other} on {spec.on}"
+                raise refusal(found, "allowed: `start` and `size` apart", ("file_systems", point, "start"))
 
     def _check_programs(self, workload: ProgramsSpec) -> None:
         if not self._mounted:
@@ -105,9 +124,9 @@ class FileSystems:
                 raise refusal(f"unknown mount point {step.source!r}", allowed, (*at, "source"))
             on = step.on or next(iter(self._mounted))
             self._check_room(step, on, workload.processes, at)
-            tree = getattr(step, "tree", None)
-            for place in (on, getattr(step, "source", on)) if tree is not None else ():
-                if trees.setdefault(place, tree) != tree:
+            tree: TreeSpec | None = getattr(step, "tree", None)
+            for place in (on, getattr(step, "source", on)):
+                if tree is not None and trees.setdefault(place, tree) != tree:
                     found = f"another tree than an earlier step's on {place}"
                     raise refusal(found, "allowed: one tree on each file system", (*at, "tree"))
             if isinstance(step, (WriteFileStep, CopyFileStep)):

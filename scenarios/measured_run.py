@@ -35,7 +35,7 @@ class Run(ABC):
             link.bytes_moved = 0
         for cpu in machine.cpus:
             cpu.busy_s = cpu.kernel_s = 0.0
-        for cache in (*(dd.cache for dd in machine.dds), *(mount.cache for mount in machine.mounts.values())):
+        for cache in machine.caches:
             cache.latencies = (LatencyHistogram(), LatencyHistogram())
         for load in machine.loads:
             load.start_statistics(now)
@@ -80,7 +80,7 @@ class Run(ABC):
         found = {}
         for op, name in enumerate(("read", "write")):
             merged = LatencyHistogram()
-            for cache in (*(dd.cache for dd in machine.dds), *(mount.cache for mount in machine.mounts.values())):
+            for cache in machine.caches:
                 merged.merge(cache.latencies[op])
             for load in machine.loads:
                 merged.merge(load.write_latency if op else load.read_latency)

@@ -33,7 +33,6 @@ from .steps import Job, Setting, plan
 
 _STREAMS = 1000
 _STREAMS_EACH = 64
-_PIPE_BYTES = 64 * 1024
 _STUCK_S = 1000.0
 """Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
 _PASSES = 6
@@ -207,7 +206,7 @@ class ProgramRun(Run):
         def start() -> Any:
             if job.piped_to is None:
                 return engine.spawn(process.run(job.operations))
-            pipe = Pipe(_PIPE_BYTES)
+            pipe = Pipe(self.machine.kernel.pipe.size)
             reader = self._process(job.piped_to.on or on, number, 1)
             process.output, reader.input = pipe, pipe
 

@@ -13,7 +13,6 @@ from ..model.file_system import FileSystemSettings, file_system_settings
 from ..model.spec import PositiveSize, Size, Spec, refusal
 from ..model.spec_errors import changed
 
-
 _MIB = 1 << 20
 
 

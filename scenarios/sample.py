@@ -40,7 +40,7 @@ class Sample:
     warm_up: float = 0.25
     dirty_swing_bytes: int = 16 << 20
     scale: int | None = None
-    program_bytes: int = 4 << 30
+    program_bytes: int = 2 << 30
     least_memory_bytes: int = 24 << 20
 
 

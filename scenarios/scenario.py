@@ -136,6 +136,16 @@ class Devices:
         """Every device that can be loaded or built upon."""
         return [*self.machine.drives, *self.arrays, *self.encrypted]
 
+    @property
+    def hidden(self) -> dict[str, str]:
+        """Drives that the host does not see, with the controller in front of them."""
+        return {
+            member: array.controller
+            for array in self.arrays.values()
+            if array.controller is not None
+            for member in (*array.members, *array.spares)
+        }
+
     def check(self) -> None:
         """Refuse devices that mean nothing or cannot be.
 
@@ -245,12 +255,7 @@ class Devices:
 
         `reach` gives the bytes of a device that the workload can get at, from its capacity.
         """
-        hidden = {
-            member: array.controller
-            for array in self.arrays.values()
-            if array.controller is not None
-            for member in (*array.members, *array.spares)
-        }
+        hidden = self.hidden
         for i, target in enumerate(workload.targets):
             at = ("workload", "targets", i)
             if target not in self.names:

@@ -32,6 +32,8 @@ class CacheSection(Spec):
         What a throttled writer writes back itself before it goes on; 0: it pauses until the limit is kept.
     flush_pass
         After so much is dirtied or written back the limits are looked at.
+    by_age
+        Whether files' pages are written back in the order in which they became dirty, not file by file.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
     read_run, flush_run
@@ -48,6 +50,7 @@ class CacheSection(Spec):
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
     memory: Literal["low", "all"]
+    by_age: bool = False
     raw_devices: bool = True
     block_divides: bool = True
     source: str
@@ -268,6 +271,13 @@ class ResyncSection(Spec):
     source: str
 
 
+class PipeSection(Spec):
+    """Bytes that a pipe holds."""
+
+    size: PositiveSize
+    source: str
+
+
 class KernelSpec(Spec):
     """One kernel.
 
@@ -291,6 +301,7 @@ class KernelSpec(Spec):
     raid1: Raid1Section
     raid10: Raid10Section | None = None
     resync: ResyncSection
+    pipe: PipeSection
     parity: bool = True
     checks: bool = True
     write_intent: bool = False

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.dirty_memory import DirtyLimits
+from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.page_cache import PageCacheSettings
 from raidsim.model.paged_file import PagedFile
-from raidsim.model.request import READ, WRITE
-from raidsim.tests.model.page_cache_bench import KIB, MIB, NO_LIMITS, Bench, Program
+from raidsim.model.request import READ, WRITE, Request
+from raidsim.tests.model.page_cache_bench import KIB, MIB, NO_LIMITS, Bench, Disk, Program
 
 LIMITS = DirtyLimits(flush_above=2 * MIB, flush_below=1 * MIB, limit=4 * MIB, duty=256 * KIB, pass_bytes=64 * KIB)
 RUN = 128 * KIB
@@ -297,3 +297,71 @@ def test_write_back_costs_cpu_time() -> None:
         bench.cache.mark_dirty(bench.file(MIB), 0, MIB)
         bench.do(bench.cache.sync(1))
         assert bench.cpu.busy_s == pytest.approx(256 * bio_s)
+
+
+# What the device has in a cache of its own
+
+
+class InstantDisk(Disk):
+    """It has everything in memory: a request is complete before `submit` returns."""
+
+    __slots__ = ()
+
+    def submit(self, request: Request) -> None:
+        request.submitted = self._engine.now
+        request.done(request)
+
+
+@pytest.mark.parametrize("how", ["read", "fetch"])
+def test_what_comes_at_once_is_not_waited_for(how: str) -> None:
+    """Protects against a lost wake-up: md's stripe cache answers within the call, before anybody waits."""
+    bench = Bench()
+    bench.cache.device = InstantDisk(bench.engine, capacity=1 << 40)
+    file = bench.file(MIB)
+    if how == "read":
+        bench.read(file)
+    else:
+        bench.do(bench.cache.fetch(file, 0, 64 * KIB, bench.program))
+    assert bench.cache.is_cached(file, 0, 64 * KIB)
+
+
+def test_a_limit_on_dirty_memory_alone_lets_writes_under_way_be() -> None:
+    """Protects the limit of Linux 2.4.18: what is being written does not throttle; since then it does."""
+    for counts, over in ((True, True), (False, False)):
+        memory = DirtyMemory(DirtyLimits(MIB, MIB, limit=MIB, counts_writeback=counts))
+        memory.dirtied(MIB)
+        memory.writeback_bytes = KIB
+        assert memory.over_limit is over
+    memory.dirtied(1)
+    assert memory.over_limit
+
+
+def test_who_waits_for_a_file_unplugs_with_every_page_that_arrives() -> None:
+    """Protects wait_on_buffer: an fsync of four runs unplugs when it begins to wait and after each run but the last;
+    write-back that nobody waits for does not.
+    """
+
+    def unplugged(waits: bool) -> int:
+        bench = Bench()
+        count = 0
+
+        class Counting(Disk):
+            __slots__ = ()
+
+            def unplug(self) -> None:
+                nonlocal count
+                count += 1
+
+        bench.cache.device = Counting(bench.engine, capacity=1 << 40)
+        file = bench.file(4 * RUN)
+        bench.cache.mark_dirty(file, 0, 4 * RUN)
+        if waits:
+            bench.do(bench.cache.write_back(file, 1))
+        else:
+            for _ in range(4):
+                bench.cache._write_run()
+            bench.engine.run(until=1.0)
+        return count
+
+    assert unplugged(waits=True) == 4
+    assert unplugged(waits=False) == 0

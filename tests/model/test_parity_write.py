@@ -194,3 +194,33 @@ def test_a_write_over_two_rows_ends_with_the_second() -> None:
     assert bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 1}
     assert len(bench.times()) == 1
     assert bench.times()[0] >= 0.003
+
+
+# who waits for heads
+
+
+@pytest.mark.parametrize("unplugs", [True, False])
+def test_on_linux_2_4_who_waits_for_heads_has_incomplete_rows_read_up(unplugs: bool) -> None:
+    """Protects the heads of rows that nobody completes: 16 heads are half of two rows of 64 KiB, a third row must wait;
+    it gets its heads at once where waiting lets rows go, and after 5 s where it does not.
+    """
+    bench = Bench(heads=32, hold_s=5.0, waiting_unplugs=unplugs)
+    for row in range(3):
+        bench.issuer.write(row * 3 * CHUNK, CHUNK)
+    bench.engine.run(until=0.1)
+    assert len(bench.times()) == (2 if unplugs else 0)
+    bench.engine.run()
+    assert len(bench.times()) == 3
+
+
+def test_rows_are_let_go_when_no_other_is_read_up_any_more() -> None:
+    """Protects IO_THRESHOLD for who waits for heads: what is incomplete when rows are being read up goes after them,
+    not beside them, so neighbours that come in time make it full.
+    """
+    bench = Bench(heads=32, hold_s=5.0, waiting_unplugs=True)
+    bench.issuer.write(0, CHUNK)
+    bench.issuer.write(3 * CHUNK, CHUNK)
+    for chunk in range(3):
+        bench.issuer.write((6 + chunk) * CHUNK, CHUNK)
+    bench.engine.run(until=0.1)
+    assert bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 2}

@@ -344,6 +344,8 @@ class _Scenario:
         devices = self.free if self.careful and self.free else [*self.drives, *self.arrays, *self.encrypted]
         points = [point for point in ("/home", *self.loose("home", "/home/")) if self.careful or self.maybe()]
         mounted = {point: self._file_system(devices) for point in ("/", *points) if point == "/home" or self.maybe()}
+        if self.careful and len({placed["on"] for placed in mounted.values()}) < len(mounted):
+            del mounted["/"]
         document["file_systems"] = mounted
         document["workload"] = self._programs(list(mounted))
         document["machine"]["memory"] = self.one("32MiB", "64MiB", "1GiB")

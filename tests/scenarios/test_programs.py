@@ -257,6 +257,17 @@ def test_an_array_may_be_rebuilding() -> None:
             {"file_systems": {"/data": {"kind": "ext2", "on": "sda"}, "/b": {"kind": "ext2", "on": "sdb"}}},
             ["dd without a mount point"],
         ),
+        (
+            {"file_systems": {"/data": {"kind": "ext2", "on": "sda"}, "/b": {"kind": "ext2", "on": "sda"}}},
+            ["/data inside /b on sda", "apart"],
+        ),
+        (
+            {
+                "machine": {**machine_document(), "controllers": {"ctl": {"model": "LSI-9260-8i"}}},
+                "arrays": {"md0": {"level": "raid1", "members": ["sda", "sdb"], "controller": "ctl"}},
+            },
+            ["sda, which is behind ctl"],
+        ),
         ({"machine": {**machine_document(), "resident": "2GiB"}}, ["resident", "2 GiB of 1 GiB"]),
     ],
 )
@@ -291,7 +302,7 @@ def check(document: Document) -> None:
     assert list(found.reports) == [step.title for step in steps if step.program != "remount"]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program_documents())
 def test_every_scenario_of_programs_runs_or_is_refused(document: Document) -> None:
     """Protects people from tracebacks, whatever file systems and programs they combine."""
@@ -299,7 +310,7 @@ def test_every_scenario_of_programs_runs_or_is_refused(document: Document) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program_documents())
 def test_many_scenarios_of_programs_run_or_are_refused(document: Document) -> None:
     """The same, for longer."""

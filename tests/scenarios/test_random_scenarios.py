@@ -17,6 +17,7 @@ from raidsim.model.errors import ArrayFailed, InputError
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.prediction import Prediction
+from raidsim.scenarios.programs import ProgramsSpec
 from raidsim.scenarios.run import LoadRun, simulate
 from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import Devices, ScenarioSpec
@@ -81,6 +82,7 @@ def check(document: Document) -> None:
         assert ordered == sorted(ordered)
     spec = validate(ScenarioSpec, document)
     machine = BuiltMachine(spec)
+    assert not isinstance(spec.workload, ProgramsSpec)
     devices = Devices(spec.machine, spec.arrays, spec.encrypted)
     for name, target in zip(spec.workload.targets, machine.targets, strict=True):
         assert devices.capacity(name) == target.capacity, name

@@ -53,6 +53,7 @@ def test_a_scenario_survives_its_own_file() -> None:
     """Protects storing and sending to other processes: written out and read in again it is equal."""
     spec = scenario(array={**RAID5, "failed": ["sdb"], "rebuilding": ["sdb"]}, targets=("md0",), block_size="4KiB")
     assert ScenarioSpec.model_validate_json(spec.model_dump_json()) == spec
+    assert isinstance(spec.workload, DdSpec)
     assert spec.workload.block_size == 4096
 
 
