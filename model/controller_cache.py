@@ -97,8 +97,8 @@ class WriteCache:
     __slots__ = (
         "_aged",
         "_ages",
-        "_ready",
         "_partial",
+        "_ready",
         "array_bytes",
         "capacity_bytes",
         "dirty_bytes",

@@ -54,6 +54,17 @@ class Scan:
         self._position = queued.offset + queued.size
         return queued
 
+    def take_neighbour(self, op: int, most: int) -> QueuedRequest | None:
+        """The command that goes on where the last one taken ended, taken out; None if it is longer than `most`."""
+        waiting = self._waiting
+        at = bisect_left(waiting, self._position, key=_offset)
+        if at == len(waiting):
+            return None
+        queued = waiting[at]
+        if queued.offset != self._position or queued.op != op or queued.size > most:
+            return None
+        return self.take()
+
 
 class DriveOrder(Scheduler):
     """What a controller gives to a drive next.
@@ -94,8 +105,18 @@ class DriveOrder(Scheduler):
         """The host's next command, or the next one of destaging if there is none or if that has waited too long."""
         background = self._background
         if background and (not self._foreground or now - background.oldest() > self._background_wait_s):
-            return self._take(background.take())
-        return self._take(self._foreground.take()) if self._foreground else None
+            return self._longest(background)
+        return self._longest(self._foreground) if self._foreground else None
+
+    def _longest(self, scan: Scan) -> QueuedRequest:
+        """The next command of `scan` with its neighbours that came before what lay between them."""
+        queued = self._take(scan.take())
+        while (neighbour := scan.take_neighbour(queued.op, self.max_bytes - queued.size)) is not None:
+            self._take(neighbour)
+            queued.size += neighbour.size
+            queued.parts += neighbour.parts
+            queued.sync = max(queued.sync, neighbour.sync)
+        return queued
 
 
 def _awaited(request: Request) -> bool:

@@ -23,9 +23,9 @@ class ParitySettings:
         How long an incomplete row waits for its neighbours before it is read up (Linux 2.4 and early 2.6: until the
         queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
         incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
-    waiting_unplugs
-        Whether a write that waits for stripe heads lets incomplete rows go (Linux 2.4: it runs all of tq_disk, and
-        the array's own plug is on it).
+    shared_plug
+        Whether the array's plug is on a list that everybody runs (tq_disk of Linux 2.4): who waits for stripe heads,
+        and md's thread whenever it has done something, let incomplete rows and the members' requests go.
     copies_reads
         Whether a read through the stripe cache is copied out of it (Linux 2.6 does, 2.4 reads into the caller's page).
     rmw_level
@@ -41,7 +41,7 @@ class ParitySettings:
     heads: int = 256
     head_bytes: int = 4096
     hold_s: float | None = 0.003
-    waiting_unplugs: bool = False
+    shared_plug: bool = False
     copies_reads: bool = True
     rmw_level: int = RmwLevel.IF_CHEAPER
     direct_reads: bool = False

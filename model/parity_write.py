@@ -214,13 +214,20 @@ class RowWriter:
         self._let_go()
         self.hold()
 
+    def thread_ran(self) -> None:
+        """md's thread has dealt with what came back from the members (md_thread runs tq_disk then)."""
+        if self._settings.shared_plug:
+            self._unplug_members()
+            if self.gathering:
+                self._let_go()
+
     def _let_go(self) -> None:
-        """Somebody waits for heads: where that runs the array's own plug, incomplete rows are read up.
+        """Somebody runs the array's plug if it is on a list that everybody runs: incomplete rows are read up.
 
         That is done when what gets its heads at this moment has been gathered, and no row is being read up any more
         (raid5d, IO_THRESHOLD).
         """
-        if self._settings.waiting_unplugs and not self._letting_go:
+        if self._settings.shared_plug and not self._letting_go:
             self._letting_go = True
             self._engine.call_at(self._engine._now, self._read_up)
 
@@ -347,6 +354,7 @@ class RowWriter:
             write()
             if self._letting_go:
                 self._read_up()
+            self.thread_ran()
 
         finished = Request(WRITE, base, size, over.done)
         if not plan.reads:
@@ -369,3 +377,4 @@ class RowWriter:
             owner.left -= 1
             if not owner.left:
                 owner.request.done(owner.request)
+        self.thread_ran()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -65,14 +66,14 @@ class BuiltMachine:
         self.resyncs = self._arrays.resyncs
         self.spares = self._arrays.spares
         self.memory = DirtyMemory(self._dirty_limits())
+        self.pages = PageMemory((machine.memory - machine.resident) // scale)
         workload = scenario.workload
         self.dds: list[Dd] = []
         self.loads: list[DirectLoad] = []
         self.mounts: dict[str, Mount] = {}
         self.targets: list[Any] = []
         if isinstance(workload, ProgramsSpec):
-            pages = PageMemory((machine.memory - machine.resident) // scale)
-            self.mounts = {point: self._mount(spec, pages) for point, spec in scenario.file_systems.items()}
+            self.mounts = {point: self._mount(spec) for point, spec in scenario.file_systems.items()}
         else:
             self.targets = [self._arrays.device(name) for name in workload.targets]
         for name in scenario.busy_arrays:
@@ -153,24 +154,26 @@ class BuiltMachine:
             return lambda end: ReadAhead61(window, end, most)
         return lambda end: policy(window, end)
 
-    def _mount(self, spec: FileSystemSpec, pages: PageMemory) -> Mount:
+    def _mount(self, spec: FileSystemSpec) -> Mount:
         device = self._arrays.device(spec.on)
         array = self._md_array(spec.on)
         section = self.kernel.cache
         kind = spec.settings()
         whole = self.kernel.queue.max_request
+        # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole
+        # run, the seeks of each pass would count `scale` times.
         settings = PageCacheSettings(
             kind.block,
             run_bytes=section.read_run,
             flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
             expire_s=EXPIRE_S / self.scale,
-            look_s=LOOK_S / self.scale,
+            look_s=LOOK_S / math.sqrt(self.scale),
             by_age=section.by_age,
             task_plug=self.kernel.queue.task_plug,
         )
         size = spec.size or device.capacity - spec.start
         partition = Partition(device, spec.start, size, self.scale)
-        cache = PageCache(self.engine, self.host, partition, settings, pages, self.memory, self._read_ahead(array))
+        cache = PageCache(self.engine, self.host, partition, settings, self.pages, self.memory, self._read_ahead(array))
         system = FileSystem(
             self.engine,
             self.host,

@@ -353,7 +353,7 @@ class _Builder:
             heads=section.heads if spec.stripe_cache is None else spec.stripe_cache,
             head_bytes=self._head_bytes(),
             hold_s=section.hold,
-            waiting_unplugs=section.waiting_unplugs,
+            shared_plug=section.shared_plug,
             copies_reads=section.copies_reads,
             rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
             direct_reads=section.direct_reads,

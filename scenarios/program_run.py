@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from ..model.errors import ModelError
+from ..model.page_memory import RUN_BYTES
+from ..model.paged_file import PagedFile
 from ..model.pipe import Pipe
 from ..model.process import IN_MEMORY, Phase, Process
 from ..model.programs.copying import Tree
@@ -35,6 +37,8 @@ _STREAMS = 1000
 _STREAMS_EACH = 64
 _STUCK_S = 1000.0
 """Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
+_FILE_BYTES = 32 * 1024
+"""A small file is as much to simulate as so many bytes of a large one."""
 _PASSES = 6
 """A bonnie writes its file three times and reads it three times."""
 
@@ -78,7 +82,7 @@ def _bytes(step: Step, memory: int) -> int:
     if size is not None:
         return int(size)
     tree = getattr(step, "tree", TreeSpec())
-    return int(tree.bytes + tree.files * 16384)
+    return int(tree.bytes + tree.files * _FILE_BYTES)
 
 
 class ProgramRun(Run):
@@ -107,6 +111,7 @@ class ProgramRun(Run):
         memory = machine.scenario.machine.memory
         self._expected = [workload.processes * _bytes(step, memory) / self.scale for step in workload.steps]
         self._done_steps = 0
+        self._held: dict[str, PagedFile] = {}
         self._at_work: list[Process] = []
 
     @property
@@ -233,10 +238,20 @@ class ProgramRun(Run):
         for path, size in job.needs.items():
             if not path.startswith(IN_MEMORY) and not system.exists(root + path):
                 system.place(root + path, size)
+        for path, size in job.cached.items():
+            self._hold(path, size)
         for path in job.directories:
             system.place_directory(root + path)
         for mount, tree in job.trees:
             self._place_tree(mount or on, number, tree)
+
+    def _hold(self, path: str, size: int) -> None:
+        """Put a file of another device into memory: read before, and used again now."""
+        if path not in self._held:
+            file = self._held[path] = PagedFile(path, size)
+            for start in range(0, size, RUN_BYTES):
+                self.machine.pages.add(file, start, min(size, start + RUN_BYTES))
+            file.again.add(0, size)
 
     def _place_tree(self, on: str, number: int, tree: Tree) -> None:
         system, root = self.machine.mounts[on].file_system, _prefix(number)

@@ -58,6 +58,8 @@ class Job:
         A job that reads what this one writes to its pipe.
     needs
         Files that must be there before, by path and size.
+    cached
+        Files of another device that the page cache holds, by path and size: they take their part of the memory.
     directories
         Directories that must be there before.
     trees
@@ -71,6 +73,7 @@ class Job:
     on: str | None = None
     piped_to: Job | None = None
     needs: dict[str, int] = field(default_factory=dict)
+    cached: dict[str, int] = field(default_factory=dict)
     directories: tuple[str, ...] = ()
     trees: list[tuple[str | None, Tree]] = field(default_factory=list)
     file_bytes: int = 0
@@ -226,7 +229,9 @@ def _read_file(step: ReadFileStep, setting: Setting) -> tuple[Job, Figures]:
 
 def _copy_file(step: CopyFileStep, setting: Setting) -> tuple[Job, Figures]:
     size = step.size // setting.scale
-    return Job(cp_file(IN_MEMORY + step.file, step.file, size, step.block_size), file_bytes=size), _none
+    source = IN_MEMORY + step.file
+    operations = cp_file(source, step.file, size, step.block_size)
+    return Job(operations, cached={source: size}, file_bytes=size), _none
 
 
 def _tree(spec: TreeSpec, scale: int) -> Tree:

@@ -76,6 +76,7 @@ class FileSystem:
         "_names",
         "_nodes",
         "_placement",
+        "_read_lately",
         "journal",
         "metadata",
         "settings",
@@ -108,6 +109,7 @@ class FileSystem:
         self.journal = self._new_journal(capacity)
         self.metadata = Metadata(cache, self.journal, settings.block)
         self._known: OrderedDict[Node, None] = OrderedDict()
+        self._read_lately: dict[Node, None] = {}
         root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
         self._inodes.allocate(root)
@@ -427,6 +429,16 @@ class FileSystem:
             yield from self.metadata.change((node.inode,), (), by)
         elif self.settings.atime == "unlogged":
             yield from self.metadata.change_unlogged(node.inode, by)
+        elif self.settings.atime == "late":
+            yield from self.metadata.read((node.inode,), by)
+            if not self._read_lately:
+                self._engine.call_at(self._engine._now + self.settings.atime_delay, self._log_atimes)
+            self._read_lately[node] = None
+
+    def _log_atimes(self, _: Any) -> None:
+        """The inodes of what was read are written back."""
+        lately, self._read_lately = self._read_lately, {}
+        self.journal.change([node.inode for node in lately if self._nodes.get(node.name) is node])
 
     def fsync(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Wait until data and inode of a file are on the device."""

@@ -67,8 +67,11 @@ class FileSystemSettings(Spec):
     """Bytes (extents: number of them) that one further mapping block maps."""
     tail_file: Size
     """Largest file that is kept in a tree leaf; 0 for none."""
-    atime: Literal["logged", "unlogged", "never"]
-    """How reading a file changes its inode: as every other change, past the journal, or not at all."""
+    atime: Literal["logged", "late", "unlogged", "never"]
+    """How reading a file changes its inode: as every other change, the same when the inode is written back, past the
+    journal, or not at all."""
+    atime_delay: Duration = 0.0
+    """With `late`, changes of so long are logged together."""
     preferred_io: Size = 0
     """``st_blksize``: what the C library buffers; 0 for a block."""
     journal: Literal["none", "blocks", "records"]
@@ -120,21 +123,11 @@ class FileSystemSettings(Spec):
             raise ValueError(f"journal is {self.journal}, so journal_size and commit_interval must be above 0")
         if self.journal == "blocks" and not self.transaction:
             raise ValueError("journal is blocks, so transaction must be above 0")
+        if self.atime == "late" and not self.atime_delay:
+            raise ValueError("atime is late, so atime_delay must be above 0")
         if self.journal == "records" and not (self.record and self.log_buffer):
             raise ValueError("journal is records, so record and log_buffer must be above 0")
         return self
-
-    def scaled(self, factor: float) -> FileSystemSettings:
-        """The same for a run in which sizes and times are divided by `factor`: less journal, committed sooner."""
-        block = self.block
-        journal = max(16 * block, int(self.journal_size / factor) // block * block) if self.journal_size else 0
-        return self.model_copy(
-            update={
-                "journal_size": journal,
-                "commit_interval": self.commit_interval / factor,
-                "transaction": max(block, int(self.transaction / factor)) if self.transaction else 0,
-            }
-        )
 
 
 @lru_cache

@@ -179,8 +179,8 @@ class Raid5Section(Spec):
         Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
     hold
         How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
-    waiting_unplugs
-        Whether a write that waits for stripe heads lets incomplete rows go.
+    shared_plug
+        Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -197,7 +197,7 @@ class Raid5Section(Spec):
     grows: bool = False
     most_heads: int = 0
     hold: Duration | None
-    waiting_unplugs: bool = False
+    shared_plug: bool = False
     copies_reads: bool
     direct_reads: bool = False
     rmw_level: Literal[0, 1, 2] = 1

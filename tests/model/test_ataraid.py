@@ -9,6 +9,7 @@ from raidsim.model.errors import ModelError
 from raidsim.model.layouts import StripedLayout
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.read_balance import AtaRaid
+from raidsim.model.read_balance.ataraid import Turn
 from raidsim.model.request import READ, WRITE, Request
 from raidsim.model.stripe_array import StripeArray
 from raidsim.tests.model.recording import KIB, Issuer, recorders
@@ -76,6 +77,33 @@ def test_a_lost_disk_is_not_read() -> None:
     """Protects degraded mirrors: near or not, all reads go to the one that is left."""
     balance = AtaRaid(2)
     assert [read(balance, 0, (1,)), read(balance, 10**6, (1,)), read(balance, 0, (0,))] == [1, 1, 0]
+
+
+def places(turn: Turn | None) -> list[tuple[int, int]]:
+    """On which side two readers, begun one after the other, end up on each of two mirrors of a stripe."""
+    columns = [AtaRaid(2, columns=2, turn=turn) for _ in range(2)]
+    slots = [
+        [read(column, start + step * 128) for column in columns] for step in range(20) for start in (10**6, 5 * 10**6)
+    ]
+    return [(slots[-2][column], slots[-1][column]) for column in range(2)]
+
+
+def test_the_mirrors_of_a_stripe_share_the_turn() -> None:
+    """Protects the cost of RAID 0+1: two readers, in step on both disks of a stripe, find each other on the same disks.
+
+    The turn passes twice before the second reader comes, so he takes the side that the first one took. With a turn for
+    each mirror, the counter-test, each reader has a side of his own.
+    """
+    assert places(Turn()) == [(1, 1), (0, 0)]
+    assert places(None) == [(1, 0), (1, 0)]
+
+
+def test_near_is_measured_in_addresses_of_the_array() -> None:
+    """Protects AR_PROXIMITY on a stripe of two, on whose disks addresses are half as large."""
+    for distance, slot in ((1024, 1), (1025, 0)):
+        balance = AtaRaid(2, columns=2)
+        assert read(balance, 10**6) == 1
+        assert read(balance, 10**6 + 128 + distance) == slot
 
 
 def test_there_are_always_two() -> None:

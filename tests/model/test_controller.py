@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -256,6 +257,20 @@ def test_rows_are_written_in_rising_order() -> None:
         bench.issuer.write(row * ROW, PAGE)
     bench.run()
     assert [offset // CHUNK for offset, _ in bench.disks[0].sent(WRITE)] == [17, 31, 44, 60, 3, 9]
+
+
+def test_rows_are_started_many_at_a_time() -> None:
+    """Protects long commands to the drives: new rows wait until half of those under way are written."""
+    bench = ControllerBench("raid0", service_s=0.1, destage_depth=8)
+    for row in range(32):
+        bench.issuer.write(row * ROW, ROW)
+    sent = []
+    for step in range(20):
+        bench.run(until=0.15 + step * 0.1)
+        sent.append(len(bench.disks[0].sent(WRITE)))
+    started = [later - earlier for earlier, later in itertools.pairwise(sent) if later > earlier]
+    assert sent[0] >= 5
+    assert set(started) == {4}
 
 
 # conservation

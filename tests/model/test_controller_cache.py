@@ -62,6 +62,40 @@ def test_complete_rows_go_first_then_old_ones() -> None:
     assert (cache.dirty_bytes, cache.flight_bytes) == (0, 120)
 
 
+def test_a_row_that_a_sequential_writer_has_passed_goes_with_the_next_one() -> None:
+    """Protects long sweeps: a hole in a sequence of complete rows is not left for a sweep of its own."""
+    cache = WriteCache(10_000, ROW, 1_000)
+    written(cache, 200, 240)
+    written(cache, 250, 400)
+    first, second = cache.take(False), cache.take(False)
+    assert first is not None
+    assert second is not None
+    assert [first.number, second.number] == [2, 3]
+
+
+def test_a_row_that_nobody_has_passed_stays() -> None:
+    """Counter-test: dirty data that does not reach the next row is not part of a sequence."""
+    cache = WriteCache(10_000, ROW, 1_000)
+    written(cache, 200, 240)
+    written(cache, 300, 400)
+    first = cache.take(False)
+    assert first is not None
+    assert first.number == 3
+    assert cache.take(False) is None
+
+
+def test_a_passed_row_that_becomes_old_is_written_once() -> None:
+    """Protects the cache's books: the row waits in one order only, whatever else becomes true of it."""
+    cache = WriteCache(10_000, ROW, 1_000)
+    written(cache, 250, 400)
+    cache.age(10.0, 2.0)
+    written(cache, 210, 220)
+    numbers = []
+    while (row := cache.take(True)) is not None:
+        numbers.append(row.number)
+    assert numbers == [2, 3]
+
+
 def test_the_last_row_of_an_array_may_be_short() -> None:
     """Protects against a tail that is never complete."""
     cache = WriteCache(10_000, ROW, 1_050)

@@ -25,7 +25,9 @@ def test_a_linux_kernel_names_what_there_is(name: str) -> None:
     if spec.raid10 is not None:
         assert spec.raid10.balance in READ_BALANCE
         assert spec.raid10.barrier in RESYNC_BARRIER
-    assert spec.cache.flush_below <= spec.cache.flush_above <= spec.cache.limit
+    cache = spec.cache
+    assert cache.flush_below <= (cache.flush_above if cache.limit_counts_writeback else cache.limit)
+    assert (cache.flush_above <= cache.limit) is cache.limit_counts_writeback
 
 
 def test_raid10_is_not_older_than_2_6_9() -> None:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from raidsim.calibration.study import load_study
+from raidsim.calibration.study_runs import RunBuilder
+from raidsim.scenarios.run import simulate
+from raidsim.scenarios.sample import Sample
 from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rates
 
 PLENTY = ((GIB, 10**6),)
@@ -103,3 +109,44 @@ def test_reading_the_parity_in_turn_does_not_help() -> None:
     """Protects graid3's default: `-r` is no faster with one copy, nor with five."""
     assert rate("raid3-r:5") == pytest.approx(rate("raid3:5"), rel=0.01)
     assert rate("raid3-r:5", 5) < 1.03 * rate("raid3:5", 5)
+
+
+# The same machine with a file system, and with Linux instead: cp of files of 3200 MB, as the study has them.
+
+STUDY = RunBuilder(load_study("freebsd-2007"), {})
+
+
+@cache
+def copied(run: str, level: str | None = None) -> float:
+    """MB/s of all copies of a run of the study, at a fraction of its size; on a `level` of RAID, with no tuning."""
+    scenario = STUDY.scenario(run)
+    if level is not None:
+        array = scenario.arrays["md0"].model_copy(update={"level": level})
+        scenario = scenario.model_copy(update={"arrays": {"md0": array}, "read_ahead": None})
+    return simulate(scenario, Sample(scale=32)).figures["read.rate"] / 1e6
+
+
+@pytest.mark.parametrize("readers", [3, 4])
+def test_a_linux_mirror_overtakes_a_stripe_with_a_few_readers(readers: int) -> None:
+    """Protects RAID 1 against RAID 0: readers in turn keep a disk of the mirror busy each; all move all of a stripe."""
+    run = f"linux-raid1-2/{readers}"
+    assert copied(run, "raid1") > 1.2 * copied(run, "raid0")
+
+
+def test_one_reader_has_only_one_disk_of_the_mirror() -> None:
+    """Counter-test: with nobody to share with, the stripe reads much faster."""
+    assert copied("linux-raid1-2/1", "raid1") < 0.85 * copied("linux-raid1-2/1", "raid0")
+
+
+def test_five_mirrors_win_only_under_many_readers() -> None:
+    """Protects the ranking of five disks: five readers are best off with a mirror each, one with parity."""
+    assert copied("linux-raid1-5/1") < 0.8 * copied("linux-raid4/1")
+    assert copied("linux-raid1-5/5") > 1.05 * copied("linux-raid4/5")
+
+
+@pytest.mark.slow
+def test_graid3_on_files_is_good_for_one_reader_only() -> None:
+    """Protects the order of five disks in lockstep and four in RAID 0+1: 1.3 times as fast, then behind."""
+    assert copied("graid3-5/1") > 1.3 * copied("nvidia-raid01/1")
+    assert copied("graid3-5/5") < copied("nvidia-raid01/5")
+    assert copied("graid3-5/5") < 0.65 * copied("graid3-5/1")

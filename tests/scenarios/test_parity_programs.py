@@ -82,7 +82,7 @@ def test_on_linux_2_4_18_a_writer_fills_whole_stripes() -> None:
         if hold == "timer":
             settings = array._writer._settings
             array._writer._settings = type(settings)(
-                **{name: getattr(settings, name) for name in settings.__slots__ if name != "waiting_unplugs"}
+                **{name: getattr(settings, name) for name in settings.__slots__ if name != "shared_plug"}
             )
             array._writer._hold_s = 0.003
         made.run()

@@ -54,7 +54,7 @@ def by_phase(program: Iozone) -> dict[str, list[Operation]]:
     current: list[Operation] = []
     for operation in program.operations():
         if operation.kind is Kind.MARK:
-            current = phases[operation.file] = []
+            current = phases.setdefault(operation.file, [])
         else:
             current.append(operation)
     return phases
