@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..model.errors import InputError
+from ..model.programs.iozone import Iozone
 from ..scenarios.prediction import Prediction
 from ..scenarios.programs import DropCacheStep, ProgramsSpec
 from ..scenarios.workloads import Workload
@@ -61,6 +62,7 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
         **{f"{phase}_rate": "bytes/s" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
         **{f"{phase}_cpu": "share" for phase in ("seq_write", "rand_write", "seq_read", "rand_read")},
     },
+    "iozone": {**_TIMES, **{f"{phase.replace(' ', '_')}_rate": "bytes/s" for phase in Iozone.reported}},
 }
 
 

@@ -55,6 +55,9 @@ class Mapper(Protocol):
     def needs_map(self, file: Any, start: int, end: int) -> bool:
         """Whether something must be read to find [start, end)."""
 
+    def mapped_until(self, file: Any, start: int, end: int) -> int:
+        """How far from `start` towards `end` the file can be found without reading anything."""
+
     def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
         """Read it."""
 
@@ -222,11 +225,18 @@ class PageCache:
             call_end = position - (position - start) % call_bytes + call_bytes
             window = read_ahead.touch(position, call_end if call_end < end else end)
             if window is not None:
-                if mapper is not None and mapper.needs_map(file, *window):
-                    yield from mapper.load_map(file, *window, by)
-                cost = self._read_pages(file, window[0], window[1], by.stream) * page_price
-                by.cpu_s += cost
-                by.owed_s += cost
+                at, stop = window
+                while at < stop:
+                    known = stop if mapper is None else mapper.mapped_until(file, at, stop)
+                    if known > at:
+                        cost = self._read_pages(file, at, known, by.stream) * page_price
+                        by.cpu_s += cost
+                        by.owed_s += cost
+                        at = known
+                    else:
+                        # What lies in front of the unknown is on its way while this is read.
+                        assert mapper is not None
+                        yield from mapper.load_map(file, at, at + 1, by)
             ready = file.cached.run_from(position)
             if ready == position:
                 if by.owed_s:

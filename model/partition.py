@@ -9,7 +9,8 @@ from .raw_cache import BlockDevice
 from .request import Request
 
 STRETCH_BYTES = 128 << 20
-"""A stretched partition keeps so many bytes together."""
+"""A stretched partition keeps so many bytes together, unless the file system has other groups."""
+_LARGEST_PIECE = 512 << 20
 _WHOLE_BYTES = 1 << 20
 """Its size is a multiple of this."""
 
@@ -18,7 +19,7 @@ class Partition:
     """A part of a block device.
 
     In a run at a scale of `stretch`, where everything is that many times smaller, what lies on the disk is spread out
-    again: each piece of 128 MiB stands for `stretch` of them, so that files are as far from each other, and from the
+    again: each piece stands for `stretch` of them, so that files are as far from each other, and from the
     fast edge of the disk, as in the whole run.
 
     Parameters
@@ -29,14 +30,17 @@ class Partition:
         Where (bytes).
     stretch
         1, or the scale of the run.
+    group_bytes
+        Allocation group of the file system on it: pieces are as large, unless that is too much.
     """
 
-    __slots__ = ("_device", "_start", "_stretch", "capacity", "name", "plug")
+    __slots__ = ("_device", "_piece", "_start", "_stretch", "capacity", "name", "plug")
 
-    def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1) -> None:
+    def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1, group_bytes: int = 0) -> None:
         self._device = device
         self._start = start
         self._stretch = stretch
+        piece = self._piece = group_bytes if STRETCH_BYTES < group_bytes <= _LARGEST_PIECE else STRETCH_BYTES
         self.name = device.name
         self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
         self.plug: Callable[[], None] | None = getattr(device, "plug", None)
@@ -50,7 +54,7 @@ class Partition:
         """Queue a request, at its place on the device."""
         offset = request.offset
         if self._stretch > 1:
-            inside = offset % STRETCH_BYTES
+            inside = offset % self._piece
             offset = (offset - inside) * self._stretch + inside
         request.offset = offset + self._start
         self._device.submit(request)

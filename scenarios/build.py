@@ -172,7 +172,7 @@ class BuiltMachine:
             task_plug=self.kernel.queue.task_plug,
         )
         size = spec.size or device.capacity - spec.start
-        partition = Partition(device, spec.start, size, self.scale)
+        partition = Partition(device, spec.start, size, self.scale, kind.group)
         cache = PageCache(self.engine, self.host, partition, settings, self.pages, self.memory, self._read_ahead(array))
         system = FileSystem(
             self.engine,

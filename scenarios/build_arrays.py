@@ -34,7 +34,8 @@ from ..model.mirror_array import MirrorArray
 from ..model.parity_array import ParityArray
 from ..model.parity_settings import ParitySettings
 from ..model.raid10_array import Raid10Array
-from ..model.read_balance import READ_BALANCE, GmirrorPrefer, GmirrorSplit, Md61Raid10, ReadBalance
+from ..model.read_balance import READ_BALANCE, AtaRaid, GmirrorPrefer, GmirrorSplit, Md61Raid10, ReadBalance
+from ..model.read_balance.ataraid import Turn
 from ..model.resync import Action, Resync
 from ..model.resync_barrier import RESYNC_BARRIER
 from ..model.spares import HotSpares, MemberSlot
@@ -181,6 +182,7 @@ class _Builder:
         self._controller = controller
         self._member = member
         self._stand_by: list[Any] | None = None
+        self._turn = Turn()
 
     def assemble(self, name: str, layout: Layout, members: Sequence[Any], slots: Sequence[str]) -> Any:
         """The array of `layout` over `members`, which are called `slots`; of a layout of layouts the whole stack."""
@@ -330,6 +332,8 @@ class _Builder:
         rotational = [True] * len(slots)  # every drive in the catalogue turns
         if policy is Md61Raid10:
             return Md61Raid10(len(slots), rotational, near)
+        if policy is AtaRaid:
+            return AtaRaid(len(slots), columns=max(1, len(spec.members) // len(slots)), turn=self._turn)
         if policy is GmirrorSplit and spec.slice is not None:
             return GmirrorSplit(len(slots), spec.slice)
         if policy is GmirrorPrefer and spec.prefer is not None:

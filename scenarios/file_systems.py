@@ -15,6 +15,7 @@ from .programs import (
     DropCacheStep,
     ExtractStep,
     FileSystemSpec,
+    IozoneStep,
     ProgramsSpec,
     Step,
     TarPipeStep,
@@ -137,7 +138,7 @@ class FileSystems:
 
     def _check_room(self, step: Step, on: str, processes: int, at: tuple[str | int, ...]) -> None:
         """Refuse files that cannot fit their file system."""
-        if not isinstance(step, (BonnieStep, WriteFileStep, CopyFileStep, TiobenchStep)):
+        if not isinstance(step, (BonnieStep, WriteFileStep, CopyFileStep, TiobenchStep, IozoneStep)):
             return
         files = step.files if isinstance(step, BonnieStep) else 1
         spec = self._mounted[on]

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..model.process import Phase
-from ..model.programs import bonnie_plus_plus_report, bonnie_report, postmark_report, tiobench_report
+from ..model.programs import bonnie_plus_plus_report, bonnie_report, iozone_report, postmark_report, tiobench_report
 from ..model.programs.phase_result import PhaseResult
 from ..model.programs.time_report import dd_lines, time_lines
 from .programs import (
     BonniePlusPlusStep,
     BonnieStep,
     DropCacheStep,
+    IozoneStep,
     PostMarkStep,
     Step,
     TiobenchStep,
     WriteFileStep,
 )
-from .steps import Setting, bonnie, bonnie_plus_plus, postmark, tiobench
+from .steps import Setting, bonnie, bonnie_plus_plus, iozone, postmark, tiobench
 
 _LATER_BONNIE = "1.96"
 _PHASES = ("create", "transactions", "delete", "end")
@@ -104,6 +105,10 @@ def _tiobench(step: TiobenchStep, ran: Ran) -> str:
     return tiobench_report.report([(tiobench(step, ran.whole).settings, ran.results())])
 
 
+def _iozone(step: IozoneStep, ran: Ran) -> str:
+    return iozone_report.report(iozone(step, ran.whole), ran.results())
+
+
 def _dd(step: WriteFileStep, ran: Ran) -> str:
     size = step.size // step.block_size * step.block_size or step.block_size
     result = PhaseResult("", ran.seconds, size, cpu_s=ran.cpu_s)
@@ -119,5 +124,6 @@ _REPORTS: dict[type, Callable[[Any, Ran], str]] = {
     BonniePlusPlusStep: _bonnie_plus_plus,
     PostMarkStep: _postmark,
     TiobenchStep: _tiobench,
+    IozoneStep: _iozone,
     WriteFileStep: _dd,
 }

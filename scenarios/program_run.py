@@ -14,6 +14,7 @@ from ..model.paged_file import PagedFile
 from ..model.pipe import Pipe
 from ..model.process import IN_MEMORY, Phase, Process
 from ..model.programs.copying import Tree
+from ..model.programs.iozone import Iozone
 from .build import BuiltMachine
 from .file_systems import LEAST_BYTES
 from .machine import LEAST_MEMORY
@@ -23,6 +24,7 @@ from .programs import (
     BonniePlusPlusStep,
     BonnieStep,
     DropCacheStep,
+    IozoneStep,
     PostMarkStep,
     ProgramsSpec,
     Step,
@@ -76,6 +78,8 @@ def _bytes(step: Step, memory: int) -> int:
         return (step.number + step.transactions) * (step.low + step.high) // 2
     if isinstance(step, TiobenchStep):
         return 2 * step.size
+    if isinstance(step, IozoneStep):
+        return len(Iozone.phases) * step.size
     if isinstance(step, DropCacheStep):
         return 0
     size = getattr(step, "size", None)

@@ -13,7 +13,9 @@ from ..model.file_system import FileSystemSettings, file_system_settings
 from ..model.spec import PositiveSize, Size, Spec, refusal
 from ..model.spec_errors import changed
 
+_KIB = 1 << 10
 _MIB = 1 << 20
+_LEAST_IOZONE = 64 * _KIB
 
 
 def _whole_mebibytes(value: int) -> int:
@@ -24,6 +26,16 @@ def _whole_mebibytes(value: int) -> int:
 
 Mebibytes = Annotated[PositiveSize, AfterValidator(_whole_mebibytes)]
 """Bytes, of which a program counts whole units of 2^20."""
+
+
+def _whole_kibibytes(value: int) -> int:
+    if value % _KIB:
+        raise refusal(f"{value} bytes", "allowed: whole KiB; the program takes no others")
+    return value
+
+
+Kibibytes = Annotated[PositiveSize, AfterValidator(_whole_kibibytes)]
+"""Bytes, in whole units of 2^10."""
 
 
 def _plain_name(value: str) -> str:
@@ -234,6 +246,32 @@ class TiobenchStep(_Step):
     random_ios: int = Field(default=4000, ge=1)
 
 
+class IozoneStep(_Step):
+    """iozone: a file in records, in every order (``-i 0`` to ``-i 7``); no sync is timed.
+
+    Attributes
+    ----------
+    size
+        ``-s``, whole records.
+    record
+        ``-r``.
+    """
+
+    program: Literal["iozone"]
+    size: Kibibytes
+    record: Kibibytes = 4096
+
+    @model_validator(mode="after")
+    def _whole_records(self) -> Self:
+        if self.size < _LEAST_IOZONE:
+            raise refusal(f"{self.size} bytes", "allowed: 64KiB or more", ("size",))
+        if self.record > self.size:
+            raise refusal(f"{self.record} bytes in a file of {self.size}", "allowed: at most the file", ("record",))
+        if self.size % self.record:
+            raise refusal(f"{self.size} bytes", f"allowed: whole records of {self.record} bytes", ("size",))
+        return self
+
+
 class DropCacheStep(_Step):
     """The file system is unmounted and mounted again (or the machine started anew): nothing is cached."""
 
@@ -252,6 +290,7 @@ Step = (
     | ArchiveStep
     | TarPipeStep
     | TiobenchStep
+    | IozoneStep
     | DropCacheStep
 )
 """Any step."""
@@ -268,6 +307,7 @@ _PROGRAMS = {
     "tar-c": ArchiveStep,
     "tar-pipe": TarPipeStep,
     "tiobench": TiobenchStep,
+    "iozone": IozoneStep,
     "remount": DropCacheStep,
 }
 
@@ -294,6 +334,7 @@ AnyStep = Annotated[
     | Annotated[ArchiveStep, Tag("tar-c")]
     | Annotated[TarPipeStep, Tag("tar-pipe")]
     | Annotated[TiobenchStep, Tag("tiobench")]
+    | Annotated[IozoneStep, Tag("iozone")]
     | Annotated[DropCacheStep, Tag("remount")],
     Discriminator(_program),
     BeforeValidator(_known_program),

@@ -16,6 +16,7 @@ from ..model.programs.bonnie_plus_plus import (
 )
 from ..model.programs.copying import Tree, copy, tar_create, tar_extract
 from ..model.programs.file_io import cat, cp_file, dd_write
+from ..model.programs.iozone import STRIDE, Iozone, timed
 from ..model.programs.linux_tree import linux_2_6_13
 from ..model.programs.operation import Kind, Operation
 from ..model.programs.postmark import PostMark, PostMarkSettings
@@ -27,6 +28,7 @@ from .programs import (
     CopyFileStep,
     CopyTreeStep,
     ExtractStep,
+    IozoneStep,
     PostMarkStep,
     ReadFileStep,
     Step,
@@ -39,6 +41,8 @@ from .programs import (
 MIB = 1 << 20
 _TREE = "linux-2.6.13"
 _COPY = "copy"
+_LEAST_RECORDS = 2 * STRIDE
+"""iozone reads by strides only the start of a file that has no more records than one stride."""
 Children = Callable[[str, int], Iterable[Operation]]
 
 
@@ -301,6 +305,25 @@ def _tiobench(step: TiobenchStep, setting: Setting) -> tuple[Job, Figures]:
     return Job(bench.operations(), bench.thread, file_bytes=bench.size * step.threads), figures
 
 
+def iozone(step: IozoneStep, setting: Setting) -> Iozone:
+    """The run of a step."""
+    records = step.size // step.record
+    return Iozone(max(min(records, _LEAST_RECORDS), records // setting.scale) * step.record, step.record)
+
+
+def _iozone(step: IozoneStep, setting: Setting) -> tuple[Job, Figures]:
+    run = iozone(step, setting)
+
+    def figures(phases: list[Phase]) -> dict[str, float]:
+        return {
+            f"{name.replace(' ', '_')}_rate": phase.bytes / phase.seconds
+            for name, phase in timed(phases).items()
+            if name in run.reported and phase.seconds
+        }
+
+    return Job(run.operations(), file_bytes=run.size * len(run.phases)), figures
+
+
 _PLANS: dict[type, Callable[[Any, Setting], tuple[Job, Figures]]] = {
     BonnieStep: _bonnie,
     BonniePlusPlusStep: _bonnie_plus_plus,
@@ -313,4 +336,5 @@ _PLANS: dict[type, Callable[[Any, Setting], tuple[Job, Figures]]] = {
     ArchiveStep: _archive,
     TarPipeStep: _tar_pipe,
     TiobenchStep: _tiobench,
+    IozoneStep: _iozone,
 }

@@ -23,6 +23,7 @@ from raidsim.scenarios.programs import (
     CopyTreeStep,
     ExtractStep,
     FileSystemSpec,
+    IozoneStep,
     PostMarkStep,
     ProgramsSpec,
     ReadFileStep,
@@ -109,6 +110,7 @@ def test_example_files_run(path: Path) -> None:
         ArchiveStep,
         TarPipeStep,
         TiobenchStep,
+        IozoneStep,
     ],
 )
 def test_every_field_of_a_scenario_is_described(described: type[Spec]) -> None:

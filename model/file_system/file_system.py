@@ -21,7 +21,7 @@ from ..paged_file import ExtentMap
 from .groups import Groups
 from .inodes import Inodes
 from .journal import BlockJournal, Journal, NoJournal, RecordJournal
-from .mapping import Allocator, maps_of
+from .mapping import Allocator, map_entries, maps_of
 from .metadata import Metadata
 from .names import Names
 from .nodes import Directory, File
@@ -415,6 +415,15 @@ class FileSystem:
         if file.maps is None:
             return False
         return not all(self.metadata.in_memory(address) for address in maps_of(file, start, end))
+
+    def mapped_until(self, file: File, start: int, end: int) -> int:
+        """How far from `start` towards `end` the file can be found without reading anything."""
+        if file.in_leaf:
+            return end if self.metadata.in_memory(file.inode) else start
+        for position, address in map_entries(file, start, end):
+            if not self.metadata.in_memory(address):
+                return max(start, position)
+        return end
 
     def load_map(self, file: File, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
         """Read it."""

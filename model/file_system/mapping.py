@@ -162,6 +162,11 @@ class Allocator:
 
 def maps_of(file: File, start: int, end: int) -> Iterator[int]:
     """Addresses of the mapping blocks beyond the inode that say where [start, end) of a file is."""
+    return (address for _, address in map_entries(file, start, end))
+
+
+def map_entries(file: File, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The same, each with the first byte that it maps."""
     maps = file.maps
     if not maps or end <= maps[0][0]:
         return
@@ -169,5 +174,5 @@ def maps_of(file: File, start: int, end: int) -> Iterator[int]:
     while i > 0 and maps[i - 1][0] == maps[i][0]:
         i -= 1
     while i < len(maps) and maps[i][0] < end:
-        yield maps[i][1]
+        yield maps[i]
         i += 1

@@ -1,9 +1,9 @@
 """iozone by Norcott and Capps: one file in records, in every order of interest (``-i 0`` to ``-i 7``).
 
-Facts from iozone.c 3.4xx. Without ``-c`` and ``-e`` the clock of a phase runs from its first record to its last: opening
-the file, syncing it and reading a record to warm up come before, syncing and closing it afterwards. So a sync is never
-timed, but leaves every phase a file without dirty pages. The records of the random phases are shuffled by the 64-bit
-Mersenne Twister, whose key is fixed, so the order is the same in every run.
+Facts from iozone.c 3.4xx. Without ``-c`` and ``-e`` the clock of a phase runs from its first record to its last: the
+file is opened, synced and warmed up by reading a record before, and synced and closed afterwards. So no sync is timed,
+and every phase finds a file without dirty pages. The records of the random phases are shuffled by the 64-bit Mersenne
+Twister, whose key is fixed, so the order is the same in every run.
 """
 
 from __future__ import annotations
@@ -61,10 +61,11 @@ class Iozone:
         *("write", "rewrite", "read", "reread", "random read", "random write", "backward read", "backward reread"),
         *("record rewrite", "stride read", "fwrite", "frewrite", "fread", "freread"),
     )
-    """In order. iozone reports no rate for "backward reread".
-
-    Each has three marks of its name: where it begins, where its clock starts, and where its clock stops.
+    """In order. Each has three marks of its name: where it begins, where its clock starts, and where its clock stops.
     """
+
+    reported = tuple(phase for phase in phases if phase != "backward reread")
+    """The phases whose rates it prints."""
 
     def __init__(self, size: int, record: int, stride: int = STRIDE, name: str = "iozone.tmp") -> None:
         self.record = record

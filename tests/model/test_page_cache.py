@@ -129,6 +129,13 @@ class Map:
         cache = self.bench.cache
         return not all(cache.is_cached(cache.device_file, at, at + 4 * KIB) for at in self._blocks(start, end))
 
+    def mapped_until(self, _: Any, start: int, end: int) -> int:
+        span = 256 * KIB
+        at = start
+        while at < end and not self.needs_map(_, at, at + 1):
+            at = at - at % span + span
+        return min(at, end)
+
     def load_map(self, _: Any, start: int, end: int, by: Any) -> Generator[Any, Any, None]:
         for at in self._blocks(start, end):
             yield from self.bench.cache.fetch(self.bench.cache.device_file, at, at + 4 * KIB, by)

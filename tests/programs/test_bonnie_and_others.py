@@ -136,6 +136,24 @@ def test_iozone_backward_and_stride() -> None:
     assert set(small) == {0}, "a file of no more than 17 records is read at its start only"
 
 
+def test_iozone_times_the_records_and_nothing_else() -> None:
+    """Protects the marks: opening, syncing and closing lie outside the part of each phase that is timed."""
+    parts: list[tuple[str, list[Operation]]] = []
+    for operation in Iozone(MIB, 64 * KIB).operations():
+        if operation.kind is Kind.MARK:
+            parts.append((operation.file, []))
+        elif parts:
+            parts[-1][1].append(operation)
+    assert [name for name, _ in parts[::3]] == list(Iozone.phases)
+    for _, operations in parts[1::3]:
+        assert {operation.kind for operation in operations} <= {Kind.READ, Kind.WRITE, Kind.SEEK}
+        assert sum(operation.size for operation in operations) == MIB
+    before = [operation.kind for operation in parts[6][1]]
+    assert before == [Kind.OPEN, Kind.FSYNC, Kind.READ, Kind.SEEK], "a record is read to warm up"
+    assert {operations[-1].kind for _, operations in parts[2:-1:3]} == {Kind.CLOSE}
+    assert parts[-1][1][-1].kind is Kind.UNLINK
+
+
 def test_tar_writes_as_far_as_its_record_goes() -> None:
     """Protects the boundaries: 10,240 bytes less the headers before, whole records, and the rest."""
     tree = Tree((("d", (TreeFile("d/a", 25_000), TreeFile("d/b", 100))),))

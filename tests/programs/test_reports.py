@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.programs import bonnie_plus_plus_report, bonnie_report, hdparm, tiobench_report
+from raidsim.model.programs import bonnie_plus_plus_report, bonnie_report, hdparm, iozone_report, tiobench_report
 from raidsim.model.programs.bonnie import Bonnie, bonnie_1_2, bonnie_1_4
 from raidsim.model.programs.bonnie_plus_plus import BonniePlusPlusSettings, version_1_03, version_1_9
+from raidsim.model.programs.iozone import Iozone
 from raidsim.model.programs.phase_result import PhaseResult
 from raidsim.model.programs.time_report import dd_lines, time_lines
 from raidsim.model.programs.tiobench import TiobenchSettings
@@ -128,6 +129,16 @@ TIOBENCH = {
 TIOBENCH_LINE = "   .     512    4096    1  38.60 20.2% 0.844 0.97% 32.85 34.4% 1.090 0.90%\n"
 
 
+# iozone 3.492 -az on an eMMC, 22 November 2023: the line of 16 MiB in records of 64 KiB.
+IOZONE_LINES = """\
+                                                              random    random     bkwd    record    stride
+              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   \
+fwrite frewrite    fread  freread
+           16384      64   164194   186220   155888   156079   153358   215180   151573    228310    149445   \
+246653   239001  9776835  9377906
+"""
+
+
 def transfer(name: str, size: int, kib_per_s: float, percent: float, longest_s: float = 0.0) -> PhaseResult:
     """A phase of so many bytes at a printed rate, the rest of which was cut off."""
     seconds = size / KIB / (kib_per_s + 0.5)
@@ -229,6 +240,21 @@ def test_tiobench_prints_the_published_line() -> None:
     text = tiobench_report.report([(settings, results)])
     assert text.endswith(TIOBENCH_LINE)
     assert text.count("\n") == 6
+
+
+def test_iozone_prints_the_published_line() -> None:
+    """Protects the columns, two of which are wider, KiB that are cut, and the part of each phase that is timed."""
+    run = Iozone(16 * MIB, 64 * KIB)
+    rates = dict(zip(run.reported, map(int, IOZONE_LINES.splitlines()[-1].split()[2:]), strict=True))
+    results = [PhaseResult("", 1.0)]
+    for name in run.phases:
+        results.append(PhaseResult(name, 7.0, 1))
+        results.append(transfer(name, 16 * MIB, rates.get(name, 1), 0.0))
+        results.append(PhaseResult(name, 7.0))
+    lines = iozone_report.report(run, results).splitlines()
+    assert lines[0] == "\tFile size set to 16384 kB"
+    assert [line.rstrip() for line in lines[4:7]] == IOZONE_LINES.splitlines()
+    assert lines[-1] == "iozone test complete."
 
 
 def test_time_and_dd() -> None:

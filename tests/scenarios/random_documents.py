@@ -377,6 +377,7 @@ class _Scenario:
         size = self.one("1MiB", "3MiB", "20MiB", "7654912B", *self.loose("1B", "1000B", "1TiB"))
         tree = self.tree if self.careful else {"files": self.one(1, 100), "bytes": self.one("1B", "3MB")}
         block = self.one("512B", "4KiB", "1MiB", "1000B", *self.loose("4MiB", "1B"))
+        record = self.one("4KiB", "32KiB", "64KiB", *self.loose("1000B", "128KiB"))
         step: Document = self.one(
             {"program": "bonnie", "size": size, "files": self.one(1, 2), "sync": self.maybe()},
             {"program": "bonnie++", "size": size, "version": self.one("1.03", "1.9"), "small_files": self.one(0, 1)},
@@ -391,6 +392,7 @@ class _Scenario:
             {"program": "tar-c", "tree": tree},
             {"program": "tar-pipe", "tree": tree, "source": self.one(*points, *self.loose("/mnt"))},
             {"program": "tiobench", "size": size, "threads": self.one(1, 3), "random_ios": self.one(1, 40)},
+            {"program": "iozone", "size": self.one("64KiB", "1MiB", "4MiB", *self.loose(size)), "record": record},
             {"program": "remount"},
             *self.loose({"program": "fsx"}),
         )

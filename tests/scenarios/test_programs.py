@@ -156,6 +156,53 @@ def test_tiobench_and_bonnie_plus_plus_and_time_report() -> None:
     assert reports["cp"].startswith("real\t0m")
 
 
+def iozone(size: str = "16MiB", **more: Any) -> Document:
+    """iozone in records of 64 KiB."""
+    return {"program": "iozone", "size": size, "record": "64KiB", **more}
+
+
+def test_iozone_reads_a_file_that_fits_from_memory_and_others_from_the_drive() -> None:
+    """Protects every order of reading: all are as fast in memory; on the drive reading in order is fastest, and a file
+    of eight times the memory never is at memory's speed but where one record is written again and again.
+    """
+    fits, larger = (run(iozone("128MiB"), memory=memory).figures for memory in ("512MiB", "24MiB"))
+    orders = ("reread", "random_read", "backward_read", "stride_read", "fread", "freread")
+    for order in orders:
+        assert fits[f"iozone.{order}_rate"] == pytest.approx(fits["iozone.read_rate"], rel=0.05)
+        assert fits[f"iozone.{order}_rate"] > 4e8
+        assert larger[f"iozone.{order}_rate"] < 8e7
+    for order in ("random_read", "backward_read", "stride_read"):
+        assert larger[f"iozone.{order}_rate"] < 0.5 * larger["iozone.reread_rate"]
+    assert larger["iozone.write_rate"] < 1e8
+    assert larger["iozone.record_rewrite_rate"] > 4e8
+
+
+def test_iozone_times_no_sync() -> None:
+    """Protects the clock: what memory takes is written at memory's speed, though all of it has to be on the drive
+    before the next phase begins; that is in the seconds of the whole run.
+    """
+    figures = run(iozone(), memory="256MiB").figures
+    assert figures["iozone.write_rate"] > 4e8
+    assert figures["iozone.frewrite_rate"] > 4e8
+    timed = sum(14 * (1 << 24) / rate / 13 for name, rate in figures.items() if name.endswith("_rate"))
+    assert figures["iozone.seconds"] > 3 * timed
+    assert figures["iozone.seconds"] > 4 * (1 << 24) / 8e7
+
+
+def test_iozone_at_a_scale_prints_the_whole_file() -> None:
+    """Protects the report: the figures in KiB, cut, beside the whole size; the rates are those of the whole run."""
+    whole, scaled = (run(iozone("96MiB"), memory="48MiB", scale=scale) for scale in (1, 2))
+    row = scaled.reports["iozone"].splitlines()[6].split()
+    figures = [rate for name, rate in scaled.figures.items() if name.endswith("_rate")]
+    assert row == ["98304", "64", *(str(int(rate / 1024)) for rate in figures)]
+    for name in ("read", "random_read", "stride_read", "fread"):
+        assert scaled.figures[f"iozone.{name}_rate"] == pytest.approx(whole.figures[f"iozone.{name}_rate"], rel=0.1)
+    few = BuiltMachine(spec(iozone("4MiB")), scale=16)
+    made = ProgramRun(few, Sample())
+    made.run()
+    assert {phase.bytes for phase in made.phases["iozone"] if phase.bytes > 1 << 16} == {34 << 16}
+
+
 def test_processes_share_the_drive() -> None:
     """Protects concurrent copies: two processes that read 16 MiB each take more than twice as long as one alone, and
     the mean over both is what each of them sees.
@@ -231,6 +278,11 @@ def test_an_array_may_be_rebuilding() -> None:
         ({"workload": {"kind": "programs", "steps": [dd("1TiB")]}}, ["1 TiB on /data", "steps[0].size"]),
         ({"workload": {"kind": "programs", "steps": [dd("1MiB", file="a/b")]}}, ["'a/b'", "a name without /"]),
         ({"workload": {"kind": "programs", "steps": [{"program": "bonnie", "size": "1kB"}]}}, ["1000 bytes", "1MiB"]),
+        ({"workload": {"kind": "programs", "steps": [iozone("60KiB")]}}, ["61440 bytes", "64KiB or more"]),
+        ({"workload": {"kind": "programs", "steps": [iozone(record="32MiB")]}}, ["record", "at most the file"]),
+        ({"workload": {"kind": "programs", "steps": [iozone(record="48KiB")]}}, ["whole records of 49152 bytes"]),
+        ({"workload": {"kind": "programs", "steps": [iozone(record="1000B")]}}, ["record", "1000 bytes", "whole KiB"]),
+        ({"workload": {"kind": "programs", "steps": [iozone("1TiB")]}}, ["1 TiB on /data", "steps[0].size"]),
         (
             {"workload": {"kind": "programs", "steps": [{"program": "tar-x", "archive": "a.tar"}]}},
             ["'a.tar'", "no step before"],
