@@ -36,6 +36,10 @@ BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
+_ONE_SD_PERCENT = 68.3
+_OUTLIER_SD = 3.0
+"""A cell that is off by more standard deviations pulls less than in proportion: it shows a mechanism that is missing,
+which no parameter should stand in for."""
 MOST_EVALUATIONS = 12
 MOST_JACOBIANS = 3
 TOLERANCE = 0.03
@@ -44,8 +48,9 @@ MOST_DIRECTIONS = 2
 """Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30)
-SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 28)
-"""For finite differences: shorter, because both ends share the random streams."""
+SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30)
+"""For finite differences: shorter on raw devices, because both ends share the random streams. Programs run at the same
+scale as for the residuals: what a scale changes would be taken for a slope."""
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
@@ -84,11 +89,11 @@ class Fit:
         simulated = self._evaluator.simulated
         theta = np.zeros(len(self._sd))
         covariance = np.diag(self._sd**2)
-        rms, converged, message = UNCALIBRATED_SD, True, "no cell to calibrate on: the priors stand"
+        discrepancy, converged, message = UNCALIBRATED_SD, True, "no cell to calibrate on: the priors stand"
         if self._cells:
             theta, converged, message = self._optimum()
-            rms = float(np.sqrt(np.mean(self._ratios(theta) ** 2)))
-            jacobian = self._scaled(self._fitted_slopes(), self._cell_sd(rms))
+            discrepancy = float(np.percentile(np.abs(self._ratios(theta)), _ONE_SD_PERCENT))
+            jacobian = self._scaled(self._fitted_slopes(), self._cell_sd(discrepancy))
             covariance = np.linalg.inv(jacobian.T @ jacobian)
         errors = np.sqrt(np.diag(covariance))
         rows = {
@@ -110,7 +115,7 @@ class Fit:
                 for parameter, value, error in zip(self.study.parameters, theta, errors, strict=True)
             ),
             correlation=tuple(tuple(float(x) for x in row) for row in covariance / np.outer(errors, errors)),
-            rms=rms,
+            discrepancy=discrepancy,
             sensitivities={name: tuple(float(x) for x in row) for name, row in rows.items()},
             spreads=spreads,
             simulations=self._evaluator.simulated - simulated,
@@ -128,6 +133,8 @@ class Fit:
             jac=self._jacobian,
             bounds=(-bound, bound),
             x_scale=self._sd,
+            loss="soft_l1",
+            f_scale=_OUTLIER_SD,
             ftol=TOLERANCE,
             xtol=TOLERANCE,
             max_nfev=MOST_EVALUATIONS,

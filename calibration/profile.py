@@ -53,8 +53,8 @@ class Profile(Spec):
         In the study's order.
     correlation
         Between the parameters, in the same order.
-    rms
-        Root mean square of ln(predicted / measured) over the calibrate cells; what is taken for it without any.
+    discrepancy
+        What 68.3 % of the calibrated cells are off by at most (ln): one standard deviation, were they normal.
     sensitivities
         Per cell: d ln(figure) / d ln(factor) for every parameter, in the same order.
     spreads
@@ -69,7 +69,7 @@ class Profile(Spec):
     fingerprint: str
     parameters: tuple[FittedParameter, ...]
     correlation: tuple[tuple[float, ...], ...]
-    rms: float = Field(ge=0)
+    discrepancy: float = Field(ge=0)
     sensitivities: dict[str, tuple[float, ...]]
     spreads: dict[str, float] = Field(default_factory=dict)
     simulations: int

@@ -40,7 +40,7 @@ class Partition:
         self._device = device
         self._start = start
         self._stretch = stretch
-        piece = self._piece = group_bytes if STRETCH_BYTES < group_bytes <= _LARGEST_PIECE else STRETCH_BYTES
+        self._piece = group_bytes if STRETCH_BYTES < group_bytes <= _LARGEST_PIECE else STRETCH_BYTES
         self.name = device.name
         self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
         self.plug: Callable[[], None] | None = getattr(device, "plug", None)

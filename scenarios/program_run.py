@@ -41,6 +41,11 @@ _STUCK_S = 1000.0
 """Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
 _FILE_BYTES = 32 * 1024
 """A small file is as much to simulate as so many bytes of a large one."""
+_RECORD_BYTES = 32 * 1024
+"""The same of a record that does not follow the one before."""
+_DRIVES = 3
+_MOST_POSTMARK = 8
+"""With fewer files the metadata of all of them stay in memory, which those of the whole pool do not."""
 _PASSES = 6
 """A bonnie writes its file three times and reads it three times."""
 
@@ -54,7 +59,10 @@ def most_scale(scenario: ScenarioSpec) -> int:
 
 
 def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
-    """The scale of a run of programs: 1, or the power of two that keeps it within `sample.program_bytes`."""
+    """The scale of a run of programs: 1, or the power of two that keeps it within what `sample` allows.
+
+    More drives allow more, since their caches do not shrink.
+    """
     workload = scenario.workload
     assert isinstance(workload, ProgramsSpec)
     if sample.scale is not None:
@@ -63,7 +71,10 @@ def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
     moved = workload.processes * sum(_bytes(step, scenario.machine.memory) for step in workload.steps)
     scale = 1
     most = min(most_scale(scenario), memory // sample.least_memory_bytes)
-    while moved / scale > sample.program_bytes and 2 * scale <= most:
+    if any(isinstance(step, PostMarkStep) for step in workload.steps):
+        most = min(most, _MOST_POSTMARK)
+    allowed = sample.program_bytes * max(1.0, len(scenario.machine.drives) / _DRIVES)
+    while moved / scale > allowed and 2 * scale <= most:
         scale *= 2
     return scale
 
@@ -79,7 +90,9 @@ def _bytes(step: Step, memory: int) -> int:
     if isinstance(step, TiobenchStep):
         return 2 * step.size
     if isinstance(step, IozoneStep):
-        return len(Iozone.phases) * step.size
+        scattered = len(Iozone.scattered)
+        each = max(step.record, _RECORD_BYTES)
+        return (len(Iozone.phases) - scattered) * step.size + scattered * step.size // step.record * each
     if isinstance(step, DropCacheStep):
         return 0
     size = getattr(step, "size", None)

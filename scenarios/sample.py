@@ -30,8 +30,8 @@ class Sample:
     scale
         Programs on files run at this fraction of their sizes, counts and memory; None: as `program_bytes` says.
     program_bytes, least_memory_bytes
-        Programs are simulated at the smallest scale (a power of two) at which they move no more than the first, unless
-        memory would get smaller than the second.
+        Programs are simulated at the smallest scale (a power of two) at which they move no more than the first for
+        every three drives, unless memory would get smaller than the second.
     """
 
     read_bytes: int = 64 << 20
@@ -41,7 +41,7 @@ class Sample:
     dirty_swing_bytes: int = 16 << 20
     scale: int | None = None
     program_bytes: int = 2 << 30
-    least_memory_bytes: int = 24 << 20
+    least_memory_bytes: int = 48 << 20
 
 
 def sample_for(scenario: ScenarioSpec) -> Sample:

@@ -190,7 +190,7 @@ def compare(
 
 def _compared(study: StudySpec, profile: Profile | None, cell: Cell, prediction: Prediction) -> Compared:
     spread = profile.spread(cell.id) if profile is not None else 0.0
-    model = max(CELL_SD, profile.rms if profile is not None else UNCALIBRATED_SD)
+    model = max(CELL_SD, profile.discrepancy if profile is not None else UNCALIBRATED_SD)
     factor = math.exp(_NORMAL_QUANTILE * math.hypot(spread, model))
     predicted = figure_value(prediction, cell.run, cell.figure) / cell.scale
     return Compared(

@@ -66,6 +66,8 @@ class Iozone:
 
     reported = tuple(phase for phase in phases if phase != "backward reread")
     """The phases whose rates it prints."""
+    scattered = phases[4:10]
+    """The phases that move one record here and the next one there."""
 
     def __init__(self, size: int, record: int, stride: int = STRIDE, name: str = "iozone.tmp") -> None:
         self.record = record

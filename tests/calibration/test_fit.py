@@ -89,7 +89,7 @@ def test_without_calibrate_cells_the_priors_stand(study: StudySpec) -> None:
         profile = calibrate(validate(StudySpec, document), evaluator)
     assert profile.factors == {"media rate": 1.0, "bus": 1.0}
     assert [p.standard_error for p in profile.parameters] == pytest.approx([0.2, 0.2])
-    assert profile.rms == UNCALIBRATED_SD
+    assert profile.discrepancy == UNCALIBRATED_SD
     assert profile.spread("one") == pytest.approx(0.2, rel=0.1)
 
 
@@ -156,7 +156,7 @@ def test_an_interrupted_save_leaves_the_old_profile(
 
     monkeypatch.setattr("os.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        profile.model_copy(update={"rms": 0.5}).save(path)
+        profile.model_copy(update={"discrepancy": 0.5}).save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["small.yaml"]
 
@@ -165,7 +165,7 @@ def test_an_interrupted_save_leaves_the_old_profile(
     ("old", "new", "message"),
     [
         ("factor: ", "factor: -", "factor"),
-        ("rms:", "rmss:", "unknown key 'rmss'"),
+        ("discrepancy:", "discrepancies:", "unknown key 'discrepancies'"),
         ("converged: true", "converged: maybe", "converged"),
     ],
 )

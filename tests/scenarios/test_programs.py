@@ -190,13 +190,17 @@ def test_iozone_times_no_sync() -> None:
 
 
 def test_iozone_at_a_scale_prints_the_whole_file() -> None:
-    """Protects the report: the figures in KiB, cut, beside the whole size; the rates are those of the whole run."""
+    """Protects the report: the figures in KiB, cut, beside the whole size; the rates are those of the whole run. Short
+    records are more to simulate, and a small file keeps enough of them for its strides.
+    """
     whole, scaled = (run(iozone("96MiB"), memory="48MiB", scale=scale) for scale in (1, 2))
     row = scaled.reports["iozone"].splitlines()[6].split()
     figures = [rate for name, rate in scaled.figures.items() if name.endswith("_rate")]
     assert row == ["98304", "64", *(str(int(rate / 1024)) for rate in figures)]
     for name in ("read", "random_read", "stride_read", "fread"):
         assert scaled.figures[f"iozone.{name}_rate"] == pytest.approx(whole.figures[f"iozone.{name}_rate"], rel=0.1)
+    short = {"program": "iozone", "size": "256MiB", "record": "4KiB"}
+    assert scale_for(spec(short, memory="1GiB"), Sample()) > scale_for(spec(iozone("256MiB"), memory="1GiB"), Sample())
     few = BuiltMachine(spec(iozone("4MiB")), scale=16)
     made = ProgramRun(few, Sample())
     made.run()

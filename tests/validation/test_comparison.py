@@ -95,7 +95,7 @@ def runs() -> StudyComparison:
             "fingerprint": "",
             "parameters": parameters,
             "correlation": [[1.0, 0.0], [0.0, 1.0]],
-            "rms": 0.05,
+            "discrepancy": 0.05,
             "sensitivities": {cell.id: [3.0, 4.0] for cell in study.all_cells},
             "simulations": 0,
             "converged": True,
