@@ -22,7 +22,7 @@ from ..model.errors import InputError
 from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
 from .figures import figure_value
-from .profile import FittedParameter, Profile, fingerprint
+from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
 from .study import Cell, StudySpec
 from .study_runs import RunBuilder
 
@@ -41,7 +41,7 @@ _OUTLIER_SD = 3.0
 """A cell that is off by more standard deviations pulls less than in proportion: it shows a mechanism that is missing,
 which no parameter should stand in for."""
 MOST_EVALUATIONS = 12
-MOST_JACOBIANS = 3
+MOST_JACOBIANS = 2
 TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
 MOST_DIRECTIONS = 2
@@ -105,6 +105,7 @@ class Fit:
         return Profile(
             study=self.study.id,
             fingerprint=fingerprint(self.study),
+            data=data_fingerprint(self.study),
             parameters=tuple(
                 FittedParameter(
                     name=parameter.name,

@@ -19,6 +19,7 @@ from ..model.spec import Spec, refusal
 from ..model.spec_errors import load_spec
 from .study import StudySpec
 
+_KEPT = Path(__file__).parent / "profiles"
 _STUDIES = "studies"
 """The folder of studies: each is hashed by its own contents."""
 
@@ -47,8 +48,9 @@ class Profile(Spec):
 
     Attributes
     ----------
-    study, fingerprint
-        What it was fitted to: the study's id, and a hash of its contents and of the model's code.
+    study, fingerprint, data
+        What it was fitted to: the study's id, a hash of its contents and of the model's code, and one of the contents
+        alone.
     parameters
         In the study's order.
     correlation
@@ -67,6 +69,7 @@ class Profile(Spec):
 
     study: str
     fingerprint: str
+    data: str
     parameters: tuple[FittedParameter, ...]
     correlation: tuple[tuple[float, ...], ...]
     discrepancy: float = Field(ge=0)
@@ -153,14 +156,31 @@ def profile_path(study: StudySpec) -> Path:
     return folder / "profiles" / f"{safe}.yaml"
 
 
+def kept_profile(study: StudySpec) -> Profile | None:
+    """The profile that comes with raidsim, if there is one and the study's contents are those it was fitted to.
+
+    It was fitted by the same code, or by an earlier version of it; a new fit says by how much that matters.
+    """
+    path = _KEPT / f"{study.id}.yaml"
+    if not path.exists():
+        return None
+    profile = load_profile(path)
+    return profile if profile.data == data_fingerprint(study) else None
+
+
+def data_fingerprint(study: StudySpec) -> str:
+    """Hash of what a study says that a fit depends on."""
+    told = {"title", "report", "source", "missing", "claims", "suspects"}
+    return hashlib.sha256(study.model_dump_json(exclude=told).encode()).hexdigest()[:32]
+
+
 def fingerprint(study: StudySpec) -> str:
     """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
-    told = {"title", "report", "source", "missing", "claims", "suspects"}
-    digest = hashlib.sha256(study.model_dump_json(exclude=told).encode())
+    digest = hashlib.sha256(data_fingerprint(study).encode())
     root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name != _STUDIES):
+            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name not in (_STUDIES, _KEPT.name)):
                 digest.update(path.relative_to(root).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]

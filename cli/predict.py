@@ -10,7 +10,7 @@ import typer
 
 from ..calibration.evaluate import Evaluator
 from ..calibration.fit import calibrate
-from ..calibration.profile import Profile, fingerprint, load_profile, profile_path
+from ..calibration.profile import Profile, fingerprint, kept_profile, load_profile, profile_path
 from ..calibration.study import StudySpec, load_study, study_names
 from ..model.errors import InputError
 from ..validation.comparison import StudyComparison, compare, summary
@@ -26,7 +26,7 @@ def predict_command(
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw predicted against measured.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
 ) -> None:
-    """Calibrate on the studies (or use the stored profile), predict every other cell, and compare."""
+    """Take the studies' profiles (or calibrate), predict every other cell, and compare."""
     if plot is not None:
         check_plot_file(plot)
     loaded = [load_study(name) for name in studies or study_names()]
@@ -70,7 +70,10 @@ def _predicted(study: StudySpec, evaluator: Evaluator, recalibrate: bool) -> Stu
 
 
 def _profile(study: StudySpec, evaluator: Evaluator, recalibrate: bool) -> Profile | None:
-    """The stored profile if it belongs to this study and this version, else a new one, stored when it is complete."""
+    """The stored profile if it belongs to this study and this version, or the one that raidsim comes with.
+
+    Where there is neither, or a new fit is asked for, a new one, stored when it is complete.
+    """
     if not study.parameters or not study.all_cells:
         return None
     path = profile_path(study)
@@ -82,6 +85,10 @@ def _profile(study: StudySpec, evaluator: Evaluator, recalibrate: bool) -> Profi
         else:
             if stored.fingerprint == fingerprint(study):
                 return stored
+    kept = None if recalibrate else kept_profile(study)
+    if kept is not None:
+        typer.echo(f"{study.id}: with the profile that comes with raidsim; --recalibrate fits it anew", err=True)
+        return kept
     with progress_bar(f"calibrating {study.id}") as progress:
         profile = calibrate(study, evaluator, progress)
     profile.save(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.disk import HardDisk
-from raidsim.model.drives import DriveSpec, drive, drive_names
+from raidsim.model.drives import DriveSpec, drive
 from raidsim.model.engine import Engine
 from raidsim.model.request import ASYNC, READ, WRITE, WRITE_THROUGH, Request
 
@@ -13,8 +13,8 @@ MIB = 1 << 20
 
 
 def a_drive(queue_depth: int, write_cache: bool) -> DriveSpec:
-    """A drive of the catalogue with the given queue and cache."""
-    spec = drive(drive_names()[0])
+    """A modern drive of the catalogue with the given queue and cache."""
+    spec = drive("Exos-10E2400-2400GB")
     return spec.model_copy(update={"queue_depth": queue_depth, "write_cache": write_cache})
 
 

@@ -92,8 +92,8 @@ def test_a_dd_at_a_scale_is_the_whole_one() -> None:
 
 
 def test_the_scale_keeps_to_bytes_and_memory() -> None:
-    """Protects the choice of the scale: the power of two that leaves 4 GiB, unless memory would fall below 24 MiB."""
-    for size, memory, scale in (("4GiB", "1GiB", 1), ("8GiB", "1GiB", 2), ("100GiB", "1GiB", 32), ("8GiB", "40MiB", 1)):
+    """Protects the choice of the scale: the power of two that leaves 2 GiB, unless memory would fall below 48 MiB."""
+    for size, memory, scale in (("2GiB", "1GiB", 1), ("4GiB", "1GiB", 2), ("100GiB", "1GiB", 16), ("8GiB", "80MiB", 1)):
         assert scale_for(spec(dd(size), memory=memory), Sample()) == scale
     assert scale_for(spec(dd("8GiB")), Sample(scale=3)) == 3
     assert most_scale(spec(dd("8GiB"), memory="96MiB")) == 96

@@ -96,6 +96,7 @@ def runs() -> StudyComparison:
             "parameters": parameters,
             "correlation": [[1.0, 0.0], [0.0, 1.0]],
             "discrepancy": 0.05,
+            "data": "",
             "sensitivities": {cell.id: [3.0, 4.0] for cell in study.all_cells},
             "simulations": 0,
             "converged": True,
