@@ -9,88 +9,20 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
+from .account import QUANTUM_S, Account
 from .dirty_memory import DirtyMemory
 from .engine import Engine
 from .host import Host
 from .latency_histogram import LatencyHistogram
+from .page_cache_settings import Mapper, PageCacheSettings
 from .page_memory import PageMemory
 from .paged_file import PagedFile, device_file
 from .raw_cache import BlockDevice
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
-
-EXPIRE_S = 30.0
-"""What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""
-LOOK_S = 5.0
-"""How often that is looked for (dirty_writeback_centisecs; kupdate's interval)."""
-QUANTUM_S = 0.001
-"""CPU time that a process may owe before it is charged: short calls are charged together."""
-
-
-class Account(Protocol):
-    """Whoever CPU time is spent for: a process of the simulated machine.
-
-    Attributes
-    ----------
-    stream
-        By which I/O schedulers know it.
-    cpu_s
-        CPU time spent so far (s).
-    owed_s
-        The part of it that the CPU has not been asked for yet; whoever waits for a device pays it first.
-    """
-
-    stream: int
-    cpu_s: float
-    owed_s: float
-
-
-class Mapper(Protocol):
-    """A file system that must read where a file's bytes are before they can be read."""
-
-    def needs_map(self, file: Any, start: int, end: int) -> bool:
-        """Whether something must be read to find [start, end)."""
-
-    def mapped_until(self, file: Any, start: int, end: int) -> int:
-        """How far from `start` towards `end` the file can be found without reading anything."""
-
-    def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
-        """Read it."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageCacheSettings:
-    """How a kernel reads and writes back files (bytes, s).
-
-    Attributes
-    ----------
-    block_bytes
-        Block of the file system, for which the kernel keeps a buffer head or makes a bio.
-    run_bytes
-        Contiguous bytes read at a time; 0: all that is to be read.
-    flush_run_bytes
-        Contiguous bytes written back at a time.
-    expire_s, look_s
-        Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
-        for.
-    by_age
-        Whether pages are written back in the order in which they became dirty (Linux 2.4: one list of dirty buffers):
-        a page that is dirtied again at once has its turn after all that are dirty now, and not after a pass.
-    task_plug
-        See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
-    """
-
-    block_bytes: int = 4096
-    run_bytes: int = 128 * 1024
-    flush_run_bytes: int = 128 * 1024
-    expire_s: float = EXPIRE_S
-    look_s: float = LOOK_S
-    by_age: bool = False
-    task_plug: bool = False
 
 
 class PageCache:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
+from .account import QUANTUM_S
 from .engine import Engine
 from .errors import ModelError
 from .file_system import File, FileSystem
 from .host import Host
-from .page_cache import QUANTUM_S, PageCache
+from .page_cache import PageCache
 from .pipe import Pipe
 from .programs.operation import Kind, Operation
 from .readahead import PAGE, ReadAhead

@@ -17,7 +17,8 @@ from ..model.file_system import FileSystem
 from ..model.host import Host
 from ..model.kernels import KernelSpec, kernel
 from ..model.links import Link
-from ..model.page_cache import EXPIRE_S, LOOK_S, PageCache, PageCacheSettings
+from ..model.page_cache import PageCache
+from ..model.page_cache_settings import EXPIRE_S, LOOK_S, PageCacheSettings
 from ..model.page_memory import PageMemory
 from ..model.parity_array import ParityArray
 from ..model.partition import Partition

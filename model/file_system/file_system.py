@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..account import Account
 from ..engine import Engine
 from ..errors import ModelError
 from ..host import Host
-from ..page_cache import Account, PageCache
+from ..page_cache import PageCache
 from ..paged_file import ExtentMap
 from .groups import Groups
 from .inodes import Inodes

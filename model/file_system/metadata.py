@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable
 from typing import Any
 
-from ..page_cache import Account, PageCache
+from ..account import Account
+from ..page_cache import PageCache
 from .journal import Journal
 
 

@@ -22,7 +22,8 @@ from raidsim.model.file_system import (
     file_system_sources,
 )
 from raidsim.model.host import Host
-from raidsim.model.page_cache import PageCache, PageCacheSettings
+from raidsim.model.page_cache import PageCache
+from raidsim.model.page_cache_settings import PageCacheSettings
 from raidsim.model.page_memory import PageMemory
 from raidsim.model.readahead import ReadAhead26
 from raidsim.model.request import READ, WRITE, Request

@@ -10,7 +10,8 @@ from raidsim.model.cpu import Cpu
 from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
 from raidsim.model.engine import Engine
 from raidsim.model.host import FREE, Host
-from raidsim.model.page_cache import PageCache, PageCacheSettings
+from raidsim.model.page_cache import PageCache
+from raidsim.model.page_cache_settings import PageCacheSettings
 from raidsim.model.page_memory import PageMemory
 from raidsim.model.paged_file import PagedFile
 from raidsim.model.readahead import READ_AHEAD

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
-from raidsim.model.page_cache import PageCacheSettings
+from raidsim.model.page_cache_settings import PageCacheSettings
 from raidsim.model.paged_file import PagedFile
 from raidsim.model.request import READ, WRITE, Request
 from raidsim.tests.model.page_cache_bench import KIB, MIB, NO_LIMITS, Bench, Disk, Program

@@ -1,0 +1,53 @@
+"""The profiles that come with raidsim: used for the study they were fitted to, and for no other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidsim.calibration import profile as profile_module
+from raidsim.calibration.profile import Profile, data_fingerprint, kept_profile, load_profile
+from raidsim.calibration.study import load_study
+
+KEPT = Path(profile_module.__file__).parent / "profiles"
+
+
+def _profile(study: str, data: str) -> Profile:
+    return Profile(
+        study=study,
+        fingerprint="",
+        data=data,
+        parameters=(),
+        correlation=(),
+        discrepancy=0.1,
+        sensitivities={},
+        simulations=1,
+        converged=True,
+        message="",
+    )
+
+
+def test_there_are_profiles() -> None:
+    """Protects the test below from finding nothing."""
+    assert list(KEPT.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.yaml")), ids=lambda path: path.stem)
+def test_each_belongs_to_its_study(path: Path) -> None:
+    """Protects against a study that was edited and not fitted again: its profile would silently go unused."""
+    profile, study = load_profile(path), load_study(path.stem)
+    assert profile.data == data_fingerprint(study)
+    assert [fitted.name for fitted in profile.parameters] == [parameter.name for parameter in study.parameters]
+    assert {cell.id for cell in study.calibrate_cells} <= set(profile.sensitivities)
+
+
+def test_only_the_study_it_was_fitted_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects readers from factors of another study: other contents, no profile; words are not contents."""
+    monkeypatch.setattr(profile_module, "_KEPT", tmp_path)
+    study = load_study("prinkey-2002")
+    assert kept_profile(study) is None
+    _profile(study.id, data_fingerprint(study)).save(tmp_path / "prinkey-2002.yaml")
+    assert kept_profile(study) is not None
+    assert kept_profile(study.model_copy(update={"title": "another title"})) is not None
+    assert kept_profile(study.model_copy(update={"parameters": study.parameters[1:]})) is None
