@@ -36,6 +36,8 @@ BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
+_MOVES = 0.02
+"""Slope (d ln / d ln) above which a raw device's cell says something about a parameter."""
 _ONE_SD_PERCENT = 68.3
 _OUTLIER_SD = 3.0
 """A cell that is off by more standard deviations pulls less than in proportion: it shows a mechanism that is missing,
@@ -47,8 +49,10 @@ TOLERANCE = 0.03
 MOST_DIRECTIONS = 2
 """Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
 
-FIT_SAMPLE = Sample(program_bytes=1 << 30)
-SLOPE_SAMPLE = Sample(read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30)
+FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
+SLOPE_SAMPLE = Sample(
+    read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30, least_memory_bytes=32 << 20
+)
 """For finite differences: shorter on raw devices, because both ends share the random streams. Programs run at the same
 scale as for the residuals: what a scale changes would be taken for a slope."""
 Vector = NDArray[np.float64]
@@ -100,7 +104,7 @@ class Fit:
             **self._slopes,
             **self._rows(theta, [cell for cell in self._far if cell.run not in self._programs]),
         }
-        spreads = self._far_spreads(theta, covariance)
+        spreads = self._far_spreads(theta, covariance, rows)
         self._report(done=True)
         return Profile(
             study=self.study.id,
@@ -166,29 +170,52 @@ class Fit:
     def _scaled(self, jacobian: Matrix, cell_sd: Vector) -> Matrix:
         return np.vstack([jacobian / cell_sd[:, np.newaxis], np.diag(1.0 / self._sd)])
 
-    def _far_spreads(self, theta: Vector, covariance: Matrix) -> dict[str, float]:
+    def _far_spreads(self, theta: Vector, covariance: Matrix, near: dict[str, Vector]) -> dict[str, float]:
         """Standard deviations of the cells of program runs that nothing was fitted to.
 
-        The squared length of a gradient is its dimension times the mean square of its components along random
-        orthogonal directions; these are one standard deviation long in the parameters as they are after the fit.
+        Such a cell is as open as the fitted cells of the same figure are on the mean. A figure that was fitted nowhere
+        is simulated: the squared length of a gradient is its dimension times the mean square of its components along
+        random orthogonal directions; these are one standard deviation long in the parameters as they are after the fit.
         """
+        known: dict[str, list[float]] = {}
+        for cell in self._near:
+            if cell.run in self._programs:
+                row = near[cell.id]
+                known.setdefault(cell.figure, []).append(math.sqrt(max(0.0, float(row @ covariance @ row))))
         cells = [cell for cell in self._far if cell.run in self._programs]
+        spreads = {cell.id: float(np.mean(known[cell.figure])) for cell in cells if cell.figure in known}
+        cells = [cell for cell in cells if cell.figure not in known]
         if not cells:
-            return {}
+            return spreads
         size = len(theta)
         basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0][:, :MOST_DIRECTIONS]
         moved = theta[:, None] + np.linalg.cholesky(covariance) @ basis
         logs = self._logs([theta, *moved.T], cells, SLOPE_SAMPLE)
-        spreads = np.sqrt(size * np.mean((logs[1:] - logs[0]) ** 2, axis=0))
-        return {cell.id: float(spread) for cell, spread in zip(cells, spreads, strict=True)}
+        found = np.sqrt(size * np.mean((logs[1:] - logs[0]) ** 2, axis=0))
+        return spreads | {cell.id: float(spread) for cell, spread in zip(cells, found, strict=True)}
 
     def _rows(self, theta: Vector, cells: list[Cell]) -> dict[str, Vector]:
-        """d ln(figure) / d ln(factor) of some cells, by id."""
+        """d ln(figure) / d ln(factor) of some cells, by id.
+
+        Parameters that move a raw device's calibrated cell are determined there, by runs that take a second; what they
+        do to programs, which take ten, is in the predictions and left out of these slopes.
+        """
+        raw = [cell for cell in cells if cell.run not in self._programs]
+        programs = [cell for cell in cells if cell.run in self._programs]
+        every = np.arange(len(theta))
+        rows = self._slopes_along(theta, raw, every)
+        fitted = [rows[cell.id] for cell in raw if cell.use == "calibrate"]
+        determined = np.any(np.abs(fitted) > _MOVES, axis=0) if fitted else np.zeros(len(theta), dtype=bool)
+        return rows | self._slopes_along(theta, programs, every[~determined])
+
+    def _slopes_along(self, theta: Vector, cells: list[Cell], columns: NDArray[np.int_]) -> dict[str, Vector]:
+        """The same, for some parameters; 0 for the others."""
         if not cells:
             return {}
         steps = np.where(theta <= 0, STEP, -STEP)
-        logs = self._logs([theta, *(theta + np.diag(steps))], cells, SLOPE_SAMPLE)
-        slopes = (logs[1:] - logs[0]) / steps[:, None]
+        logs = self._logs([theta, *(theta + np.diag(steps)[columns])], cells, SLOPE_SAMPLE)
+        slopes = np.zeros((len(theta), len(cells)))
+        slopes[columns] = (logs[1:] - logs[0]) / steps[columns, None]
         return {cell.id: slopes[:, i] for i, cell in enumerate(cells)}
 
     def _logs(self, thetas: list[Vector], cells: list[Cell], sample: Sample) -> Matrix:

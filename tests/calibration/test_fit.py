@@ -119,10 +119,33 @@ def test_directions_together_give_the_spread(study: StudySpec, profile: Profile)
         fit = fit_module.Fit(study, evaluator)
         fit._programs = {"other"}
         theta = np.log([parameter.factor for parameter in profile.parameters])
-        spreads = fit._far_spreads(theta, profile.covariance)
+        spreads = fit._far_spreads(theta, profile.covariance, {})
     assert list(spreads) == ["other"]
     assert spreads["other"] == pytest.approx(profile.spread("other"), rel=0.2)
     assert profile.model_copy(update={"spreads": {"other": 0.5}}).spread("other") == 0.5
+
+
+def test_a_fitted_figure_tells_how_open_others_are(study: StudySpec, profile: Profile) -> None:
+    """A program's cell whose figure was fitted elsewhere takes the mean of those spreads, and is not simulated."""
+    with Evaluator(1) as evaluator:
+        fit = fit_module.Fit(study, evaluator)
+        fit._programs = {cell.run for cell in study.all_cells}
+        near = {cell.id: np.array(profile.sensitivities[cell.id]) for cell in fit._near}
+        spreads = fit._far_spreads(np.zeros(len(profile.parameters)), profile.covariance, near)
+        assert evaluator.simulated == 0
+    assert spreads["other"] == pytest.approx(np.mean([profile.spread(cell.id) for cell in fit._near]))
+
+
+def test_programs_leave_out_what_raw_devices_determine(study: StudySpec) -> None:
+    """Slopes of program runs cost most, so parameters that a raw device's calibrated cell knows are not moved there."""
+    with Evaluator(1) as evaluator:
+        fit = fit_module.Fit(study, evaluator)
+        fit._programs = {"both"}
+        rows = fit._rows(np.zeros(len(study.parameters)), fit._near)
+        assert np.any(rows["one"] != 0.0)
+        assert all(rows["both"][i] == 0.0 for i in range(len(study.parameters)) if abs(rows["one"][i]) > 0.02)
+        fit._programs = set()
+        assert np.any(fit._rows(np.zeros(len(study.parameters)), fit._near)["both"] != 0.0)
 
 
 def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monkeypatch: pytest.MonkeyPatch) -> None:
