@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import astuple
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
@@ -53,6 +53,9 @@ class Evaluator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
+            if kind is not None and issubclass(kind, KeyboardInterrupt):
+                for child in active_children():  # what they simulate may take half a minute, and nobody wants it
+                    child.terminate()
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def run(
@@ -103,17 +106,14 @@ def _wait_and_end(sentinel: int) -> None:
 def _interrupts_left_to_parent() -> Iterator[None]:
     """Ctrl-C reaches the whole process group, but the parent alone acts on it.
 
-    Processes started meanwhile ignore it from their first instruction on, also while they import. (Only the main thread
-    may say so; anywhere else the workers take their interrupts themselves.)
+    It is held back while processes are started: they are born with it held back, and stay so, also while they import.
+    One that comes meanwhile reaches the parent when that is over.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:
