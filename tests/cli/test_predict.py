@@ -16,6 +16,8 @@ import yaml
 
 from raidsim.calibration import study as study_module
 
+INTERRUPTIBLE = ("env", "--default-signal=INT")
+"""Whoever runs the tests in the background ignores interrupts, and so would what they start."""
 SOURCE = Path(study_module.__file__).parent / "studies" / "gentoo-2004.yaml"
 
 
@@ -179,7 +181,12 @@ def test_ctrl_c_leaves_the_last_profile_intact(home: Path, study_file: Path, doc
     command = [sys.executable, "-m", "raidsim", "predict", "gentoo-2004", str(study_file), "--recalibrate"]
     environment = {**os.environ, "RAIDSIM_HOME": str(home)}
     process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*INTERRUPTIBLE, *command],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     time.sleep(4.0)
     os.killpg(process.pid, signal.SIGINT)

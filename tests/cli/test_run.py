@@ -255,7 +255,8 @@ def test_a_scale_that_cannot_be_is_refused(
 
 def started(path: str) -> subprocess.Popen[str]:
     """The command on its way, in a process group of its own."""
-    command = [sys.executable, "-m", "raidsim", "run", path, "--json"]
+    # Whoever runs the tests in the background ignores interrupts, and so would what they start.
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "raidsim", "run", path, "--json"]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=os.environ
     )
