@@ -121,8 +121,7 @@ class RaidController:
         self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)
         self._readers = SequentialReaders(settings.read_streams)
-        # The row being read and those ahead of it have to fit.
-        self._ahead_rows = min(settings.read_ahead_rows, max(0, settings.read_bytes // self._row_bytes - 2))
+        self._ahead_rows = min(settings.read_ahead_rows, settings.most_ahead_rows(self._row_bytes))
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
         self._unplug_array: Callable[[], None] | None = getattr(array, "unplug", None)
         self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
@@ -245,7 +244,7 @@ class RaidController:
         if request.op != READ:
             firmware_s += request.size / PAGE * settings.write_page_s
         ready = self.firmware.cpu.interrupt(firmware_s)
-        self._engine.complete(request, then, self._path.reserve(now, ready, request.size))
+        self._engine.complete(request, then, self._path.reserve(now, ready, request.size, request.op != READ))
 
     def _finish(self, request: Request) -> None:
         now = self._engine._now

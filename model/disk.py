@@ -66,6 +66,7 @@ class HardDisk:
         "_read_s",
         "_sent",
         "_slowest_inverse",
+        "_slowest_write_inverse",
         "_through",
         "_write_cache",
         "_write_s",
@@ -121,6 +122,7 @@ class HardDisk:
         self._write_s = spec.write_overhead
         self._hit_s = spec.hit_overhead
         self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
+        self._slowest_write_inverse = 1.0 / min(path.slowest_write_rate, spec.interface_rate)
         self._landed_s = 0.0  # when the last accepted write is in the buffer
         self._queue: DiskQueue = (
             ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
@@ -288,9 +290,9 @@ class HardDisk:
     def _fetch(self, request: Request, now: float) -> float:
         """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
         begin = now + self._write_s
-        sent = begin + request.size * self._slowest_inverse
+        sent = begin + request.size * self._slowest_write_inverse
         if self._through:
-            across = self._path.reserve(now, begin, request.size)
+            across = self._path.reserve(now, begin, request.size, True)
             if across > sent:
                 sent = across
         return sent
@@ -313,9 +315,9 @@ class HardDisk:
         """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
         size = request.size
         begin = self.media.make_room(request.offset, size, now + self._write_s)
-        end = begin + size * self._slowest_inverse
+        end = begin + size * self._slowest_write_inverse
         if self._through:
-            across = self._path.reserve(now, begin, size)
+            across = self._path.reserve(now, begin, size, True)
             if across > end:
                 end = across
         self.media.in_flight += size

@@ -26,15 +26,29 @@ class Link:
         Bytes per second it can move for its users.
     per_transfer_s
         Fixed price of one transfer (s): arbitration, packet framing, DMA set-up on the bus.
+    write_rate
+        Bytes per second of what drives are sent, where that is another rate: a bus master that reads memory waits for
+        every burst, one that writes it does not.
     """
 
-    __slots__ = ("_ends", "_starts", "busy_s", "bytes_moved", "name", "per_transfer_s", "rate", "transfers")
+    __slots__ = (
+        "_ends",
+        "_starts",
+        "busy_s",
+        "bytes_moved",
+        "name",
+        "per_transfer_s",
+        "rate",
+        "transfers",
+        "write_rate",
+    )
 
-    def __init__(self, name: str, rate: float, per_transfer_s: float = 0.0) -> None:
-        if not rate > 0:
-            raise ValueError(f"link {name}: rate {rate} is not positive")
+    def __init__(self, name: str, rate: float, per_transfer_s: float = 0.0, write_rate: float | None = None) -> None:
         self.name = name
         self.rate = rate
+        self.write_rate = rate if write_rate is None else write_rate
+        if not (self.rate > 0 and self.write_rate > 0):
+            raise ValueError(f"link {name}: rates {self.rate}, {self.write_rate} are not positive")
         self.per_transfer_s = per_transfer_s
         self._starts: list[float] = []
         self._ends: list[float] = []
@@ -42,7 +56,7 @@ class Link:
         self.bytes_moved = 0
         self.transfers = 0
 
-    def reserve(self, now: float, earliest: float, size: int) -> tuple[float, float]:
+    def reserve(self, now: float, earliest: float, size: int, write: bool = False) -> tuple[float, float]:
         """Reserve the link for `size` bytes, not before `earliest`.
 
         Parameters
@@ -53,13 +67,15 @@ class Link:
             Time (s) from which the data could flow.
         size
             Bytes.
+        write
+            Whether they go to a drive.
 
         Returns
         -------
         tuple of float
             Start and end (s) of the transfer on this link.
         """
-        duration = size / self.rate + self.per_transfer_s
+        duration = size / (self.write_rate if write else self.rate) + self.per_transfer_s
         self.busy_s += duration
         self.bytes_moved += size
         self.transfers += 1
@@ -90,9 +106,9 @@ class Bus(Link):
 
     __slots__ = ()
 
-    def reserve(self, now: float, earliest: float, size: int) -> tuple[float, float]:
+    def reserve(self, now: float, earliest: float, size: int, write: bool = False) -> tuple[float, float]:
         """See :meth:`Link.reserve`; the start is `earliest`, for the first burst goes out at once."""
-        begin, end = super().reserve(now, earliest, size)
+        begin, end = super().reserve(now, earliest, size, write)
         if begin <= earliest:
             return begin, end
         duration = shared = end - begin
@@ -110,22 +126,28 @@ class Path:
 
     Data is cut through: a link starts as soon as the one before it does, and the transfer is over when
     the last link is done, so the slowest link sets the pace and a shared one adds its queue.
+
+    Attributes
+    ----------
+    slowest_rate, slowest_write_rate
+        Of the slowest link (bytes/s), from the device and to it.
     """
 
-    __slots__ = ("_single", "links", "slowest_rate")
+    __slots__ = ("_single", "links", "slowest_rate", "slowest_write_rate")
 
     def __init__(self, links: tuple[Link, ...] = ()) -> None:
         self.links = links
         self._single = links[0] if len(links) == 1 else None
         self.slowest_rate = min((link.rate for link in links), default=float("inf"))
+        self.slowest_write_rate = min((link.write_rate for link in links), default=float("inf"))
 
-    def reserve(self, now: float, earliest: float, size: int) -> float:
+    def reserve(self, now: float, earliest: float, size: int, write: bool = False) -> float:
         """Reserve every link for `size` bytes from `earliest` (s); the time (s) the last byte is across."""
         if self._single is not None:
-            return self._single.reserve(now, earliest, size)[1]
+            return self._single.reserve(now, earliest, size, write)[1]
         end = begin = earliest
         for link in self.links:
-            begin, over = link.reserve(now, begin, size)
+            begin, over = link.reserve(now, begin, size, write)
             if over > end:
                 end = over
         return end

@@ -17,6 +17,7 @@ from ..model.schedulers import (
     AnticipatorySettings,
     Cfq,
     CfqSettings,
+    Deadline,
     DeadlineSettings,
     LinusElevator,
     MqDeadline,
@@ -50,7 +51,7 @@ class Drives:
         self._kernel = kernel
         self._machine = machine
         self.links: dict[str, Link] = {
-            name: Bus(name, link.rate, link.per_transfer) for name, link in machine.links.items()
+            name: Bus(name, link.rate, link.per_transfer, link.write_rate) for name, link in machine.links.items()
         }
         self.channels: dict[str, tuple[Link, AtaChannel | None]] = {}
         for name, channel in machine.channels.items():
@@ -113,11 +114,15 @@ class Drives:
                 return Noop(section.max_request)
             case "disksort":
                 return Disksort(section.max_request)
-            case "mq-deadline":
+            case "deadline" | "mq-deadline":
                 settings = DeadlineSettings(
-                    section.read_expire, section.write_expire, section.writes_starved, section.fifo_batch
+                    read_expire_s=section.read_expire,
+                    write_expire_s=section.write_expire,
+                    fifo_batch=section.fifo_batch,
+                    writes_starved=section.writes_starved,
                 )
-                return MqDeadline(section.max_request, settings)
+                order = Deadline if section.scheduler == "deadline" else MqDeadline
+                return order(section.max_request, settings)
             case "cfq":
                 slices = CfqSettings(
                     section.slice_sync,

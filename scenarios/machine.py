@@ -80,9 +80,18 @@ class CpuSpec(Spec):
 
 
 class LinkSpec(Spec):
-    """A bus or port that others hang on."""
+    """A bus or port that others hang on.
+
+    Attributes
+    ----------
+    rate, write_rate
+        What it moves; what it moves towards the drives, if that is another rate.
+    per_transfer
+        Fixed price of a transfer.
+    """
 
     rate: Rate
+    write_rate: Rate | None = None
     per_transfer: Duration = 0.0
     source: str
 

@@ -129,6 +129,7 @@ class ProgramRun(Run):
         self._expected = [workload.processes * _bytes(step, memory) / self.scale for step in workload.steps]
         self._done_steps = 0
         self._held: dict[str, PagedFile] = {}
+        self._made: dict[str, Tree] = {}
         self._at_work: list[Process] = []
 
     @property
@@ -159,7 +160,12 @@ class ProgramRun(Run):
         on = step.on or next(iter(mounts))
         system = mounts[on].file_system
         kind = system.settings
-        setting = Setting(self.scale, kind.preferred_io or kind.block, machine.scenario.machine.memory)
+        setting = Setting(
+            self.scale,
+            kind.preferred_io or kind.block,
+            machine.scenario.machine.memory,
+            lambda tree, mount: self._listed(tree, mount or on),
+        )
         make = plan(step, setting)
         running: list[tuple[Process, Callable[[], Any]]] = []
         reads: list[Callable[[list[Phase]], dict[str, float]]] = []
@@ -171,6 +177,8 @@ class ProgramRun(Run):
             process = self._process(job.on or on, number, 0)
             process.children = job.children
             running.append((process, self._starter(process, job, on, number)))
+            if job.piped_to is not None and job.piped_to.made is not None:
+                self._made[on] = job.piped_to.made
             reads.append(figures)
         began = engine.now
         events = [start() for _, start in running]
@@ -269,6 +277,13 @@ class ProgramRun(Run):
             for start in range(0, size, RUN_BYTES):
                 self.machine.pages.add(file, start, min(size, start + RUN_BYTES))
             file.again.add(0, size)
+
+    def _listed(self, tree: Tree, on: str) -> Tree:
+        """A tree, which is sorted by name, in the order in which the file system lists it."""
+        listing = self.machine.mounts[on].file_system.settings.listing
+        if listing == "by hash":
+            return tree.hashed()
+        return tree if listing == "by name" else self._made.get(on, tree)
 
     def _place_tree(self, on: str, number: int, tree: Tree) -> None:
         system, root = self.machine.mounts[on].file_system, _prefix(number)

@@ -68,6 +68,8 @@ class Job:
         Directories that must be there before.
     trees
         Trees that must be there before, by mount point (None: the step's).
+    made
+        The tree that it makes, in the order of its making.
     file_bytes
         Bytes of file data that it moves.
     """
@@ -80,6 +82,7 @@ class Job:
     cached: dict[str, int] = field(default_factory=dict)
     directories: tuple[str, ...] = ()
     trees: list[tuple[str | None, Tree]] = field(default_factory=list)
+    made: Tree | None = None
     file_bytes: int = 0
 
 
@@ -95,11 +98,15 @@ class Setting:
         Block of the C library's buffers (``st_blksize``).
     memory_bytes
         Of the machine, not scaled.
+    listed
+        A tree in the order in which the file system lists it, which is that of the step unless its mount point is
+        given.
     """
 
     scale: int
     stdio_bytes: int
     memory_bytes: int
+    listed: Callable[[Tree, str | None], Tree]
 
 
 Figures = Callable[[list[Phase]], dict[str, float]]
@@ -258,20 +265,22 @@ def _with_open(operations: Iterator[Operation], archive: str) -> Iterator[Operat
 
 def _copy_tree(step: CopyTreeStep, setting: Setting) -> tuple[Job, Figures]:
     tree = _tree(step.tree, setting.scale)
-    operations = copy(tree, step.block_size, _COPY)
+    operations = copy(setting.listed(tree, None), step.block_size, _COPY)
     size = step.tree.bytes // setting.scale
     return Job(operations, directories=(_COPY,), trees=[(None, tree)], file_bytes=size), _none
 
 
 def _archive(step: ArchiveStep, setting: Setting) -> tuple[Job, Figures]:
     tree = _tree(step.tree, setting.scale)
-    return Job(tar_create(tree, pipe=True), trees=[(None, tree)], file_bytes=step.tree.bytes // setting.scale), _none
+    operations = tar_create(setting.listed(tree, None), pipe=True)
+    return Job(operations, trees=[(None, tree)], file_bytes=step.tree.bytes // setting.scale), _none
 
 
 def _tar_pipe(step: TarPipeStep, setting: Setting) -> tuple[Job, Figures]:
     tree = _tree(step.tree, setting.scale)
-    job = Job(tar_create(tree, pipe=True), on=step.source, trees=[(step.source, tree)])
-    job.piped_to = Job(tar_extract(tree, pipe=True))
+    listed = setting.listed(tree, step.source)
+    job = Job(tar_create(listed, pipe=True), on=step.source, trees=[(step.source, tree)])
+    job.piped_to = Job(tar_extract(listed, pipe=True), made=listed)
     job.file_bytes = step.tree.bytes // setting.scale
     return job, _none
 

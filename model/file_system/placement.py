@@ -5,8 +5,8 @@
     group (Linux 2.4 fs/ext2/ialloc.c, find_group_dir).
 ``orlov``
     Directories of the root are spread at random; others stay in their parent's group while it is not much fuller than
-    the mean and does not have many more directories, and go to the next such group otherwise (Linux 2.6
-    fs/ext2/ialloc.c, find_group_orlov; FreeBSD ufs/ffs/ffs_alloc.c, ffs_dirpref, from which it comes).
+    the mean, in blocks and in inodes, and does not have many more directories, and go to the next such group otherwise
+    (Linux 2.6 fs/ext2/ialloc.c, find_group_orlov; FreeBSD ufs/ffs/ffs_alloc.c, ffs_dirpref, from which it comes).
 ``rotor``
     One group after the other (Linux fs/xfs/xfs_ialloc.c, xfs_ialloc_ag_select; fs/jfs/jfs_dmap.c, dbNextAG).
 ``inherit``
@@ -105,13 +105,14 @@ class Placement:
         if parent.parent is parent:
             return self._fewest_directories(self._spread(), mean_free)
         most_directories = self._made / groups.count + max(1, groups.inodes // _CROWD)
+        mean_used = sum(each.used_slots for each in groups.touched.values()) / groups.count
         for step in range(groups.count):
             number = (parent.group + step) % groups.count
             group = groups[number]
             if (
                 group.free.total >= mean_free - groups.size // 4
                 and group.directories < most_directories
-                and group.used_slots <= groups.inodes - groups.inodes // 4
+                and group.used_slots <= mean_used + groups.inodes // 4
             ):
                 return number
         return parent.group

@@ -51,6 +51,8 @@ class FileSystemSettings(Spec):
     """Bytes of a directory entry beyond its name."""
     lookup: Literal["linear", "hashed"]
     """Whether a name is searched for in all blocks of the directory or found in one."""
+    listing: Literal["as made", "by name", "by hash"]
+    """In which order names are listed; for real names that of a hash is as good as none."""
     list_ahead: Size
     """Bytes behind its inode that are read with a directory that is listed."""
     shortest_run: PositiveSize

@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from .operation import Kind, Operation, transfer
@@ -46,7 +47,7 @@ class Tree:
     Attributes
     ----------
     entries
-        For each directory its path and its files.
+        For each directory its path and its files; once more for those files that come after a subdirectory.
     """
 
     entries: tuple[tuple[str, tuple[TreeFile, ...]], ...]
@@ -54,7 +55,7 @@ class Tree:
     @property
     def directories(self) -> int:
         """Number of directories, the root included."""
-        return len(self.entries)
+        return len({path for path, _ in self.entries})
 
     def files(self) -> Iterator[TreeFile]:
         """All files."""
@@ -100,10 +101,45 @@ class Tree:
             )
         )
 
+    def hashed(self) -> Tree:
+        """The same tree in the order of a hash of the names: files in no order, subdirectories between them."""
+        inside: dict[str, list[str | TreeFile]] = {path: [] for path, _ in self.entries}
+        for path, files in self.entries:
+            inside[path] += files
+        for path in inside:
+            above = path.rpartition("/")[0]
+            if above in inside:
+                inside[above].append(path)
+        entries: list[tuple[str, tuple[TreeFile, ...]]] = []
+
+        def walk(directory: str) -> None:
+            run: list[TreeFile] = []
+            begun = False
+            for each in sorted(inside[directory], key=_hash):
+                if isinstance(each, TreeFile):
+                    run.append(each)
+                    continue
+                if run or not begun:
+                    entries.append((directory, tuple(run)))
+                    run, begun = [], True
+                walk(each)
+            if run or not begun:
+                entries.append((directory, tuple(run)))
+
+        walk(self.entries[0][0])
+        return Tree(tuple(entries))
+
     def most_entries(self) -> int:
         """Files and directories in the largest directory."""
-        inside = Counter(path.rpartition("/")[0] for path, _ in self.entries)
-        return max(len(files) + inside[path] for path, files in self.entries)
+        inside = Counter(path.rpartition("/")[0] for path in {path for path, _ in self.entries})
+        for path, files in self.entries:
+            inside[path] += len(files)
+        return max(inside.values())
+
+
+def _hash(entry: str | TreeFile) -> bytes:
+    path = entry.path if isinstance(entry, TreeFile) else entry
+    return blake2b(path.encode(), digest_size=8).digest()
 
 
 def archive_bytes(entries: int, padded_bytes: int) -> int:
@@ -142,12 +178,15 @@ def _archive(tree: Tree) -> Iterator[_Piece]:
     """An archive from its first record to its last: headers, data in parts that end with their records, the end."""
     at = end = 0
     record = _Piece("record")
+    begun: set[str] = set()
     for directory, files in tree.entries:
-        if at == end:
-            end += TAR_RECORD
-            yield record
-        at += TAR_BLOCK
-        yield _Piece("directory", directory)
+        if directory not in begun:
+            begun.add(directory)
+            if at == end:
+                end += TAR_RECORD
+                yield record
+            at += TAR_BLOCK
+            yield _Piece("directory", directory)
         for file in files:
             if at == end:
                 end += TAR_RECORD
@@ -272,8 +311,11 @@ def copy_in_kernel(tree: Tree, to: str = "copy") -> Iterator[Operation]:
 
 
 def _copied(tree: Tree, to: str) -> Iterator[tuple[str, str, TreeFile | None]]:
+    begun: set[str] = set()
     for directory, files in tree.entries:
-        yield directory, f"{to}/{directory}", None
+        if directory not in begun:
+            begun.add(directory)
+            yield directory, f"{to}/{directory}", None
         for file in files:
             yield file.path, f"{to}/{file.path}", file
 

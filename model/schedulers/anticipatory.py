@@ -6,7 +6,7 @@ Druschel, "Anticipatory scheduling", SOSP 2001): one sequential reader is then n
 in the queue, and writes get their turn when the read batch expires or nobody reads. Nor do two sequential
 readers send the disk back and forth with every read: each has it until the oldest read of the other has
 expired. A read of another process ends the waiting only if it is near (as_close_req) or nearer than what
-the process usually seeks (as_can_break_anticipation).
+the process usually seeks, a write if it is the reader's own or as near (as_can_break_anticipation).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _FIRST_WRITE_BUDGET = 16
 _LARGEST_WRITE_BUDGET = 4096
 _THINK_TIME_WEIGHT = 0.125
 """How much the newest pause between two reads counts in a process's think time."""
+_LONGEST_THINK_S = 0.02
+"""A longer pause counts as this one: a reader that has been away is believed again soon (MAX_THINKTIME, HZ / 50)."""
 _MOST_BACK = 512 << 20
 """How far (bytes) the elevator goes back before it sweeps: MAXBACK, 2^20 sectors."""
 _CLOSE = 32 * 1024
@@ -53,13 +55,24 @@ class AnticipatorySettings:
 class _Reader:
     """What the scheduler remembers of a process: when its last read ended, how long it thinks and how far it seeks."""
 
-    __slots__ = ("ended", "seeks", "think_s", "under_way")
+    __slots__ = ("_samples", "_total_s", "ended", "seeks", "under_way")
 
     def __init__(self) -> None:
         self.ended = -1.0
-        self.think_s = 0.0
         self.seeks = SeekHistory()
         self.under_way = 0
+        self._samples = 0.0
+        self._total_s = 0.0
+
+    @property
+    def think_s(self) -> float:
+        """Mean pause between its reads, the newest ones counting most (as_update_thinktime)."""
+        return self._total_s / self._samples if self._samples else 0.0
+
+    def paused(self, seconds: float) -> None:
+        """One more pause between two reads."""
+        self._samples += (1.0 - self._samples) * _THINK_TIME_WEIGHT
+        self._total_s += (min(seconds, _LONGEST_THINK_S) - self._total_s) * _THINK_TIME_WEIGHT
 
 
 class Anticipatory(Scheduler):
@@ -126,8 +139,15 @@ class Anticipatory(Scheduler):
             reader.under_way += 1
             if self._wait_until >= 0.0 and self._is_better(queued, now):
                 self._stop_waiting()
-        elif self._wait_until >= 0.0 and self._readers.get(queued.stream) is self._last_reader:
+        elif self._wait_until >= 0.0 and self._breaks(queued):
             self._stop_waiting()
+
+    def _breaks(self, write: QueuedRequest) -> bool:
+        """Whether a write ends the waiting: the reader's own, or one nearer than what the reader usually seeks."""
+        reader = self._last_reader
+        if reader is None or self._readers.get(write.stream) is reader:
+            return True
+        return reader.seeks.mean > abs(write.offset - self._positions[READ])
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
         if request.op == READ:
@@ -137,8 +157,8 @@ class Anticipatory(Scheduler):
         reader = self._readers.get(stream)
         if reader is None:
             reader = self._readers[stream] = _Reader()
-        elif reader.ended >= 0.0:
-            reader.think_s += ((now - reader.ended) - reader.think_s) * _THINK_TIME_WEIGHT
+        else:
+            reader.paused(now - reader.ended if reader.ended >= 0.0 else 0.0)
             reader.ended = -1.0
         if reader is self._last_reader:
             self._stop_waiting()
@@ -161,7 +181,7 @@ class Anticipatory(Scheduler):
                 return self._next_read(now)
             if not reads and not writes:
                 return None
-            if writes and not reads and not expired and self._anticipating(now):
+            if writes and not reads and self._anticipating(now):
                 return None
             self._wait_until = -1.0
             self._start_writes(now)
@@ -213,7 +233,6 @@ class Anticipatory(Scheduler):
         until = reader.ended + limit
         if now >= until:
             self.anticipations_lost += 1
-            reader.think_s += (2 * limit - reader.think_s) * _THINK_TIME_WEIGHT
             self._last_reader = None
             return False
         if self._wait_until != until:

@@ -45,6 +45,27 @@ def test_what_was_forgotten_is_simulated_again() -> None:
         assert evaluator.simulated == 2
 
 
+def test_only_what_a_run_goes_by_counts() -> None:
+    """A read is simulated once whatever the sample says of writes; and again when its own part of it changes."""
+    scenario = RunBuilder(validate(StudySpec, small.small_document(small.GUESS)), {}).scenario("one")
+    with Evaluator(1) as evaluator:
+        first = evaluator.run([scenario], SHORT)
+        assert evaluator.run([scenario], Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=9)) == first
+        assert evaluator.simulated == 1
+        assert evaluator.run([scenario], Sample(read_bytes=2 << 20)) != first
+        assert evaluator.simulated == 2
+
+
+def test_kernels_that_do_the_same_are_one() -> None:
+    """2.6.7 and 2.6.8 are described alike and simulated once; another description is another kernel."""
+    scenario = RunBuilder(validate(StudySpec, small.small_document(small.GUESS)), {}).scenario("one")
+    kernels = ("linux-2.6.7", "linux-2.6.8", "linux-2.4.26")
+    with Evaluator(1) as evaluator:
+        same, twin, other = evaluator.run([scenario.model_copy(update={"kernel": name}) for name in kernels], SHORT)
+        assert evaluator.simulated == 2
+    assert same == twin != other
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 def test_workers_end_when_the_parent_is_killed(tmp_path: Path) -> None:
     """After kill -9 no worker simulates on, though it is in the middle of a run."""

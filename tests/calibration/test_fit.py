@@ -158,6 +158,35 @@ def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monke
         assert abs(math.log(fitted.factor / true)) < 2 * fitted.standard_error
 
 
+def test_steps_correct_the_slopes_of_what_a_run_uses(study: StudySpec) -> None:
+    """After a step wrong slopes explain what the step did, and those of parameters that a run has not got stay 0."""
+    document = small.small_document({case.id: case.rate for case in study.cases})
+    extra = {"name": "parity", "paths": ["machine.cpu.prices.xor_rate"], "sd": "30%", "reason": "no array here"}
+    document["parameters"].append(extra)
+    with Evaluator(1) as evaluator:
+        fit = fit_module.Fit(validate(StudySpec, document), evaluator)
+        start, end = np.zeros(3), np.array([0.1, -0.1, 0.2])
+        changes = fit._ratios(end) - fit._ratios(start)
+        fit._slopes = {cell.id: np.array([0.3, 0.3, 0.0]) for cell in fit._near}
+        fit._correct(end)
+    for cell, change in zip(fit._cells, changes, strict=True):
+        row = fit._slopes[cell.id]
+        assert row @ end == pytest.approx(change)
+        assert row[2] == 0.0
+        assert 0.3 not in row
+
+
+def test_a_short_step_corrects_nothing(study: StudySpec) -> None:
+    """The counter-test: what a step within the noise did would spoil the slopes."""
+    with Evaluator(1) as evaluator:
+        fit = fit_module.Fit(study, evaluator)
+        end = fit._sd * 0.01
+        fit._ratios(np.zeros(2)), fit._ratios(end)
+        fit._slopes = {cell.id: np.array([0.3, 0.3]) for cell in fit._near}
+        fit._correct(end)
+    assert all(list(row) == [0.3, 0.3] for row in fit._slopes.values())
+
+
 def test_profile_survives_its_file(profile: Profile, tmp_path: Path) -> None:
     """Saving and loading gives the same profile, and leaves no other file behind."""
     path = tmp_path / "deep" / "small.yaml"

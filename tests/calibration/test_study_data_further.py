@@ -312,7 +312,7 @@ def test_the_freebsd_page_is_claims_only() -> None:
             run = study.runs[f"{array}/{count}"]
             assert (run.processes or 1) == count
             linux = array.startswith("linux")
-            assert run.kernel == ("linux-2.6.20" if linux else "freebsd-6.2")
+            assert run.kernel == ("linux-2.6.20-server" if linux else "freebsd-6.2")
             assert run.read_ahead == (2 << 20 if not linux or "raid1" in array else 4 << 20)
 
 

@@ -250,6 +250,21 @@ def test_directories_of_linux_2_4_lie_in_different_groups() -> None:
     assert groups["rotor"] == list(range(1, 11))
 
 
+def test_a_group_crowded_with_inodes_gets_no_further_directory() -> None:
+    """Protects the spread of many small files: a group with a quarter of its inodes more in use than the mean is full;
+    with as many inodes in a larger table it is not.
+    """
+    groups = {}
+    for table in ("128KiB", "1MiB"):
+        machine = Machine("ext2", directories="orlov", inode_table=table)
+        machine.directory("t")
+        first = machine.directory("t/a").group
+        for i in range(400):
+            machine.create(f"t/a/{i}", 0)
+        groups[table] = machine.directory("t/b").group - first
+    assert groups == {"128KiB": 1, "1MiB": 0}
+
+
 def test_a_file_has_inode_and_data_in_the_group_of_its_directory() -> None:
     """Protects the distance between inode and data."""
     machine = Machine("ext2", directories="rotor")

@@ -68,8 +68,8 @@ class Bench:
         return "".join("rw"[op] for op, _, _ in self.disk.log)
 
 
-def _write(bench: Bench, at: int, _: Any) -> None:
-    bench.issuer.write(at, 4 * KIB)
+def _write(bench: Bench, at: int, _: Any, stream: int = 0) -> None:
+    bench.issuer.write(at, 4 * KIB, stream=stream)
 
 
 def _read(bench: Bench, _: Any) -> None:
@@ -339,3 +339,42 @@ def test_a_process_that_writes_is_not_waited_for() -> None:
     bench.engine.call_at(0.003, lambda _: bench.issuer.write(2 * WRITES_AT - APART, 4 * KIB, stream=1))
     bench.engine.run()
     assert [now for now, op, _ in bench.issuer.done if op == READ] == pytest.approx([0.004])
+
+
+def test_a_reader_that_was_away_is_soon_waited_for_again() -> None:
+    """Protects readers from one long pause: it counts as 20 ms, so that after some quick reads the disk waits again."""
+
+    def gap_s(pause_s: float) -> int:
+        """Reads after a pause until one is waited for."""
+        bench = Bench(replace(SETTINGS, read_batch_s=10.0, write_batch_s=0.001))
+        waited: list[int] = []
+
+        def process() -> Generator[Any, Any, None]:
+            yield from bench.reader(20, 0.0)
+            yield bench.engine.timeout(pause_s)
+            for number in range(20):
+                before = bench.scheduler.anticipations
+                bench.issuer.write(WRITES_AT + number * APART, 4 * KIB, stream=9)
+                yield from bench.reader(1, 0.002, start=MIB + number * 4 * KIB)
+                waited.append(bench.scheduler.anticipations - before)
+
+        bench.engine.spawn(process())
+        bench.engine.run()
+        return waited.index(1)
+
+    assert gap_s(0.02) == gap_s(10.0) <= 2
+
+
+def test_a_near_write_ends_the_waiting_for_a_reader_that_seeks() -> None:
+    """Protects writes beside a reader that seeks far: a near one ends the waiting; the counter-test reads in order."""
+
+    def served(step: int) -> float:
+        bench = Bench(capacity=16 << 30)
+        bench.engine.spawn(bench.reader(5, 0.0, step=step))
+        for at, offset in ((0.0052, 15 << 30), (0.0055, 4 * step + MIB)):
+            bench.engine.call_at(at, partial(_write, bench, offset, stream=9))
+        bench.engine.run()
+        return next(now for now, op, _ in bench.issuer.done if op == WRITE)
+
+    assert served(1 << 30) == pytest.approx(0.0065)
+    assert served(4 * KIB) == pytest.approx(0.005 + 0.006 + 0.001)

@@ -32,16 +32,20 @@ def test_a_linux_kernel_names_what_there_is(name: str) -> None:
 
 def test_raid10_is_not_older_than_2_6_9() -> None:
     """Protects from an array that the kernel did not have: 2.6.12 has md's RAID 10, 2.6.8 has not."""
-    assert [name for name in LINUX if kernel(name).raid10 is not None] == ["linux-2.6.12", "linux-2.6.20", "linux-6.1"]
+    have = [name for name in LINUX if kernel(name).raid10 is not None]
+    assert have == ["linux-2.6.12", "linux-2.6.20", "linux-2.6.20-server", "linux-6.1"]
 
 
 def test_what_kernels_learned_in_between() -> None:
     """Protects the years: write-intent bitmaps since 2.6.14, CFQ the default since 2.6.18, reads past the stripe cache
-    since 2.6.21.
+    since 2.6.20. Ubuntu built its server's kernel with the deadline scheduler and 100 ticks a second.
     """
-    assert [name for name in LINUX if kernel(name).write_intent] == ["linux-2.6.20", "linux-6.1"]
+    since_2_6_20 = ["linux-2.6.20", "linux-2.6.20-server", "linux-6.1"]
+    assert [name for name in LINUX if kernel(name).write_intent] == since_2_6_20
+    assert [name for name in LINUX if kernel(name).raid5.direct_reads] == since_2_6_20
     assert [name for name in LINUX if kernel(name).queue.scheduler == "cfq"] == ["linux-2.6.20"]
-    assert [name for name in LINUX if kernel(name).raid5.direct_reads] == ["linux-6.1"]
+    server = kernel("linux-2.6.20-server")
+    assert (server.queue.scheduler, server.queue.plug_delay, server.raid5.hold) == ("deadline", 0.01, 0.01)
 
 
 @pytest.mark.parametrize(("chunk_kib", "window_kib"), [(16, 128), (64, 384), (256, 1536)])

@@ -114,3 +114,13 @@ def test_a_bus_is_never_later_than_a_link(asked: list[tuple[float, int]]) -> Non
         assert begin == now
         assert now + size / 1e8 <= end + 1e-12
         assert end <= link.reserve(now, now, size)[1] + 1e-12
+
+
+def test_a_link_may_send_slower_than_it_receives() -> None:
+    """Protects the direction: writes take the rate for writes, which is the other one unless it is given."""
+    link = Link("pci", 100.0, write_rate=50.0)
+    assert link.reserve(0.0, 0.0, 100) == (0.0, 1.0)
+    assert link.reserve(0.0, 0.0, 100, write=True) == (1.0, 3.0)
+    assert Link("pci", 100.0).reserve(0.0, 0.0, 100, write=True) == (0.0, 1.0)
+    path = Path((Link("cable", 400.0), link))
+    assert (path.slowest_rate, path.slowest_write_rate) == (100.0, 50.0)

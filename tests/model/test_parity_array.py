@@ -90,7 +90,7 @@ def test_today_a_whole_array_is_read_directly() -> None:
 
 
 def test_through_the_stripe_cache_it_is_not_read_again() -> None:
-    """The counter-test: a degraded array, and kernels before 2.6.21, find the block in the stripe cache."""
+    """The counter-test: a degraded array, and kernels before 2.6.20, find the block in the stripe cache."""
     for bench in (Bench(), Bench(failed=(1,), hold_s=None, direct_reads=True)):
         bench.issuer.write(0, PAGE, sync=True)
         bench.engine.run()

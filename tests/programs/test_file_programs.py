@@ -233,3 +233,17 @@ def test_small_files_of_bonnie_plus_plus_have_names() -> None:
     assert created != phases["stat at random"] != phases["delete at random"]
     assert set(created) == set(phases["stat at random"]) == set(phases["delete at random"])
     assert len(set(created)) == 1024
+
+
+def test_a_listing_by_hash_has_the_same_files_in_no_order() -> None:
+    """Protects what a walk over a tree finds: every file and directory once, subdirectories among the files."""
+    tree = linux_2_6_13(600)
+    listed = tree.hashed()
+    assert sorted(listed.files()) == sorted(tree.files())
+    assert list(listed.files()) != list(tree.files())
+    assert (listed.directories, listed.most_entries()) == (tree.directories, tree.most_entries())
+    assert len(listed.entries) > listed.directories, "files after a subdirectory"
+    assert listed.hashed() == listed == tree.hashed(), "the order follows from the names alone"
+    for calls in (copying.copy, copying.tar_extract):
+        made = [operation.file for operation in calls(listed) if operation.kind is Kind.MKDIR]
+        assert len(made) == len(set(made)) == listed.directories

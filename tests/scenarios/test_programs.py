@@ -232,6 +232,20 @@ def test_a_tar_pipe_reads_one_file_system_and_writes_the_other() -> None:
     assert seconds[0] <= seconds[1]
 
 
+def test_a_listing_by_hash_makes_a_copy_slower() -> None:
+    """Protects what an index of names costs a reader: files are read in no order. A tree is made in some order, copied
+    once it is no longer in memory, and again in the order of its making, which reads it from front to back.
+    """
+    tree = {"files": 1500, "bytes": "20MB"}
+    steps = ({"program": "tar-x", "tree": tree}, {"program": "remount"}, {"program": "tar-c", "tree": tree})
+    seconds = {}
+    for listing in ("as made", "by hash"):
+        placed = {"/data": {"kind": "ext2", "on": "sda", "overrides": {"listing": listing}}}
+        seconds[listing] = run(*steps, file_systems=placed).figures
+    assert seconds["by hash"]["tar-c.seconds"] > 1.5 * seconds["as made"]["tar-c.seconds"]
+    assert seconds["by hash"]["tar-x.seconds"] == seconds["as made"]["tar-x.seconds"]
+
+
 def test_the_share_that_is_done_grows() -> None:
     """Protects the progress bar: it moves within a step, weighs steps by their bytes, and ends at 1."""
     machine = BuiltMachine(spec(dd("8MiB"), dd("24MiB", file="second", name="second")))
