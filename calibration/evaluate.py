@@ -1,7 +1,8 @@
 """Many simulations at once: in parallel, each distinct scenario only once, with progress.
 
 Runs with the same scenario and sample give the same bits, so results are remembered by their content: a fit that
-moves one parameter only repeats the runs that use it.
+moves one parameter only repeats the runs that use it. Of a sample only the part counts that the run goes by, and of a
+kernel what it does, not what it is called.
 """
 
 from __future__ import annotations
@@ -13,18 +14,24 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import astuple
+from functools import cache
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait
 from types import TracebackType
 from typing import Self
 
+from ..model.errors import InputError
+from ..model.kernels import KernelName, kernel
 from ..scenarios.prediction import Prediction
+from ..scenarios.program_run import scale_for
+from ..scenarios.programs import ProgramsSpec
 from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.workloads import LoadSpec
 
 Progress = Callable[[int, int], None]
+Outcome = Prediction | InputError
 
 
 class Evaluator:
@@ -39,7 +46,7 @@ class Evaluator:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
         self._pool: Executor | None = None
-        self._known: dict[str, Prediction] = {}
+        self._known: dict[str, Outcome] = {}
         self.simulated = 0
 
     def forget(self) -> None:
@@ -61,16 +68,34 @@ class Evaluator:
     def run(
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
     ) -> list[Prediction]:
-        """Simulate all `scenarios`; results in their order."""
+        """Simulate all `scenarios`; results in their order.
+
+        Raises
+        ------
+        InputError
+            If the model refuses one of them.
+        """
+        predictions = []
+        for outcome in self.outcomes(scenarios, sample, progress):
+            if isinstance(outcome, InputError):
+                raise outcome
+            predictions.append(outcome)
+        return predictions
+
+    def outcomes(
+        self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
+    ) -> list[Outcome]:
+        """The same, with the model's refusal in the place of a result that there is none of."""
         wanted = list(scenarios)
         keys = [_key(scenario, sample) for scenario in wanted]
         fresh = {key: scenario for key, scenario in zip(keys, wanted, strict=True) if key not in self._known}
+        fresh = dict(sorted(fresh.items(), key=_length))
         done = len(wanted) - len(fresh)
         if progress is not None:
             progress(done, len(wanted))
         try:
-            for key, prediction in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
-                self._known[key] = prediction
+            for key, outcome in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
+                self._known[key] = outcome
                 self.simulated += 1
                 done += 1
                 if progress is not None:
@@ -80,14 +105,21 @@ class Evaluator:
             raise
         return [self._known[key] for key in keys]
 
-    def _simulate(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Prediction]:
+    def _simulate(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
         if self.workers == 1 or len(scenarios) < 2:
-            return (simulate(scenario, sample) for scenario in scenarios)
+            return (_attempt(scenario, sample) for scenario in scenarios)
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
             with _interrupts_left_to_parent():
-                return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
-        return self._pool.map(simulate, scenarios, [sample] * len(scenarios))
+                return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
+        return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
+
+
+def _attempt(scenario: ScenarioSpec, sample: Sample) -> Outcome:
+    try:
+        return simulate(scenario, sample)
+    except InputError as refusal:
+        return refusal
 
 
 def _end_with_parent() -> None:
@@ -116,6 +148,29 @@ def _interrupts_left_to_parent() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _length(item: tuple[str, ScenarioSpec]) -> bool:
+    """Programs, which take longest, are begun first, so that no core waits for the last of them."""
+    return not isinstance(item[1].workload, ProgramsSpec)
+
+
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:
-    text = scenario.model_dump_json(exclude={"name"}) + repr(astuple(sample))
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Hash of all that a simulation's result follows from."""
+    text = scenario.model_dump_json(exclude={"name", "kernel"}) + _kernel_text(scenario.kernel)
+    return hashlib.sha256((text + repr(_sampled(scenario, sample))).encode()).hexdigest()
+
+
+@cache
+def _kernel_text(name: KernelName) -> str:
+    return kernel(name).model_dump_json(exclude={"version"})
+
+
+def _sampled(scenario: ScenarioSpec, sample: Sample) -> tuple[float, ...]:
+    """What a scenario's kind of run takes from a sample."""
+    workload = scenario.workload
+    if isinstance(workload, ProgramsSpec):
+        return (scale_for(scenario, sample),)
+    if isinstance(workload, LoadSpec):
+        return ()
+    if workload.direction == "read":
+        return (sample.read_bytes, sample.warm_up)
+    return (sample.write_bytes, sample.cycles, sample.warm_up, sample.dirty_swing_bytes)

@@ -6,9 +6,11 @@ not the noise. The covariance is that of the linearised problem at the optimum (
 by as much as they are after the fit.
 
 Simulations are what a fit costs, so each run is simulated once for all its cells, and slopes are taken from shorter
-runs. After a few Jacobians the last one is kept (the chord method): it serves for the remaining steps, and its rows
-are the sensitivities of the fitted runs, even where the last small steps have moved on from where it was taken. Of
-programs that nothing was fitted to, which take longest, a few steps of all parameters together give the spread only.
+runs. There are few Jacobians, of programs on files only one: between them, and after the last, each step corrects the
+slopes along it by what it has changed, those of a run among the parameters that the run depends on (Broyden's method
+with the rows kept sparse: Schubert, Mathematics of Computation 24, 1970). Its rows are the sensitivities of the fitted
+runs. Of programs that nothing was fitted to, which take longest, a few steps of all parameters together give the
+spread only. A step to a machine that the model refuses counts as one that made things worse.
 """
 
 from __future__ import annotations
@@ -21,10 +23,9 @@ from numpy.typing import NDArray
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
-from .figures import figure_value
 from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
+from .responses import Matrix, Responses, Vector
 from .study import Cell, StudySpec
-from .study_runs import RunBuilder
 
 CELL_SD = 0.02
 """What a cell is expected to be off by (ln): repeatability of the measurement and of the model together."""
@@ -44,6 +45,10 @@ _OUTLIER_SD = 3.0
 which no parameter should stand in for."""
 MOST_EVALUATIONS = 12
 MOST_JACOBIANS = 2
+PROGRAM_JACOBIANS = 1
+"""The same for the rows of programs on files."""
+LEAST_STEP = 0.1
+"""A step that moves a run's parameters by less, in prior standard deviations, says more about noise than slopes."""
 TOLERANCE = 0.03
 """Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
 MOST_DIRECTIONS = 2
@@ -51,12 +56,9 @@ MOST_DIRECTIONS = 2
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
 SLOPE_SAMPLE = Sample(
-    read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 30, least_memory_bytes=32 << 20
+    read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 29, least_memory_bytes=32 << 20
 )
-"""For finite differences: shorter on raw devices, because both ends share the random streams. Programs run at the same
-scale as for the residuals: what a scale changes would be taken for a slope."""
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+"""For finite differences: shorter, because both ends share the random streams and the scale."""
 
 
 class Fit:
@@ -77,6 +79,7 @@ class Fit:
             raise InputError(f"study {study.id}", "no parameters", "allowed: at least one to fit")
         self.study = study
         self._evaluator = evaluator
+        self._responses = Responses(study, evaluator, self._follow)
         self._progress = progress
         self._sd = np.array([parameter.sd for parameter in study.parameters])
         self._cells = study.calibrate_cells
@@ -84,8 +87,12 @@ class Fit:
         self._near = [cell for cell in study.all_cells if cell.run in fitted]
         self._far = [cell for cell in study.all_cells if cell.run not in fitted]
         self._programs = {name for name, run in study.runs.items() if run.workload.kind == "programs"}
+        self._uses: dict[str, NDArray[np.bool_]] = {}
         self._slopes: dict[str, Vector] = {}
         self._jacobians = 0
+        self._found: dict[bytes, Vector] = {}
+        self._slopes_at = np.zeros(len(self._sd))
+        self._refusals: list[str] = []
         self._steps = 0
 
     def run(self) -> Profile:
@@ -144,19 +151,55 @@ class Fit:
             xtol=TOLERANCE,
             max_nfev=MOST_EVALUATIONS,
         )
-        return np.asarray(result.x), bool(result.success) and result.status > 0, str(result.message)
+        message = str(result.message)
+        if self._refusals:
+            message += f" Steps to impossible machines: {len(self._refusals)}, the first one: {self._refusals[0]}."
+        return np.asarray(result.x), bool(result.success) and result.status > 0, message
 
     def _ratios(self, theta: Vector) -> Vector:
-        """ln(predicted / measured) of the calibrate cells."""
-        measured = np.array([cell.value for cell in self._cells])
-        return np.asarray(self._logs([theta], self._cells, FIT_SAMPLE)[0] - np.log(measured))
+        """ln(predicted / measured) of the calibrate cells; infinite, which rejects a step, if it was refused."""
+        logs = self._logs(theta)
+        if isinstance(logs, InputError):
+            return np.full(len(self._cells), np.inf)
+        by_id = dict(zip((cell.id for cell in self._near), logs, strict=True))
+        return np.array([by_id[cell.id] - math.log(cell.value) for cell in self._cells])
+
+    def _logs(self, theta: Vector) -> Vector | InputError:
+        """ln(figure) of all cells of the fitted runs."""
+        key = theta.tobytes()
+        if key not in self._found:
+            logs = self._responses.at([theta], self._near, FIT_SAMPLE)[0]
+            if isinstance(logs, InputError):
+                if not self._found:
+                    raise logs
+                self._refusals.append(str(logs))
+                return logs
+            self._found[key] = logs
+        return self._found[key]
 
     def _jacobian(self, theta: Vector) -> Matrix:
-        """Of the residuals; the last one again when there have been enough."""
+        """Of the residuals: simulated, or when there have been enough, the last one as the step since corrects it."""
+        if self._jacobians:
+            self._correct(theta)
         if self._jacobians < MOST_JACOBIANS:
+            self._slopes |= self._rows(theta, self._near, self._jacobians < PROGRAM_JACOBIANS)
             self._jacobians += 1
-            self._slopes = self._rows(theta, self._near)
+        self._slopes_at = theta.copy()
         return self._scaled(self._fitted_slopes(), self._cell_sd())
+
+    def _correct(self, theta: Vector) -> None:
+        """Change the slopes as little as makes them explain what the last step did."""
+        step = (theta - self._slopes_at) / self._sd
+        changes = self._found[theta.tobytes()] - self._found[self._slopes_at.tobytes()]
+        if not self._uses:
+            self._uses = self._responses.users(list(dict.fromkeys(cell.run for cell in self._near)), STEP)
+        for cell, change in zip(self._near, changes, strict=True):
+            along = np.where(self._uses[cell.run], step, 0.0)
+            length = float(along @ along)
+            if length < LEAST_STEP**2:
+                continue
+            row = self._slopes[cell.id] * self._sd
+            self._slopes[cell.id] = (row + (change - row @ step) / length * along) / self._sd
 
     def _cell_sd(self, least: float = 0.0) -> Vector:
         """What each calibrate cell is expected to be off by (ln)."""
@@ -189,12 +232,12 @@ class Fit:
             return spreads
         size = len(theta)
         basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0][:, :MOST_DIRECTIONS]
-        moved = theta[:, None] + np.linalg.cholesky(covariance) @ basis
-        logs = self._logs([theta, *moved.T], cells, SLOPE_SAMPLE)
-        found = np.sqrt(size * np.mean((logs[1:] - logs[0]) ** 2, axis=0))
+        moved = np.linalg.cholesky(covariance) @ basis
+        found = self._responses.along(theta, list(moved.T), cells, SLOPE_SAMPLE)
+        found = np.sqrt(size * np.mean(found**2, axis=0))
         return spreads | {cell.id: float(spread) for cell, spread in zip(cells, found, strict=True)}
 
-    def _rows(self, theta: Vector, cells: list[Cell]) -> dict[str, Vector]:
+    def _rows(self, theta: Vector, cells: list[Cell], with_programs: bool = True) -> dict[str, Vector]:
         """d ln(figure) / d ln(factor) of some cells, by id.
 
         Parameters that move a raw device's calibrated cell are determined there, by runs that take a second; what they
@@ -204,6 +247,8 @@ class Fit:
         programs = [cell for cell in cells if cell.run in self._programs]
         every = np.arange(len(theta))
         rows = self._slopes_along(theta, raw, every)
+        if not with_programs:
+            return rows
         fitted = [rows[cell.id] for cell in raw if cell.use == "calibrate"]
         determined = np.any(np.abs(fitted) > _MOVES, axis=0) if fitted else np.zeros(len(theta), dtype=bool)
         return rows | self._slopes_along(theta, programs, every[~determined])
@@ -213,39 +258,21 @@ class Fit:
         if not cells:
             return {}
         steps = np.where(theta <= 0, STEP, -STEP)
-        logs = self._logs([theta, *(theta + np.diag(steps)[columns])], cells, SLOPE_SAMPLE)
+        changes = self._responses.along(theta, list(np.diag(steps)[columns]), cells, SLOPE_SAMPLE)
         slopes = np.zeros((len(theta), len(cells)))
-        slopes[columns] = (logs[1:] - logs[0]) / steps[columns, None]
+        slopes[columns] = changes / steps[columns, None]
         return {cell.id: slopes[:, i] for i, cell in enumerate(cells)}
 
-    def _logs(self, thetas: list[Vector], cells: list[Cell], sample: Sample) -> Matrix:
-        """ln(figure) of every cell, by parameter set."""
-        runs = list(dict.fromkeys(cell.run for cell in cells))
-        scenarios = []
-        for theta in thetas:
-            factors = {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
-            builder = RunBuilder(self.study, factors)
-            scenarios += [builder.scenario(run) for run in runs]
-        before = self._steps
+    def _follow(self, done: int, total: int) -> None:
+        """Of a call's parameter sets so many are done."""
+        if done == total:
+            self._steps += total
+        self._report(0 if done == total else done)
 
-        def report(done: int, total: int) -> None:
-            self._steps = before + len(thetas) * done // max(1, total)
-            self._report()
-
-        predictions = self._evaluator.run(scenarios, sample, report)
-        self._steps = before + len(thetas)
-        place = {run: i for i, run in enumerate(runs)}
-        return np.array(
-            [
-                [math.log(figure_value(predictions[first + place[cell.run]], cell.run, cell.figure)) for cell in cells]
-                for first in range(0, len(predictions), len(runs))
-            ]
-        )
-
-    def _report(self, done: bool = False) -> None:
+    def _report(self, begun: int = 0, done: bool = False) -> None:
         if self._progress is not None:
             expected = (MOST_JACOBIANS + 1) * (len(self._sd) + 3) + MOST_DIRECTIONS
-            self._progress(expected if done else min(self._steps, expected - 1), expected)
+            self._progress(expected if done else min(self._steps + begun, expected - 1), expected)
 
 
 def calibrate(study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> Profile:

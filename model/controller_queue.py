@@ -3,8 +3,9 @@
 Firmware builds the longest command it can of what waits for a drive, because a drive without a write cache of its own
 misses a revolution between two commands, however near they are. What the host waits for goes before what only empties
 the cache (Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", IEEE Transactions on
-Computers 47(2), 1998: destaging is background work), but not for ever. Either kind is served in rising order of
-address and round again.
+Computers 47(2), 1998: destaging is background work), but not for ever: destaging that has waited too long takes turns
+with the host's commands. A full cache has so much of it waiting that more than that would be the opposite order: every
+read would stand behind all of it. Either kind is served in rising order of address and round again.
 """
 
 from __future__ import annotations
@@ -74,16 +75,17 @@ class DriveOrder(Scheduler):
     max_bytes
         Largest command to the drive (bytes); longer requests are cut.
     background_wait_s
-        Destaging waits no longer than this (s) for the host's commands.
+        Destaging that has waited longer than this (s) takes turns with the host's commands.
     """
 
-    __slots__ = ("_background", "_background_wait_s", "_foreground")
+    __slots__ = ("_background", "_background_wait_s", "_foreground", "_host_had_turn")
 
     def __init__(self, max_bytes: int, background_wait_s: float) -> None:
         super().__init__(max_bytes)
         self._background_wait_s = background_wait_s
         self._foreground = Scan()
         self._background = Scan()
+        self._host_had_turn = True
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request` in parts of at most `max_bytes`, each merged with a neighbour where there is one."""
@@ -102,11 +104,15 @@ class DriveOrder(Scheduler):
             self._foreground.add(queued)
 
     def next(self, now: float) -> QueuedRequest | None:
-        """The host's next command, or the next one of destaging if there is none or if that has waited too long."""
-        background = self._background
-        if background and (not self._foreground or now - background.oldest() > self._background_wait_s):
-            return self._longest(background)
-        return self._longest(self._foreground) if self._foreground else None
+        """The host's next command, or the next one of destaging if there is none or if it is its turn."""
+        background, foreground = self._background, self._foreground
+        if background:
+            overdue = self._host_had_turn and now - background.oldest() > self._background_wait_s
+            if overdue or not foreground:
+                self._host_had_turn = False
+                return self._longest(background)
+        self._host_had_turn = True
+        return self._longest(foreground) if foreground else None
 
     def _longest(self, scan: Scan) -> QueuedRequest:
         """The next command of `scan` with its neighbours that came before what lay between them."""

@@ -113,6 +113,14 @@ class ControllerSettings:
             return 0
         return int(self.cache_bytes * self.read_share) if self.writes_back else self.cache_bytes
 
+    def most_ahead_rows(self, row_bytes: int) -> int:
+        """Rows of which it may read ahead of one reader: with those being read they take half of the read memory.
+
+        More of them would push one another out before they are asked for as soon as the reader goes elsewhere.
+        """
+        rows = self.read_bytes // row_bytes
+        return max(0, min(rows - 2, 2), rows // 2 - 2)
+
 
 def row_bytes_of(array: Any) -> int:
     """Data bytes of a full stripe of an array: what a write has to cover so that parity needs no reading.

@@ -82,7 +82,7 @@ class ControllerSpec(Spec):
     drive_request: PositiveSize = 128 * 1024
     """Largest command to a drive."""
     destage_wait: Duration = 0.1
-    """Destaging waits no longer than this for the host's commands to the same drive."""
+    """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ControllerSpec:

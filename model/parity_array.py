@@ -1,6 +1,6 @@
 """RAID 4, 5 and 6 in time, as Linux md runs them.
 
-Reads of a whole array go to the members since Linux 2.6.21, all others through the stripe cache
+Reads of a whole array go to the members since Linux 2.6.20, all others through the stripe cache
 (:mod:`raidsim.model.parity_read`). Writes are gathered by row and held for their neighbours by the kernels of 2004
 (:mod:`raidsim.model.parity_write`); today md's thread takes them as it finds them
 (:mod:`raidsim.model.stripe_handler`).

@@ -31,7 +31,7 @@ class ParitySettings:
     rmw_level
         md's setting of that name (1 on kernels that have none).
     direct_reads
-        Whether reads of a whole array go to the members, one request per chunk, past the stripe cache (since 2.6.21:
+        Whether reads of a whole array go to the members, one request per chunk, past the stripe cache (since 2.6.20:
         raid5.c, chunk_aligned_read).
     most_heads
         How far the stripe cache grows, one head in every pass of md's thread that somebody waits in; what memory

@@ -130,7 +130,7 @@ class QueueSection(Spec):
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
 
-    scheduler: Literal["linus", "anticipatory", "cfq", "noop", "mq-deadline", "none", "disksort"]
+    scheduler: Literal["linus", "anticipatory", "cfq", "deadline", "noop", "mq-deadline", "none", "disksort"]
     multiqueue: bool = False
     scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
     max_request: PositiveSize

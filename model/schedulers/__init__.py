@@ -5,6 +5,7 @@ from __future__ import annotations
 from .anticipatory import Anticipatory, AnticipatorySettings
 from .base import QueuedRequest, Scheduler
 from .cfq import Cfq, CfqSettings
+from .deadline import Deadline
 from .disksort import Disksort
 from .elevator import LinusElevator
 from .mq_deadline import DeadlineSettings, MqDeadline
@@ -15,6 +16,7 @@ __all__ = [
     "AnticipatorySettings",
     "Cfq",
     "CfqSettings",
+    "Deadline",
     "DeadlineSettings",
     "Disksort",
     "LinusElevator",

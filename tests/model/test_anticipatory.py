@@ -68,7 +68,7 @@ class Bench:
         return "".join("rw"[op] for op, _, _ in self.disk.log)
 
 
-def _write(bench: Bench, at: int, _: Any, stream: int = 0) -> None:
+def _write(bench: Bench, at: int, _: Any, stream: int = 1) -> None:
     bench.issuer.write(at, 4 * KIB, stream=stream)
 
 

@@ -73,6 +73,23 @@ def test_destaging_does_not_wait_for_ever() -> None:
     assert first.op == WRITE
 
 
+def test_overdue_destaging_and_the_host_take_turns() -> None:
+    """Protects readers of a full cache: with much to destage, a read waits for one overdue command and not for all."""
+    order = queue()
+    add(order, WRITE, 1, 3, 5)
+    add(order, READ, 100, 50, now=WAIT_S)
+    overdue = commands(order, 1.5 * WAIT_S)
+    assert overdue == [(WRITE, 1, 64), (READ, 50, 64), (WRITE, 3, 64), (READ, 100, 64), (WRITE, 5, 64)]
+
+
+def test_destaging_that_is_not_overdue_has_no_turn() -> None:
+    """Counter-test: before the limit the host's commands go one after the other."""
+    order = queue()
+    add(order, WRITE, 1, 3, 5)
+    add(order, READ, 100, 50, now=WAIT_S)
+    assert [op for op, _, _ in commands(order, 0.5 * WAIT_S)] == [READ, READ, WRITE, WRITE, WRITE]
+
+
 def test_what_is_read_for_parity_is_destaging_until_the_host_wants_it() -> None:
     """Protects the order under RAID 5: reads for a partial stripe wait as its writes do, merged with a reader's not."""
     order = queue()
