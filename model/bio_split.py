@@ -21,8 +21,8 @@ from collections.abc import Callable
 
 from .array import Join
 from .layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
-from .raw_cache import BlockDevice
 from .request import READ, Request
+from .write_back import BlockDevice
 
 PARITY_REQUEST_BYTES = 256 * 4096
 """Largest request of a parity array (RAID5_MAX_REQ_STRIPES stripe heads of a page)."""

@@ -19,13 +19,13 @@ from .latency_histogram import LatencyHistogram
 from .page_cache_settings import Mapper, PageCacheSettings
 from .page_memory import PageMemory
 from .paged_file import PagedFile, device_file
-from .raw_cache import BlockDevice
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
+from .write_back import BlockDevice, WriteBack, next_run
 
 
-class PageCache:
+class PageCache(WriteBack):
     """Pages of the files on one device.
 
     Parameters
@@ -50,16 +50,12 @@ class PageCache:
     __slots__ = (
         "_dirty_files",
         "_engine",
-        "_host",
         "_make_read_ahead",
-        "_plug",
         "_syncing",
         "_turn_bytes",
         "_waiting",
-        "device",
         "device_file",
         "latencies",
-        "memory",
         "pages",
         "settings",
     )
@@ -74,18 +70,13 @@ class PageCache:
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
+        super().__init__(host, device, memory, settings.block_bytes, settings.task_plug)
         self._engine = engine
-        self._host = host
-        self.device = device
         self.settings = settings
         self.pages = pages
-        self.memory = memory
         self._make_read_ahead = read_ahead
         self.device_file = device_file(device.name, device.capacity)
         self.latencies = (LatencyHistogram(), LatencyHistogram())
-        self._plug: Callable[[], None] | None = None
-        if settings.task_plug and getattr(device, "plug", None) is not None:
-            self._plug = getattr(device, "plug", None)
         self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
         self._turn_bytes = 0
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
@@ -265,38 +256,17 @@ class PageCache:
             if not file.dirty:
                 del self._dirty_files[file]
 
-    def throttle(self, by: Account) -> Generator[Any, Any, None]:
-        """Make a writer do its duty while too much memory is dirty (balance_dirty_pages); see the raw cache's."""
-        memory = self.memory
-        if by.owed_s:
+    def is_dirty(self) -> bool:
+        return bool(self._dirty_files)
+
+    def throttle(self, by: Account | None = None) -> Generator[Any, Any, None]:
+        if by is not None and by.owed_s:
             yield self.pay(by)
-        if not memory.limits.duty:
-            while memory.over_limit:
-                memory.start_write_back()
-                yield memory.below_limit()
-        submitted = 0
-        while memory.over_limit and submitted < memory.limits.duty:
-            if not self._dirty_files:
-                yield memory.below_limit()
-            elif not self.device.has_room:
-                yield self._room()
-            else:
-                size = self._write_run()
-                submitted += size
-                price = self._bio_price(size)
-                by.cpu_s += price
-                yield self._host.cpu.run(price)
+        yield from super().throttle(by)
 
     def write_back(self, file: PagedFile, stream: int) -> Generator[Any, Any, None]:
         """Write all dirty pages of `file`, and wait until none is on its way."""
-        while file.dirty:
-            if self.device.has_room:
-                yield self._host.cpu.run(self._bio_price(self._write_run(file, stream)))
-            else:
-                yield self._room()
-        self.device.unplug()
-        if file.writing_bytes:
-            yield self._written(file)
+        yield from self.write_back_all((file,), stream)
 
     def write_back_all(self, files: Iterable[PagedFile], stream: int) -> Generator[Any, Any, None]:
         """Write all dirty pages of all `files`, in their order, and wait until none is on its way."""
@@ -322,16 +292,6 @@ class PageCache:
         """Write all dirty pages of the device's files, and wait for them."""
         yield from self.write_back_all(self._dirty_files, stream)
 
-    def _flusher(self) -> Generator[Any, Any, None]:
-        """The kernel thread that writes dirty pages back (bdflush, pdflush)."""
-        memory = self.memory
-        while True:
-            if memory.dirty_bytes <= memory.limits.flush_above or not self._dirty_files:
-                yield memory.above_background()
-            while self._dirty_files and memory.dirty_bytes > memory.limits.flush_below:
-                yield from self._pass()
-            self.device.unplug()
-
     def _old_pages(self) -> Generator[Any, Any, None]:
         """Write back what has been dirty for long (kupdate)."""
         while True:
@@ -347,41 +307,13 @@ class PageCache:
             if old:
                 self.device.unplug()
 
-    def _pass(self) -> Generator[Any, Any, None]:
-        """Write back one pass."""
-        written, most = 0, self.memory.limits.pass_bytes
-        if self._plug is not None:
-            self._plug()
-            while self._dirty_files and written < most and (self.device.has_room or not written):
-                written += self._write_run()
-            self.device.unplug()
-            if not self.device.has_room:
-                yield self._room()
-            yield self._host.cpu.run(self._bio_price(written))
-            return
-        while self._dirty_files and written < most:
-            if self.device.has_room:
-                size = self._write_run()
-                written += size
-                yield self._host.cpu.run(self._bio_price(size))
-            else:
-                yield self._room()
-
-    def _bio_price(self, size: int) -> float:
-        return self._host.prices.bio_s * max(1, size // self.settings.block_bytes)
-
-    def _room(self) -> Signal:
-        """A signal that fires when the device's queue has room."""
-        room = Signal()
-        self.device.when_room(room.fire)
-        return room
-
     def _write_run(self, file: PagedFile | None = None, stream: int = FLUSHER_STREAM) -> int:
         """Submit one dirty run of `file`, or of the dirty file whose turn it is; returns its bytes."""
         files = self._dirty_files
         if file is None:
             file = next(iter(files))
-        start, end = self._next_run(file)
+        start, end = next_run(file.dirty, file.cursor, self.settings.flush_run_bytes)
+        file.cursor = end
         if file.extents.size < end:
             file.place(end)
         size = file.dirty.remove(start, end)
@@ -399,19 +331,6 @@ class PageCache:
             files.move_to_end(file)
             self._turn_bytes = 0
         return size
-
-    def _next_run(self, file: PagedFile) -> tuple[int, int]:
-        """The next contiguous dirty run of `file` after its last one, around its end."""
-        dirty, start = file.dirty, file.cursor
-        end = dirty.run_from(start)
-        if end == start:
-            following = dirty.next_start(start)
-            start = dirty.first()[0] if following is None else following
-            end = dirty.run_from(start)
-        run = self.settings.flush_run_bytes
-        end = min(end, start - start % run + run)
-        file.cursor = end
-        return start, end
 
     def _write_done(self, request: Request) -> None:
         self.latencies[WRITE].add(self._engine._now - request.submitted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .raw_cache import BlockDevice
 from .request import Request
+from .write_back import BlockDevice
 
 STRETCH_BYTES = 128 << 20
 """A stretched partition keeps so many bytes together, unless the file system has other groups."""

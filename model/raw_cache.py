@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .dirty_memory import DirtyMemory
 from .engine import Engine
@@ -20,32 +20,10 @@ from .latency_histogram import LatencyHistogram
 from .readahead import PAGE, PageMarks, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
 from .signal import Signal
+from .write_back import BlockDevice, WriteBack, next_run
 
 _FORGET_BYTES = 1 << 20
 """Runs of the cache up to this long are forgotten together."""
-
-
-class BlockDevice(Protocol):
-    """A device with a request queue: what the page cache needs beyond :class:`~raidsim.model.request.Device`."""
-
-    name: str
-
-    @property
-    def capacity(self) -> int:
-        """Bytes."""
-
-    @property
-    def has_room(self) -> bool:
-        """Whether more writes may be queued."""
-
-    def submit(self, request: Request) -> None:
-        """Queue a request."""
-
-    def unplug(self) -> None:
-        """Let held-back requests go: somebody waits for them."""
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back once when more writes may be queued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +54,7 @@ class RawCacheSettings:
     task_plug: bool = False
 
 
-class RawCache:
+class RawCache(WriteBack):
     """The cached blocks of one device.
 
     Parameters
@@ -96,18 +74,14 @@ class RawCache:
     __slots__ = (
         "_engine",
         "_flush_cursor",
-        "_host",
         "_make_read_ahead",
         "_pending",
-        "_plug",
         "_recent",
         "_waiting",
         "cached",
-        "device",
         "dirty",
         "latencies",
         "marks",
-        "memory",
         "settings",
         "written_back_bytes",
     )
@@ -121,20 +95,15 @@ class RawCache:
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
+        super().__init__(host, device, memory, settings.block_bytes, settings.task_plug)
         self._engine = engine
-        self._host = host
-        self.device = device
         self.settings = settings
         self._make_read_ahead = read_ahead
         self.cached = ExtentSet()
         self.dirty = ExtentSet()
-        self.memory = memory
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self.written_back_bytes = 0
         self.marks = PageMarks()
-        self._plug: Callable[[], None] | None = None
-        if settings.task_plug and hasattr(device, "plug"):
-            self._plug = device.plug
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
         self._waiting: list[tuple[int, Signal]] = []
@@ -280,86 +249,18 @@ class RawCache:
         self._keep(start, end)
         self.memory.dirtied(self.dirty.add(start, end))
 
-    def throttle(self) -> Generator[Any, Any, None]:
-        """Make a writer do its duty while too much memory is dirty: write back some of its own device's first.
-
-        The writer does not wait for the writes, but for their place in the device's queue, so that what stops it is a
-        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4). Without a duty it leaves the writing to the
-        flusher and pauses until enough has been written (balance_dirty_pages since 3.2).
-        """
-        memory = self.memory
-        if not memory.limits.duty:
-            while memory.over_limit:
-                memory.start_write_back()
-                yield memory.below_limit()
-        submitted = 0
-        while memory.over_limit and submitted < memory.limits.duty:
-            if not self.dirty:
-                yield memory.below_limit()
-            elif not self.device.has_room:
-                yield self._room()
-            else:
-                size = self._write_run()
-                submitted += size
-                yield self._host.cpu.run(self._bio_price(size))
-
-    def _flusher(self) -> Generator[Any, Any, None]:
-        """The kernel thread that writes dirty blocks back (bdflush, pdflush)."""
-        dirty, device, memory = self.dirty, self.device, self.memory
-        while True:
-            if memory.dirty_bytes <= memory.limits.flush_above or not dirty:
-                yield memory.above_background()
-            while dirty and memory.dirty_bytes > memory.limits.flush_below:
-                written = 0
-                while dirty and written < memory.limits.pass_bytes:
-                    if device.has_room:
-                        size = self._write_run() if self._plug is None else self._write_plugged()
-                        written += size
-                        yield self._host.cpu.run(self._bio_price(size))
-                    else:
-                        yield self._room()
-            device.unplug()
-
-    def _bio_price(self, size: int) -> float:
-        return self._host.prices.bio_s * (size // self.settings.block_bytes)
-
-    def _room(self) -> Signal:
-        """A signal that fires when the device's queue has room."""
-        room = Signal()
-        self.device.when_room(room.fire)
-        return room
-
-    def _write_plugged(self) -> int:
-        """Submit a pass of dirty runs under one plug, as far as the device's queue has room; returns their bytes."""
-        assert self._plug is not None
-        self._plug()
-        written = self._write_run()
-        while self.dirty and written < self.memory.limits.pass_bytes and self.device.has_room:
-            written += self._write_run()
-        self.device.unplug()
-        return written
+    def is_dirty(self) -> bool:
+        return bool(self.dirty)
 
     def _write_run(self) -> int:
         """Submit one dirty run; returns its bytes."""
-        start, end = self._next_run()
+        start, end = next_run(self.dirty, self._flush_cursor, self.settings.flush_run_bytes)
+        self._flush_cursor = end
         size = self.dirty.remove(start, end)
         self.memory.dirty_bytes -= size
         self.memory.writeback_bytes += size
         self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
         return size
-
-    def _next_run(self) -> tuple[int, int]:
-        """The next contiguous dirty run after the last one, in address order and around the end."""
-        cursor = self._flush_cursor
-        end = self.dirty.run_from(cursor)
-        if end == cursor:
-            following = self.dirty.next_start(cursor)
-            cursor = self.dirty.first()[0] if following is None else following
-            end = self.dirty.run_from(cursor)
-        run = self.settings.flush_run_bytes
-        end = min(end, cursor - cursor % run + run)
-        self._flush_cursor = end
-        return cursor, end
 
     def _write_done(self, request: Request) -> None:
         self.latencies[WRITE].add(self._engine._now - request.submitted)

@@ -7,7 +7,6 @@ inodes, directories and data lie, follows from the settings; no operation knows 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Generator
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..host import Host
 from ..page_cache import PageCache
 from ..paged_file import ExtentMap
 from .groups import Groups
+from .inode_cache import InodeCache, Node
 from .inodes import Inodes
 from .journal import BlockJournal, Journal, NoJournal, RecordJournal
 from .mapping import Allocator, map_entries, maps_of
@@ -28,8 +28,6 @@ from .names import Names
 from .nodes import Directory, File
 from .placement import Placement
 from .settings import FileSystemSettings
-
-Node = File | Directory
 
 
 class FileSystem:
@@ -67,17 +65,14 @@ class FileSystem:
     __slots__ = (
         "_allocator",
         "_cache",
-        "_cycle_s",
         "_engine",
         "_groups",
         "_host",
         "_inodes",
         "_kept",
-        "_known",
         "_names",
         "_nodes",
         "_placement",
-        "_read_lately",
         "journal",
         "metadata",
         "settings",
@@ -99,8 +94,6 @@ class FileSystem:
         self._host = host
         self._cache = cache
         self.settings = settings
-        self._cycle_s = cycle_s
-        self._kept = inodes_in_memory
         behind = settings.journal_size if settings.journal_place == "end" else 0
         self._groups = Groups(settings, capacity - behind, random, age)
         self._allocator = Allocator(settings, self._groups)
@@ -109,8 +102,7 @@ class FileSystem:
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
         self.metadata = Metadata(cache, self.journal, settings.block)
-        self._known: OrderedDict[Node, None] = OrderedDict()
-        self._read_lately: dict[Node, None] = {}
+        self._kept = InodeCache(engine, cache, settings, self._names, self.metadata, cycle_s, inodes_in_memory)
         root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
         self._inodes.allocate(root)
@@ -130,10 +122,6 @@ class FileSystem:
             start = groups.set_aside(groups.count // 2 if settings.journal_place == "middle" else 0, size)
         journal = BlockJournal if settings.journal == "blocks" else RecordJournal
         return journal(self._engine, self._cache, settings, start, size)
-
-    def _spend(self, by: Account, cycles: float) -> Generator[Any, Any, None]:
-        """Charge CPU time."""
-        yield from self._cache.spend(cycles * self._cycle_s, by)
 
     @property
     def free_bytes(self) -> int:
@@ -166,46 +154,9 @@ class FileSystem:
     def _parent(self, path: str) -> Directory:
         return self._directory(path.strip("/").rpartition("/")[0])
 
-    # What the kernel keeps of names and inodes
-
-    def _remember(self, node: Node) -> None:
-        node.in_memory = True
-        self._known[node] = None
-        if self._kept is not None and len(self._known) > self._kept:
-            oldest, _ = self._known.popitem(last=False)
-            oldest.in_memory = False
-
     def drop_inodes(self) -> None:
         """The kernel keeps no name and no inode any more (as after a mount)."""
-        for node in self._known:
-            node.in_memory = False
-        self._known.clear()
-
-    def _look_up(self, node: Node, by: Account) -> Generator[Any, Any, None]:
-        """Find a node by its path and read its inode, as far as the kernel does not have them."""
-        if node.in_memory:
-            if node in self._known and self._kept is not None:
-                self._known.move_to_end(node)
-            return
-        parent = node.parent
-        if parent is not node:
-            yield from self._look_up(parent, by)
-            yield from self._search(parent, node.entry, by)
-        yield from self._spend(by, self.settings.read_inode_cycles)
-        yield from self.metadata.read((node.inode,), by)
-        self._remember(node)
-
-    def _search(self, directory: Directory, block: int, by: Account) -> Generator[Any, Any, None]:
-        """Look for a name that is in a block of the directory."""
-        yield from self._spend(by, self._names.looked_at(directory, block) * self.settings.scan_cycles)
-        yield from self.metadata.read(self._names.searched(directory, block), by)
-
-    def _look_up_new(self, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
-        """Find that a name is not in a directory, and then where it can be put."""
-        yield from self._look_up(parent, by)
-        yield from self._search(parent, len(parent.blocks) - 1, by)
-        room = self._names.find_room(parent, path)
-        yield from self._spend(by, self._names.looked_at(parent, room) * self.settings.scan_cycles)
+        self._kept.drop()
 
     # Names
 
@@ -213,11 +164,11 @@ class FileSystem:
         """A new empty file, open."""
         path = path.strip("/")
         parent = self._parent(path)
-        yield from self._look_up_new(path, parent, by)
-        yield from self._spend(by, self.settings.create_cycles)
+        yield from self._kept.look_up_new(path, parent, by)
+        yield from self._kept.spend(by, self.settings.create_cycles)
         file, changed, fresh = self._new_file(path, parent)
         yield from self.metadata.change(changed, fresh, by)
-        self._remember(file)
+        self._kept.remember(file)
         return file
 
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
@@ -252,24 +203,24 @@ class FileSystem:
     def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
         """A file that exists."""
         file = self.file(path)
-        yield from self._look_up(file, by)
-        yield from self._spend(by, self.settings.open_cycles)
+        yield from self._kept.look_up(file, by)
+        yield from self._kept.spend(by, self.settings.open_cycles)
         return file
 
     def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """The attributes of a file or directory."""
-        yield from self._look_up(self._node(path), by)
-        yield from self._spend(by, self.settings.stat_cycles)
+        yield from self._kept.look_up(self._node(path), by)
+        yield from self._kept.spend(by, self.settings.stat_cycles)
 
     def mkdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """A new directory."""
         path = path.strip("/")
         parent = self._parent(path)
-        yield from self._look_up_new(path, parent, by)
-        yield from self._spend(by, self.settings.mkdir_cycles)
+        yield from self._kept.look_up_new(path, parent, by)
+        yield from self._kept.spend(by, self.settings.mkdir_cycles)
         directory, changed, fresh = self._new_directory(path, parent)
         yield from self.metadata.change(changed, fresh, by)
-        self._remember(directory)
+        self._kept.remember(directory)
 
     def _new_directory(self, path: str, parent: Directory) -> tuple[Directory, list[int], list[int]]:
         if path in self._nodes:
@@ -282,11 +233,11 @@ class FileSystem:
     def unlink(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Remove a file: its mapping blocks are read to free what they map, its pages are forgotten."""
         file = self.file(path)
-        yield from self._look_up(file, by)
-        yield from self._search(file.parent, file.entry, by)
+        yield from self._kept.look_up(file, by)
+        yield from self._kept.search(file.parent, file.entry, by)
         settings = self.settings
         blocks = file.extents.size // settings.block
-        yield from self._spend(by, settings.unlink_cycles + blocks * settings.free_cycles)
+        yield from self._kept.spend(by, settings.unlink_cycles + blocks * settings.free_cycles)
         yield from self.metadata.read(maps_of(file, 0, 1 << 62), by)
         self._cache.forget(file)
         self.journal.drop(file)
@@ -300,9 +251,9 @@ class FileSystem:
         directory = self._directory(path)
         if directory.entries:
             raise ModelError(f"{path}: is not empty")
-        yield from self._look_up(directory, by)
-        yield from self._search(directory.parent, directory.entry, by)
-        yield from self._spend(by, self.settings.unlink_cycles)
+        yield from self._kept.look_up(directory, by)
+        yield from self._kept.search(directory.parent, directory.entry, by)
+        yield from self._kept.spend(by, self.settings.unlink_cycles)
         changed = self._remove_node(directory)
         self._groups[directory.group].directories -= 1
         for address in directory.blocks:
@@ -314,32 +265,32 @@ class FileSystem:
         """A name and its inode are gone; returns what changes."""
         parent = node.parent
         del self._nodes[node.name]
-        self._known.pop(node, None)
+        self._kept.forget(node)
         self._names.remove(parent, node.name, node.entry)
         return [parent.blocks[node.entry], parent.inode, *self._inodes.free(node)]
 
     def list_directory(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """All names of a directory."""
         directory = self._directory(path)
-        yield from self._look_up(directory, by)
+        yield from self._kept.look_up(directory, by)
         ahead = range(directory.inode, directory.inode + self.settings.list_ahead, self.settings.block)
         yield from self.metadata.read_run(ahead, by)
         yield from self.metadata.read(directory.blocks, by)
-        yield from self._spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
-        yield from self._touch_atime(directory, by)
+        yield from self._kept.spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
+        yield from self._kept.touch_atime(directory, by)
 
     def set_attributes(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Change owner, mode or times."""
         node = self._node(path)
-        yield from self._look_up(node, by)
-        yield from self._spend(by, self.settings.stat_cycles)
+        yield from self._kept.look_up(node, by)
+        yield from self._kept.spend(by, self.settings.stat_cycles)
         yield from self.metadata.change((node.inode,), (), by)
 
     # Contents
 
     def close(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
-        yield from self._spend(by, self.settings.close_cycles)
+        yield from self._kept.spend(by, self.settings.close_cycles)
         self._allocator.release(file)
         small = 0 < file.size <= self.settings.tail_file and file.name in self._nodes
         if small and (file.dirty or not file.in_leaf):
@@ -366,7 +317,7 @@ class FileSystem:
         file.size = max(file.size, end)
         if settings.delayed:
             if grown > 0:
-                yield from self._spend(by, -(-grown // settings.block) * settings.allocate_cycles)
+                yield from self._kept.spend(by, -(-grown // settings.block) * settings.allocate_cycles)
             return
         if end <= file.extents.size:
             return
@@ -375,7 +326,7 @@ class FileSystem:
         before = len(file.extents), file.extents.size
         maps = self._allocate(file, end, by.stream)
         blocks = (file.extents.size - before[1]) // settings.block
-        yield from self._spend(by, blocks * settings.allocate_cycles)
+        yield from self._kept.spend(by, blocks * settings.allocate_cycles)
         yield from self.metadata.change([*leaf, *self._grown(file, before[1])], maps, by)
         self.journal.grew(file)
 
@@ -432,23 +383,7 @@ class FileSystem:
 
     def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """The file has been read: its inode says when."""
-        yield from self._touch_atime(file, by)
-
-    def _touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
-        if self.settings.atime == "logged":
-            yield from self.metadata.change((node.inode,), (), by)
-        elif self.settings.atime == "unlogged":
-            yield from self.metadata.change_unlogged(node.inode, by)
-        elif self.settings.atime == "late":
-            yield from self.metadata.read((node.inode,), by)
-            if not self._read_lately:
-                self._engine.call_at(self._engine._now + self.settings.atime_delay, self._log_atimes)
-            self._read_lately[node] = None
-
-    def _log_atimes(self, _: Any) -> None:
-        """The inodes of what was read are written back."""
-        lately, self._read_lately = self._read_lately, {}
-        self.journal.change([node.inode for node in lately if self._nodes.get(node.name) is node])
+        yield from self._kept.touch_atime(file, by)
 
     def fsync(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Wait until data and inode of a file are on the device."""

@@ -28,11 +28,12 @@ from ...model.mirror_array import MirrorArray
 from ...model.parity_array import ParityArray
 from ...model.parity_settings import ParitySettings
 from ...model.raid10_array import Raid10Array
-from ...model.raw_cache import BlockDevice, RawCache, RawCacheSettings
+from ...model.raw_cache import RawCache, RawCacheSettings
 from ...model.read_balance import Md61, Md61Raid10
 from ...model.readahead import PAGE, ReadAhead61
 from ...model.request import Request
 from ...model.stripe_array import StripeArray
+from ...model.write_back import BlockDevice
 from .base import KindResult, Progress, TruthFile
 from .recorder import RecordingMember
 

@@ -23,11 +23,11 @@ from ...model.mirror_array import MirrorArray
 from ...model.parity_array import ParityArray
 from ...model.parity_settings import ParitySettings
 from ...model.raid10_array import Raid10Array
-from ...model.raw_cache import BlockDevice
 from ...model.read_balance import Md61, Md61Raid10
 from ...model.resync_barrier import AlternatingBarrier
 from ...model.schedulers import MqDeadline
 from ...model.stripe_array import StripeArray
+from ...model.write_back import BlockDevice
 from ...model.write_throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
 
 MIB = 1 << 20

@@ -1,0 +1,137 @@
+"""Which names and inodes the kernel has in memory, and how it finds the ones that it has not."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Generator
+from typing import Any
+
+from ..account import Account
+from ..engine import Engine
+from ..page_cache import PageCache
+from .metadata import Metadata
+from .names import Names
+from .nodes import Directory, File
+from .settings import FileSystemSettings
+
+Node = File | Directory
+
+
+class InodeCache:
+    """The kernel's memory of names and inodes (dcache and icache).
+
+    Parameters
+    ----------
+    engine, cache
+        Clock; of the device.
+    settings
+        Of the file system.
+    names, metadata
+        Of its directories, and its blocks in memory.
+    cycle_s
+        Seconds of a CPU cycle.
+    kept
+        How many inodes it keeps; None for all.
+    """
+
+    __slots__ = (
+        "_cache",
+        "_cycle_s",
+        "_engine",
+        "_kept",
+        "_known",
+        "_logs_atimes",
+        "_metadata",
+        "_names",
+        "_read_lately",
+        "_settings",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        cache: PageCache,
+        settings: FileSystemSettings,
+        names: Names,
+        metadata: Metadata,
+        cycle_s: float,
+        kept: int | None,
+    ) -> None:
+        self._engine = engine
+        self._cache = cache
+        self._settings = settings
+        self._names = names
+        self._metadata = metadata
+        self._cycle_s = cycle_s
+        self._kept = kept
+        self._known: OrderedDict[Node, None] = OrderedDict()
+        self._read_lately: dict[Node, None] = {}
+        self._logs_atimes = False
+
+    def spend(self, by: Account, cycles: float) -> Generator[Any, Any, None]:
+        """Charge CPU time."""
+        yield from self._cache.spend(cycles * self._cycle_s, by)
+
+    def remember(self, node: Node) -> None:
+        """A name and its inode are in memory; the one that was not used for longest goes."""
+        node.in_memory = True
+        self._known[node] = None
+        if self._kept is not None and len(self._known) > self._kept:
+            oldest, _ = self._known.popitem(last=False)
+            oldest.in_memory = False
+
+    def forget(self, node: Node) -> None:
+        """It is gone."""
+        self._known.pop(node, None)
+        self._read_lately.pop(node, None)
+
+    def drop(self) -> None:
+        """No name and no inode is in memory any more (as after a mount)."""
+        for node in self._known:
+            node.in_memory = False
+        self._known.clear()
+
+    def look_up(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        """Find a node by its path and read its inode, as far as the kernel does not have them."""
+        if node.in_memory:
+            if node in self._known and self._kept is not None:
+                self._known.move_to_end(node)
+            return
+        parent = node.parent
+        if parent is not node:
+            yield from self.look_up(parent, by)
+            yield from self.search(parent, node.entry, by)
+        yield from self.spend(by, self._settings.read_inode_cycles)
+        yield from self._metadata.read((node.inode,), by)
+        self.remember(node)
+
+    def search(self, directory: Directory, block: int, by: Account) -> Generator[Any, Any, None]:
+        """Look for a name that is in a block of the directory."""
+        yield from self.spend(by, self._names.looked_at(directory, block) * self._settings.scan_cycles)
+        yield from self._metadata.read(self._names.searched(directory, block), by)
+
+    def look_up_new(self, path: str, parent: Directory, by: Account) -> Generator[Any, Any, None]:
+        """Find that a name is not in a directory, and then where it can be put."""
+        yield from self.look_up(parent, by)
+        yield from self.search(parent, len(parent.blocks) - 1, by)
+        room = self._names.find_room(parent, path)
+        yield from self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
+
+    def touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        """A file or directory has been read: its inode says when."""
+        if self._settings.atime == "logged":
+            yield from self._metadata.change((node.inode,), (), by)
+        elif self._settings.atime == "unlogged":
+            yield from self._metadata.change_unlogged(node.inode, by)
+        elif self._settings.atime == "late":
+            yield from self._metadata.read((node.inode,), by)
+            if not self._logs_atimes:
+                self._logs_atimes = True
+                self._engine.call_at(self._engine._now + self._settings.atime_delay, self._log_atimes)
+            self._read_lately[node] = None
+
+    def _log_atimes(self, _: Any) -> None:
+        """The inodes of what was read are written back."""
+        self._logs_atimes = False
+        lately, self._read_lately = self._read_lately, {}
+        self._metadata.journal.change([node.inode for node in lately])

@@ -1,0 +1,149 @@
+"""Writing dirty memory back: the flusher's passes, and what a writer has to do when too much is dirty.
+
+What the page cache of a raw device and the one of a file system have in common (bdflush of Linux 2.4,
+mm/page-writeback.c since 2.6); which run of dirty bytes is next is the cache's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from typing import Any, Protocol
+
+from .account import Account
+from .dirty_memory import DirtyMemory
+from .extents import ExtentSet
+from .host import Host
+from .request import Request
+from .signal import Signal
+
+
+class BlockDevice(Protocol):
+    """A device with a request queue: what the page cache needs beyond :class:`~raidsim.model.request.Device`."""
+
+    name: str
+
+    @property
+    def capacity(self) -> int:
+        """Bytes."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued."""
+
+    def submit(self, request: Request) -> None:
+        """Queue a request."""
+
+    def unplug(self) -> None:
+        """Let held-back requests go: somebody waits for them."""
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back once when more writes may be queued."""
+
+
+class WriteBack(ABC):
+    """The dirty bytes of one device.
+
+    Parameters
+    ----------
+    host
+        The payer.
+    device
+        The block device underneath.
+    memory
+        The host's dirty memory.
+    block_bytes
+        For so many bytes the kernel makes a bio or moves a buffer head.
+    task_plug
+        Whether a pass is held back until all of it has been submitted.
+    """
+
+    __slots__ = ("_block_bytes", "_host", "_plug", "device", "memory")
+
+    def __init__(self, host: Host, device: BlockDevice, memory: DirtyMemory, block_bytes: int, task_plug: bool) -> None:
+        self._host = host
+        self.device = device
+        self.memory = memory
+        self._block_bytes = block_bytes
+        self._plug: Callable[[], None] | None = getattr(device, "plug", None) if task_plug else None
+
+    @abstractmethod
+    def is_dirty(self) -> bool:
+        """Whether there is anything to write back."""
+
+    @abstractmethod
+    def _write_run(self) -> int:
+        """Submit the next dirty run; returns its bytes."""
+
+    def throttle(self, by: Account | None = None) -> Generator[Any, Any, None]:
+        """Make a writer do its duty while too much memory is dirty: write back some of its own device's first.
+
+        The writer does not wait for the writes, but for their place in the device's queue, so that what stops it is a
+        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4). Without a duty it leaves the writing to the
+        flusher and pauses until enough has been written (balance_dirty_pages since 3.2).
+        """
+        memory = self.memory
+        if not memory.limits.duty:
+            while memory.over_limit:
+                memory.start_write_back()
+                yield memory.below_limit()
+        submitted = 0
+        while memory.over_limit and submitted < memory.limits.duty:
+            if not self.is_dirty():
+                yield memory.below_limit()
+            elif not self.device.has_room:
+                yield self._room()
+            else:
+                size = self._write_run()
+                submitted += size
+                price = self._bio_price(size)
+                if by is not None:
+                    by.cpu_s += price
+                yield self._host.cpu.run(price)
+
+    def _flusher(self) -> Generator[Any, Any, None]:
+        """The kernel thread that writes dirty bytes back (bdflush, pdflush)."""
+        memory, device = self.memory, self.device
+        limits = memory.limits
+        while True:
+            if memory.dirty_bytes <= limits.flush_above or not self.is_dirty():
+                yield memory.above_background()
+            while self.is_dirty() and memory.dirty_bytes > limits.flush_below:
+                written = 0
+                while self.is_dirty() and written < limits.pass_bytes:
+                    if device.has_room:
+                        size = self._write_run() if self._plug is None else self._write_plugged()
+                        written += size
+                        yield self._host.cpu.run(self._bio_price(size))
+                    else:
+                        yield self._room()
+            device.unplug()
+
+    def _write_plugged(self) -> int:
+        """Submit a pass of dirty runs under one plug, as far as the device's queue has room; returns their bytes."""
+        assert self._plug is not None
+        self._plug()
+        written = self._write_run()
+        while self.is_dirty() and written < self.memory.limits.pass_bytes and self.device.has_room:
+            written += self._write_run()
+        self.device.unplug()
+        return written
+
+    def _bio_price(self, size: int) -> float:
+        return self._host.prices.bio_s * max(1, size // self._block_bytes)
+
+    def _room(self) -> Signal:
+        """A signal that fires when the device's queue has room."""
+        room = Signal()
+        self.device.when_room(room.fire)
+        return room
+
+
+def next_run(dirty: ExtentSet, cursor: int, most: int) -> tuple[int, int]:
+    """The first dirty run from `cursor` on, around the end, cut where the address is a multiple of `most`."""
+    end = dirty.run_from(cursor)
+    if end == cursor:
+        following = dirty.next_start(cursor)
+        cursor = dirty.first()[0] if following is None else following
+        end = dirty.run_from(cursor)
+    return cursor, min(end, cursor - cursor % most + most)
