@@ -403,6 +403,23 @@ def test_memory_is_divided_by_policy() -> None:
         assert (settings.write_bytes, settings.read_bytes) == (write, read)
 
 
+@pytest.mark.parametrize(("rows", "ahead"), [(0, 0), (2, 0), (4, 2), (8, 2), (12, 4), (40, 18)])
+def test_reading_ahead_leaves_half_of_a_large_read_memory_to_others(rows: int, ahead: int) -> None:
+    """Protects short files: rows ahead of one must not push out those ahead of the next; a small one has two."""
+    settings = ControllerSettings(cache_bytes=4 * rows * ROW, read_share=0.25)
+    assert settings.most_ahead_rows(ROW) == ahead
+
+
+@pytest.mark.parametrize(("rows", "ahead"), [(12, 4), (40, 8)])
+def test_a_reader_gets_the_rows_ahead_that_its_memory_allows(rows: int, ahead: int) -> None:
+    """Protects the limit where it acts, and counter-test: with a large memory as many rows come as are asked for."""
+    bench = ControllerBench(level="raid0", cache_bytes=4 * rows * ROW, read_ahead_rows=8)
+    for place in range(2):
+        bench.issuer.read(place * PAGE, PAGE)
+        bench.run()
+    assert bench.member_bytes(READ) == (1 + ahead) * ROW
+
+
 def test_requests_are_the_hosts_own() -> None:
     """Protects the issuer: the request that was submitted comes back, once, with its time of submission."""
     bench = ControllerBench()

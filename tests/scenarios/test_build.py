@@ -11,7 +11,7 @@ from raidsim.model.errors import InputError
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
-from raidsim.model.schedulers import Anticipatory, Cfq, LinusElevator
+from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, LinusElevator, MqDeadline
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
 from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
@@ -46,6 +46,17 @@ def test_2_6_20_schedules_with_cfq() -> None:
     machine = built(kernel="linux-2.6.20")
     assert type(machine.queues["sda"].scheduler) is Cfq
     assert machine.scheduler_cycle_s == pytest.approx(0.14)
+
+
+@pytest.mark.parametrize(("kernel", "kind"), [("linux-2.6.20-server", Deadline), ("linux-6.1", MqDeadline)])
+def test_deadlines_are_the_kernels(kernel: str, kind: type[MqDeadline]) -> None:
+    """Protects from tunables that change places: sixteen requests a batch, two batches before a write."""
+    scheduler = built(kernel=kernel).queues["sda"].scheduler
+    assert isinstance(scheduler, MqDeadline)
+    assert type(scheduler) is kind
+    settings = scheduler._settings
+    assert (settings.fifo_batch, settings.writes_starved) == (16, 2)
+    assert (settings.read_expire_s, settings.write_expire_s) == (0.5, 5.0)
 
 
 @pytest.mark.parametrize(("kernel", "window_kib"), [("linux-2.6.12", 1024), (LINUX_26, 128)])

@@ -1,0 +1,65 @@
+"""The deadline scheduler of Linux 2.6.0 to 2.6.23: a one-way elevator, with a deadline for every request.
+
+mq-deadline comes from it and differs in two things: here a batch ends at a request that does not continue the one
+before, so that with several streams expired requests are looked for at every change between them; and when nothing
+lies further on, the elevator goes back to the lowest address, not to the oldest request. Source:
+block/deadline-iosched.c (deadline_dispatch_requests, deadline_move_request).
+"""
+
+from __future__ import annotations
+
+from ..request import READ, WRITE
+from .base import QueuedRequest
+from .mq_deadline import DeadlineSettings, MqDeadline
+
+
+class Deadline(MqDeadline):
+    """Upwards by address and back to the lowest; batches of adjacent requests, bounded by deadlines.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest merged request (bytes).
+    settings
+        Tunables.
+    """
+
+    __slots__ = ("_head",)
+
+    def __init__(self, max_bytes: int, settings: DeadlineSettings | None = None) -> None:
+        super().__init__(max_bytes, settings)
+        self._head = 0
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The next request of the batch, or the one where a new direction or the elevator begins."""
+        settings = self._settings
+        following = self._following[self._direction]
+        if following is not None:
+            if following.offset != self._head:
+                self._batched = settings.fifo_batch
+            if self._batched < settings.fifo_batch:
+                return self._dispatch(following)
+        reads, writes = self._fifo
+        if reads and not (writes and self._starving()):
+            direction = READ
+        elif writes:
+            self._starved = 0
+            direction = WRITE
+        else:
+            return None
+        oldest = next(iter(self._fifo[direction].values()))
+        expire_s = settings.write_expire_s if direction == WRITE else settings.read_expire_s
+        following = self._following[direction]
+        self._direction = direction
+        if now - oldest.arrived >= expire_s:
+            self._batched = 0
+            return self._dispatch(oldest)
+        if following is not None:
+            return self._dispatch(following)
+        self._batched = 0
+        return self._dispatch(self._sorted[direction][0][2])
+
+    def _dispatch(self, queued: QueuedRequest) -> QueuedRequest:
+        self._head = queued.offset + queued.size
+        self._following[1 - queued.op] = None
+        return self._move(queued)
