@@ -150,7 +150,10 @@ class PageCache(WriteBack):
             if window is not None:
                 at, stop = window
                 while at < stop:
-                    known = stop if mapper is None else mapper.mapped_until(file, at, stop)
+                    # Nobody asks where a page lies that is in memory.
+                    known = stop if mapper is None else min(stop, file.cached.run_from(at))
+                    if known == at and mapper is not None:
+                        known = mapper.mapped_until(file, at, stop)
                     if known > at:
                         cost = self._read_pages(file, at, known, by.stream) * page_price
                         by.cpu_s += cost
@@ -179,6 +182,7 @@ class PageCache(WriteBack):
             cost = (stop - position) * seconds_per_byte
             by.cpu_s += cost
             by.owed_s += cost
+            file.used(position + -position % PAGE, stop + -stop % PAGE)  # a page that is read in parts is used once
             if by.owed_s >= QUANTUM_S:
                 yield self.pay(by)
             position = read_ahead.read_to = stop
@@ -195,7 +199,6 @@ class PageCache(WriteBack):
         while position < end:
             here = cached.run_from(position)
             if here > position:
-                file.again.add(position, min(here, end))
                 position = here
                 continue
             here = pending.run_from(position)
@@ -238,8 +241,8 @@ class PageCache(WriteBack):
         block = self.settings.block_bytes
         start -= start % block
         end += -end % block
-        if not self.pages.add(file, start, end):
-            file.again.add(start, end)
+        self.pages.add(file, start, end)
+        file.used(start, end)
         if not file.dirty:
             file.dirtied_at = self._engine._now
             self._dirty_files[file] = None

@@ -78,7 +78,7 @@ class PageMemory:
     def forget(self, file: PagedFile, start: int = 0) -> None:
         """The pages of `file` from `start` on are gone."""
         gone = file.cached.remove(start, 1 << 62)
-        file.again.remove(start, 1 << 62)
+        file.unused(start, 1 << 62)
         file.marks.forget(start, 1 << 62)
         self.held -= gone
         if start == 0:
@@ -94,7 +94,7 @@ class PageMemory:
                 file = run.file
                 if not file.dirty:
                     self.held -= file.cached.remove(run.start, run.end)
-                    file.again.remove(run.start, run.end)
+                    file.unused(run.start, run.end)
                     file.marks.forget(run.start, run.end)
         self._drop_stale()
 
@@ -121,6 +121,7 @@ class PageMemory:
             run = inactive.popleft()
             file, start, end = run.file, run.start, run.end
             if file.again and file.again.remove(start, end) * 2 > end - start:
+                file.once.remove(start, end)
                 active.append(run)
                 self._active_bytes += end - start
             elif file.dirty and file.dirty.overlaps(start, end):
@@ -128,6 +129,7 @@ class PageMemory:
                 busy += 1
             else:
                 gone = file.cached.remove(start, end)
+                file.unused(start, end)
                 file.marks.forget(start, end)
                 file.listed_runs = max(0, file.listed_runs - 1)
                 self._deactivate += gone * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)

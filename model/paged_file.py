@@ -65,7 +65,7 @@ class ExtentMap:
             yield address, size
 
 
-_MADE_WHEN_NEEDED = frozenset(("again", "cached", "dirty", "marks", "pending"))
+_MADE_WHEN_NEEDED = frozenset(("again", "cached", "dirty", "marks", "once", "pending"))
 
 
 class PagedFile:
@@ -83,8 +83,8 @@ class PagedFile:
         Bytes in memory (dirty ones included); being read; newer than on the device.
     writing_bytes
         Under write-back.
-    again
-        Bytes in memory that were used more than once (:mod:`raidsim.model.page_memory`).
+    once, again
+        Bytes in memory that were used, and those that were more than once (:mod:`raidsim.model.page_memory`).
     listed_runs
         Runs of it on the lists of the page memory.
     dirtied_at
@@ -105,6 +105,7 @@ class PagedFile:
         "listed_runs",
         "marks",
         "name",
+        "once",
         "pending",
         "size",
         "writing_bytes",
@@ -113,6 +114,7 @@ class PagedFile:
     cached: ExtentSet
     pending: ExtentSet
     dirty: ExtentSet
+    once: ExtentSet
     again: ExtentSet
     marks: PageMarks
 
@@ -134,6 +136,24 @@ class PagedFile:
             made = PageMarks() if name == "marks" else ExtentSet()
             setattr(self, name, made)
             return made
+
+    def used(self, start: int, end: int) -> None:
+        """Bytes in memory have been used (mark_page_accessed): those that had been before are used again."""
+        once = self.once
+        while start < end:
+            here = once.run_from(start)
+            if here > start:
+                self.again.add(start, min(here, end))
+            else:
+                following = once.next_start(start)
+                here = end if following is None or following > end else following
+                once.add(start, here)
+            start = here
+
+    def unused(self, start: int, end: int) -> None:
+        """Bytes are not in memory any more, or nothing is known of their use any more."""
+        self.once.remove(start, end)
+        self.again.remove(start, end)
 
     def held_until(self, position: int) -> int:
         """See :meth:`~raidsim.model.readahead.HeldPages.held_until`."""

@@ -29,7 +29,9 @@ _DEVICES = "/dev/"
 _PER_BYTE = {"putc": "putc_s_per_byte", "getc": "getc_s_per_byte"}
 
 
-_PAY_FIRST = frozenset((Kind.MARK, Kind.SLEEP, Kind.FORK, Kind.WAIT, Kind.TELL, Kind.HEAR, Kind.FSYNC, Kind.SYNC))
+_PAY_FIRST = frozenset(
+    (Kind.MARK, Kind.LAP, Kind.SLEEP, Kind.FORK, Kind.WAIT, Kind.TELL, Kind.HEAR, Kind.FSYNC, Kind.SYNC)
+)
 """Before these the clock shows what has been spent."""
 
 
@@ -194,6 +196,9 @@ class Process:
                 self.phases.append(Phase(operation.file, self._engine.now))
                 self._closed = False
                 continue
+            if kind is Kind.LAP:
+                self._closed = True
+                continue
             if kind is Kind.SLEEP:
                 self.slept_s += operation.size
                 yield self._engine.timeout(operation.size)
@@ -207,7 +212,7 @@ class Process:
                 yield from act(operation)
             elif kind is not Kind.SEEK:
                 yield from self._name(operation)
-                phase.operations += operation.calls
+                phase.operations += 0 if self._closed else operation.calls
             if not self._closed:
                 phase.cpu_s += self.cpu_s - spent
                 phase.ended = self._engine.now

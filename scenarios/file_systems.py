@@ -121,12 +121,13 @@ class FileSystems:
                 raise refusal(f"{step.program} without a mount point", allowed, (*at, "on"))
             if step.on is not None and step.on not in self._mounted:
                 raise refusal(f"unknown mount point {step.on!r}", allowed, (*at, "on"))
-            if isinstance(step, TarPipeStep) and step.source not in self._mounted:
-                raise refusal(f"unknown mount point {step.source!r}", allowed, (*at, "source"))
+            source = step.source if isinstance(step, (TarPipeStep, CopyFileStep)) else None
+            if source is not None and source not in self._mounted:
+                raise refusal(f"unknown mount point {source!r}", allowed, (*at, "source"))
             on = step.on or next(iter(self._mounted))
             self._check_room(step, on, workload.processes, at)
             tree: TreeSpec | None = getattr(step, "tree", None)
-            for place in (on, getattr(step, "source", on)):
+            for place in (on, source or on):
                 if tree is not None and trees.setdefault(place, tree) != tree:
                     found = f"another tree than an earlier step's on {place}"
                     raise refusal(found, "allowed: one tree on each file system", (*at, "tree"))

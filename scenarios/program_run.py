@@ -161,6 +161,7 @@ class ProgramRun(Run):
         system = mounts[on].file_system
         kind = system.settings
         setting = Setting(
+            on,
             self.scale,
             kind.preferred_io or kind.block,
             machine.scenario.machine.memory,
@@ -263,6 +264,10 @@ class ProgramRun(Run):
         for path, size in job.needs.items():
             if not path.startswith(IN_MEMORY) and not system.exists(root + path):
                 system.place(root + path, size)
+        for (point, name), size in job.shared.items():
+            place = self.machine.mounts[point].file_system
+            if not place.exists(name):
+                place.place(name, size)
         for path, size in job.cached.items():
             self._hold(path, size)
         for path in job.directories:
@@ -276,7 +281,8 @@ class ProgramRun(Run):
             file = self._held[path] = PagedFile(path, size)
             for start in range(0, size, RUN_BYTES):
                 self.machine.pages.add(file, start, min(size, start + RUN_BYTES))
-            file.again.add(0, size)
+            for _ in ("read before", "copied now"):
+                file.used(0, size)
 
     def _listed(self, tree: Tree, on: str) -> Tree:
         """A tree, which is sorted by name, in the order in which the file system lists it."""

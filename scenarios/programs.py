@@ -160,25 +160,31 @@ class ReadFileStep(_Step):
         Written by an earlier step, or there before the run.
     block_size
         Bytes of a read(2).
+    shared
+        Whether all processes read the same file, which was there before.
     """
 
     program: Literal["read"]
     file: FileName = "zero"
     size: PositiveSize
     block_size: PositiveSize = 4096
+    shared: bool = False
 
 
 class CopyFileStep(_Step):
-    """``cp FILE .``: a file from elsewhere, that the page cache holds, is written.
+    """``cp FILE .``: every process writes a copy of one file.
 
     Attributes
     ----------
     file
-        Its name afterwards.
+        Its name, there and afterwards.
+    source
+        Mount point where it was before the run; unless given, a device that is not modelled, whose page cache holds it.
     """
 
     program: Literal["cp"]
     file: FileName = "linux.tar"
+    source: str | None = None
     size: PositiveSize
     block_size: PositiveSize = 4096
 

@@ -62,6 +62,8 @@ class Job:
         A job that reads what this one writes to its pipe.
     needs
         Files that must be there before, by path and size.
+    shared
+        Files of all processes that must be there before, by mount point and name, and size.
     cached
         Files of another device that the page cache holds, by path and size: they take their part of the memory.
     directories
@@ -79,6 +81,7 @@ class Job:
     on: str | None = None
     piped_to: Job | None = None
     needs: dict[str, int] = field(default_factory=dict)
+    shared: dict[tuple[str, str], int] = field(default_factory=dict)
     cached: dict[str, int] = field(default_factory=dict)
     directories: tuple[str, ...] = ()
     trees: list[tuple[str | None, Tree]] = field(default_factory=list)
@@ -92,6 +95,8 @@ class Setting:
 
     Attributes
     ----------
+    on
+        Mount point they work on.
     scale
         Sizes and counts are divided by this.
     stdio_bytes
@@ -103,6 +108,7 @@ class Setting:
         given.
     """
 
+    on: str
     scale: int
     stdio_bytes: int
     memory_bytes: int
@@ -235,14 +241,23 @@ def _write_file(step: WriteFileStep, setting: Setting) -> tuple[Job, Figures]:
 
 def _read_file(step: ReadFileStep, setting: Setting) -> tuple[Job, Figures]:
     size = step.size // setting.scale
+    if step.shared:
+        operations = cat(_shared(setting.on, step.file), size, step.block_size)
+        return Job(operations, shared={(setting.on, step.file): size}, file_bytes=size), _none
     return Job(cat(step.file, size, step.block_size), needs={step.file: size}, file_bytes=size), _none
+
+
+def _shared(mount: str, file: str) -> str:
+    return f"{mount.rstrip('/')}/{file}"
 
 
 def _copy_file(step: CopyFileStep, setting: Setting) -> tuple[Job, Figures]:
     size = step.size // setting.scale
-    source = IN_MEMORY + step.file
-    operations = cp_file(source, step.file, size, step.block_size)
-    return Job(operations, cached={source: size}, file_bytes=size), _none
+    if step.source is None:
+        source = IN_MEMORY + step.file
+        return Job(cp_file(source, step.file, size, step.block_size), cached={source: size}, file_bytes=size), _none
+    operations = cp_file(_shared(step.source, step.file), step.file, size, step.block_size)
+    return Job(operations, shared={(step.source, step.file): size}, file_bytes=size), _none
 
 
 def _tree(spec: TreeSpec, scale: int) -> Tree:

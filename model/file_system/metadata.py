@@ -47,8 +47,7 @@ class Metadata:
         file = cache.device_file
         for address in addresses:
             if self.in_memory(address):
-                if file.again.run_from(address) == address:
-                    file.again.add(address, address + block)
+                file.used(address, address + block)
                 continue
             if by.owed_s:
                 yield cache.pay(by)

@@ -84,13 +84,20 @@ class Bench:
         self.engine.run(self.engine.spawn(work))
         return self.engine.now - begun
 
-    def read(self, file: PagedFile, start: int = 0, end: int | None = None, seconds_per_byte: float = 0.0) -> float:
+    def read(
+        self,
+        file: PagedFile,
+        start: int = 0,
+        end: int | None = None,
+        seconds_per_byte: float = 0.0,
+        call_bytes: int = 4 * KIB,
+    ) -> float:
         """Open the file and read [start, end) in order, paying at the end; returns how long it took (s)."""
 
         def work() -> Any:
             state = self.cache.open(file)
             until = file.size if end is None else end
-            yield from self.cache.read(file, state, start, until, self.program, seconds_per_byte)
+            yield from self.cache.read(file, state, start, until, self.program, seconds_per_byte, call_bytes)
             yield self.cache.pay(self.program)
 
         return self.do(work())

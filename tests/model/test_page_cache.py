@@ -86,6 +86,19 @@ def test_a_scan_of_more_than_memory_finds_nothing() -> None:
         assert bench.io(READ) == reads * size
 
 
+@pytest.mark.parametrize(("times", "kept"), [(1, 0), (2, 4 * MIB)])
+def test_a_file_read_twice_survives_one_read_once(times: int, kept: int) -> None:
+    """Protects what is used again, also where read-ahead has given up because all is in memory, and in calls of less
+    than a page: 4 MiB read twice are there after 12 MiB went through 9 MiB of memory; read once they are not.
+    """
+    bench = Bench(memory=9 * MIB)
+    hot, stream = bench.file(4 * MIB), bench.file(12 * MIB, 1 << 30, "stream")
+    for _ in range(times):
+        bench.read(hot, call_bytes=1000)
+    bench.read(stream)
+    assert hot.cached.total == kept
+
+
 def test_a_fragmented_file_is_read_in_pieces() -> None:
     """Protects ageing: 1 MiB in four places is read at those four, with as many bytes as in one."""
     bench = Bench(window=MIB)

@@ -207,6 +207,26 @@ def test_phases_are_what_lies_between_marks_without_sleep() -> None:
     assert second.cpu_s == pytest.approx(0.016)
 
 
+def deleted(lap: bool) -> Iterator[Operation]:
+    """A file that is written, and deleted by a program that has looked at the clock before, or not."""
+    yield from written(1 * MIB)
+    if lap:
+        yield Operation(Kind.LAP)
+    yield Operation(Kind.UNLINK, FILE)
+    yield Operation(Kind.SLEEP, size=1)
+    yield mark("next")
+
+
+def test_what_follows_the_look_at_the_clock_is_not_timed() -> None:
+    """Protects bonnie's rates: it stops its watch before it deletes a file; and counter-test without."""
+    machine = Machine()
+    machine.system.settings = machine.system.settings.model_copy(update={"unlink_cycles": 1e6})
+    timed, whole = (machine.run(deleted(lap))[0].phases[1] for lap in (True, False))
+    assert whole.operations == timed.operations + 1
+    assert whole.cpu_s == pytest.approx(timed.cpu_s + 1e6 * 1e-9, abs=1e-6)
+    assert whole.seconds > timed.seconds
+
+
 def test_children_work_side_by_side_and_count_for_their_parent() -> None:
     """Protects tiobench: three threads that need 10 ms of CPU each take 10 ms on three cores, 30 on one; the phase has
     all their bytes and all their CPU time.
