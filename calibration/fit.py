@@ -6,11 +6,12 @@ not the noise. The covariance is that of the linearised problem at the optimum (
 by as much as they are after the fit.
 
 Simulations are what a fit costs, so each run is simulated once for all its cells, and slopes are taken from shorter
-runs. There are few Jacobians, of programs on files only one: between them, and after the last, each step corrects the
-slopes along it by what it has changed, those of a run among the parameters that the run depends on (Broyden's method
-with the rows kept sparse: Schubert, Mathematics of Computation 24, 1970). Its rows are the sensitivities of the fitted
-runs. Of programs that nothing was fitted to, which take longest, a few steps of all parameters together give the
-spread only. A step to a machine that the model refuses counts as one that made things worse.
+runs. There are few Jacobians, of programs on files only one, and a later one only of runs whose slopes did not foretell
+the step since. All others are corrected along that step by what it has changed, those of a run among the parameters
+that the run depends on (Broyden's method with the rows kept sparse: Schubert, Mathematics of Computation 24, 1970). The
+rows are the sensitivities of the fitted runs. Of runs that nothing was fitted to, programs and all those of a study
+with many parameters, a few steps of all parameters together give the spread only. A step to a machine that the model
+refuses counts as one that made things worse.
 """
 
 from __future__ import annotations
@@ -43,16 +44,21 @@ _ONE_SD_PERCENT = 68.3
 _OUTLIER_SD = 3.0
 """A cell that is off by more standard deviations pulls less than in proportion: it shows a mechanism that is missing,
 which no parameter should stand in for."""
-MOST_EVALUATIONS = 12
+MOST_EVALUATIONS = 8
 MOST_JACOBIANS = 2
 PROGRAM_JACOBIANS = 1
 """The same for the rows of programs on files."""
+FORETOLD = 0.25
+"""A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
 LEAST_STEP = 0.1
 """A step that moves a run's parameters by less, in prior standard deviations, says more about noise than slopes."""
-TOLERANCE = 0.03
-"""Relative change of cost or parameters at which the fit stops; the simulations do not resolve less."""
+TOLERANCE = 0.05
+"""Relative change of cost or parameters at which the fit stops: with thirty cells that are off as they are after the
+fit, about as much as a parameter changes the cost that moves by its standard error."""
 MOST_DIRECTIONS = 2
 """Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
+RAW_DIRECTIONS = 4
+"""The same of a raw device, in a study with more than twice as many parameters; with fewer each one is moved."""
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
 SLOPE_SAMPLE = Sample(
@@ -107,10 +113,9 @@ class Fit:
             jacobian = self._scaled(self._fitted_slopes(), self._cell_sd(discrepancy))
             covariance = np.linalg.inv(jacobian.T @ jacobian)
         errors = np.sqrt(np.diag(covariance))
-        rows = {
-            **self._slopes,
-            **self._rows(theta, [cell for cell in self._far if cell.run not in self._programs]),
-        }
+        rows = dict(self._slopes)
+        if len(theta) <= 2 * RAW_DIRECTIONS:
+            rows |= self._rows(theta, [cell for cell in self._far if cell.run not in self._programs])
         spreads = self._far_spreads(theta, covariance, rows)
         self._report(done=True)
         return Profile(
@@ -144,7 +149,7 @@ class Fit:
             np.zeros(len(self._sd)),
             jac=self._jacobian,
             bounds=(-bound, bound),
-            x_scale=self._sd,
+            x_scale=bound,  # what the first step may be long, in all: as far as a bound
             loss="soft_l1",
             f_scale=_OUTLIER_SD,
             ftol=TOLERANCE,
@@ -178,28 +183,33 @@ class Fit:
         return self._found[key]
 
     def _jacobian(self, theta: Vector) -> Matrix:
-        """Of the residuals: simulated, or when there have been enough, the last one as the step since corrects it."""
-        if self._jacobians:
-            self._correct(theta)
+        """Of the residuals: simulated where it is not known, or did not foretell the last step, and else corrected."""
+        unsure = self._correct(theta) if self._jacobians else {cell.run for cell in self._near}
         if self._jacobians < MOST_JACOBIANS:
-            self._slopes |= self._rows(theta, self._near, self._jacobians < PROGRAM_JACOBIANS)
+            if self._jacobians >= PROGRAM_JACOBIANS:
+                unsure -= self._programs
+            self._slopes |= self._rows(theta, [cell for cell in self._near if cell.run in unsure])
             self._jacobians += 1
         self._slopes_at = theta.copy()
         return self._scaled(self._fitted_slopes(), self._cell_sd())
 
-    def _correct(self, theta: Vector) -> None:
-        """Change the slopes as little as makes them explain what the last step did."""
+    def _correct(self, theta: Vector) -> set[str]:
+        """Change the slopes as little as makes them explain what the last step did; returns runs where they had not."""
         step = (theta - self._slopes_at) / self._sd
         changes = self._found[theta.tobytes()] - self._found[self._slopes_at.tobytes()]
         if not self._uses:
             self._uses = self._responses.users(list(dict.fromkeys(cell.run for cell in self._near)), STEP)
+        unsure = set()
         for cell, change in zip(self._near, changes, strict=True):
             along = np.where(self._uses[cell.run], step, 0.0)
             length = float(along @ along)
-            if length < LEAST_STEP**2:
-                continue
             row = self._slopes[cell.id] * self._sd
-            self._slopes[cell.id] = (row + (change - row @ step) / length * along) / self._sd
+            missed = float(change - row @ step)
+            if abs(missed) > max(CELL_SD, FORETOLD * abs(change)):
+                unsure.add(cell.run)
+            if length >= LEAST_STEP**2:
+                self._slopes[cell.id] = (row + missed / length * along) / self._sd
+        return unsure
 
     def _cell_sd(self, least: float = 0.0) -> Vector:
         """What each calibrate cell is expected to be off by (ln)."""
@@ -214,30 +224,34 @@ class Fit:
         return np.vstack([jacobian / cell_sd[:, np.newaxis], np.diag(1.0 / self._sd)])
 
     def _far_spreads(self, theta: Vector, covariance: Matrix, near: dict[str, Vector]) -> dict[str, float]:
-        """Standard deviations of the cells of program runs that nothing was fitted to.
+        """Standard deviations of the cells without slopes, in runs that nothing was fitted to.
 
-        Such a cell is as open as the fitted cells of the same figure are on the mean. A figure that was fitted nowhere
-        is simulated: the squared length of a gradient is its dimension times the mean square of its components along
-        random orthogonal directions; these are one standard deviation long in the parameters as they are after the fit.
+        A cell of programs is as open as the fitted cells of the same figure are on the mean. A figure that was fitted
+        nowhere is simulated: the squared length of a gradient is its dimension times the mean square of its components
+        along random orthogonal directions; these are one standard deviation long in the parameters as they are after
+        the fit.
         """
         known: dict[str, list[float]] = {}
         for cell in self._near:
             if cell.run in self._programs:
                 row = near[cell.id]
                 known.setdefault(cell.figure, []).append(math.sqrt(max(0.0, float(row @ covariance @ row))))
-        cells = [cell for cell in self._far if cell.run in self._programs]
-        spreads = {cell.id: float(np.mean(known[cell.figure])) for cell in cells if cell.figure in known}
-        cells = [cell for cell in cells if cell.figure not in known]
-        if not cells:
-            return spreads
+        cells = [cell for cell in self._far if cell.id not in near]
+        programs = [cell for cell in cells if cell.run in self._programs]
+        spreads = {cell.id: float(np.mean(known[cell.figure])) for cell in programs if cell.figure in known}
         size = len(theta)
-        basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0][:, :MOST_DIRECTIONS]
-        moved = np.linalg.cholesky(covariance) @ basis
-        found = self._responses.along(theta, list(moved.T), cells, SLOPE_SAMPLE)
-        found = np.sqrt(size * np.mean(found**2, axis=0))
-        return spreads | {cell.id: float(spread) for cell, spread in zip(cells, found, strict=True)}
+        basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
+        moves = (np.linalg.cholesky(covariance) @ basis).T
+        raw = [cell for cell in cells if cell.run not in self._programs]
+        left = [cell for cell in programs if cell.id not in spreads]
+        for part, directions in ((raw, RAW_DIRECTIONS), (left, MOST_DIRECTIONS)):
+            if part:
+                changes = self._responses.along(theta, list(moves[:directions]), part, SLOPE_SAMPLE)
+                lengths = np.sqrt(size * np.mean(changes**2, axis=0))
+                spreads |= {cell.id: float(length) for cell, length in zip(part, lengths, strict=True)}
+        return spreads
 
-    def _rows(self, theta: Vector, cells: list[Cell], with_programs: bool = True) -> dict[str, Vector]:
+    def _rows(self, theta: Vector, cells: list[Cell]) -> dict[str, Vector]:
         """d ln(figure) / d ln(factor) of some cells, by id.
 
         Parameters that move a raw device's calibrated cell are determined there, by runs that take a second; what they
@@ -247,8 +261,6 @@ class Fit:
         programs = [cell for cell in cells if cell.run in self._programs]
         every = np.arange(len(theta))
         rows = self._slopes_along(theta, raw, every)
-        if not with_programs:
-            return rows
         fitted = [rows[cell.id] for cell in raw if cell.use == "calibrate"]
         determined = np.any(np.abs(fitted) > _MOVES, axis=0) if fitted else np.zeros(len(theta), dtype=bool)
         return rows | self._slopes_along(theta, programs, every[~determined])

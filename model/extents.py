@@ -40,6 +40,8 @@ class ExtentSet:
         if start >= end:
             return 0
         first = bisect_left(ends, start)
+        if first < len(ends) and starts[first] <= start and end <= ends[first]:
+            return 0
         last = bisect_right(starts, end)
         new = end - start
         if first == last:

@@ -292,13 +292,20 @@ class ProgramRun(Run):
         return tree if listing == "by name" else self._made.get(on, tree)
 
     def _place_tree(self, on: str, number: int, tree: Tree) -> None:
+        """Put a tree where nothing has made it: in the order in which it is listed, as copies are made.
+
+        What was made in another order lies by name in some directories, as many as the file system is said to have.
+        """
         system, root = self.machine.mounts[on].file_system, _prefix(number)
         if system.exists(root + tree.entries[0][0]):
             return
-        for directory, files in tree.entries:
+        random = self.machine.engine.streams.generator(f"order of {on}")
+        by_name = {path: files for path, files in tree.entries if random.random() < system.settings.disorder}
+        for directory, files in self._listed(tree, on).entries:
             system.place_directory(root + directory)
-            for file in files:
-                system.place(root + file.path, file.size)
+            for file in by_name.pop(directory) if directory in by_name else files:
+                if not system.exists(root + file.path):
+                    system.place(root + file.path, file.size)
 
     def _remount(self) -> Generator[Any, Any, None]:
         process = self._process(next(iter(self.machine.mounts)), 0, 0)

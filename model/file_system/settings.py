@@ -53,6 +53,8 @@ class FileSystemSettings(Spec):
     """Whether a name is searched for in all blocks of the directory or found in one."""
     listing: Literal["as made", "by name", "by hash"]
     """In which order names are listed; for real names that of a hash is as good as none."""
+    disorder: float = Field(ge=0.0, le=1.0)
+    """Share of the directories of a tree there before whose files do not lie in the order in which they are listed."""
     list_ahead: Size
     """Bytes behind its inode that are read with a directory that is listed."""
     shortest_run: PositiveSize

@@ -1,0 +1,136 @@
+"""What the cells of a study come out as where its parameters stand, and how that changes along a move of them.
+
+Figures are logarithms, and parameters the logarithms of their factors, so that slopes are elasticities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from ..model.errors import InputError
+from ..scenarios.sample import Sample
+from ..scenarios.scenario import ScenarioSpec
+from .evaluate import Evaluator, Outcome, Progress
+from .figures import figure_value
+from .study import Cell, StudySpec
+from .study_runs import RunBuilder
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+_FRACTIONS = (-1.0, 0.5, -0.5, 0.25, -0.25)
+"""Parts of a move that are tried where the machine at its end is impossible."""
+
+
+class Responses:
+    """Simulates the runs behind cells, at any parameters.
+
+    Parameters
+    ----------
+    study
+        The study.
+    evaluator
+        Runs the simulations.
+    progress
+        Called with how many of the parameter sets of a call are done, and how many there are.
+    """
+
+    def __init__(self, study: StudySpec, evaluator: Evaluator, progress: Progress) -> None:
+        self.study = study
+        self._evaluator = evaluator
+        self._progress = progress
+
+    def at(self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> list[Vector | InputError]:
+        """ln(figure) of every cell, by parameter set; the model's refusal where it takes one for impossible."""
+        runs = list(dict.fromkeys(cell.run for cell in cells))
+        sets = [self._scenarios(theta, runs) for theta in thetas]
+        scenarios = [scenario for each in sets if not isinstance(each, InputError) for scenario in each]
+
+        def report(done: int, total: int) -> None:
+            self._progress(len(thetas) * done // max(1, total), len(thetas))
+
+        outcomes = iter(self._evaluator.outcomes(scenarios, sample, report))
+        found: list[Vector | InputError] = []
+        for each in sets:
+            if isinstance(each, InputError):
+                found.append(each)
+                continue
+            found.append(_logs(cells, {run: next(outcomes) for run in runs}))
+        return found
+
+    def along(self, theta: Vector, moves: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> Matrix:
+        """By how much ln(figure) of every cell changes, by move of the parameters.
+
+        Where a move ends at an impossible machine, it is made in the other direction or in part.
+
+        Raises
+        ------
+        InputError
+            If there is no possible machine in either direction.
+        """
+        here, *ends = self.at([theta, *(theta + move for move in moves)], cells, sample)
+        base = _possible(here)
+        changes = []
+        for move, end in zip(moves, ends, strict=True):
+            fraction, fractions = 1.0, iter(_FRACTIONS)
+            while isinstance(end, InputError):
+                refusal, fraction = end, next(fractions, 0.0)
+                if not fraction:
+                    raise refusal
+                end = self.at([theta + fraction * move], cells, sample)[0]
+            changes.append((end - base) / fraction)
+        return np.array(changes).reshape(len(moves), len(cells))
+
+    def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
+        """Which parameters each run depends on at all: those that change its scenario."""
+        size = len(self.study.parameters)
+        before = [self._possible_scenario(np.zeros(size), run) for run in runs]
+        uses = np.zeros((len(runs), size), dtype=bool)
+        for column, move in enumerate(np.eye(size) * step):
+            uses[:, column] = [
+                self._possible_scenario(move, run) != scenario for run, scenario in zip(runs, before, strict=True)
+            ]
+        return dict(zip(runs, uses, strict=True))
+
+    def _possible_scenario(self, theta: Vector, run: str) -> ScenarioSpec | None:
+        """A run's scenario; None if it is impossible."""
+        scenarios = self._scenarios(theta, [run])
+        return None if isinstance(scenarios, InputError) else scenarios[0]
+
+    def _scenarios(self, theta: Vector, runs: Sequence[str]) -> list[ScenarioSpec] | InputError:
+        factors = {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
+        builder = RunBuilder(self.study, factors)
+        try:
+            return [builder.scenario(run) for run in runs]
+        except InputError as refusal:
+            return refusal
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            context = first.get("ctx", {})
+            place = ".".join(str(part) for part in (*first["loc"], *context.get("at", ())))
+            return InputError(place, str(context.get("found", first["msg"])), str(context.get("allowed", "")))
+
+
+def _possible(logs: Vector | InputError) -> Vector:
+    if isinstance(logs, InputError):
+        raise logs
+    return logs
+
+
+def _logs(cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Vector | InputError:
+    """ln(figure) of every cell, or the refusal of a run among them."""
+    logs = []
+    for cell in cells:
+        outcome = outcomes[cell.run]
+        if isinstance(outcome, InputError):
+            return outcome
+        try:
+            logs.append(math.log(figure_value(outcome, cell.run, cell.figure)))
+        except InputError as nothing:
+            return nothing
+    return np.array(logs)
