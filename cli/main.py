@@ -28,6 +28,7 @@ COMMANDS = {
     "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
     "run": ("run:run_command", "Simulate a scenario file."),
     "workload": ("workload:workload_command", "Show what a benchmark program asks of the kernel."),
+    "parse": ("parse:parse_command", "Read what benchmark programs printed."),
     "drives": ("drives:drives_command", "List the drives in the catalogue."),
     "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
     "file-systems": ("file_systems:file_systems_command", "List the file systems in the catalogue."),

@@ -1,0 +1,192 @@
+"""/proc/mdstat of Linux 2.4 to 6.x (md.c: md_seq_show, status_resync; raid5.c, raid10.c, md-bitmap.c).
+
+Blocks and the K of a speed are 1024 bytes. Words that are no numbers (level, state, algorithm, metadata) are the
+context of the array's figures; a member is a figure whose value is its slot. What is going on ("recovery", "resync",
+"reshape", "check") gives five figures: progress, done, total, the time that is left, and the rate.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .report import FigureList, Report
+from .report_text import Cell, ReportText
+
+NAME = "mdstat"
+SIGNATURE = re.compile(r"^Personalities\s*:|^md\S*\s*: (?:in)?active\b")
+
+_KIB = 1024
+_ARRAY = re.compile(r"^(?P<name>md\S*)\s*: (?P<state>active|inactive)(?P<mode>(?: \([\w-]+\))*)(?P<rest>(?: .*)?)$")
+_MEMBER = re.compile(r"(?P<name>[\w!/.:-]+)\[(?P<slot>\d+)\](?P<flags>(?:\([A-Z]\))*)", re.ASCII)
+_FLAGS = {"F": "faulty", "S": "spare", "W": "write-mostly", "J": "journal", "R": "replacement"}
+_BLOCKS = re.compile(r"^\s+(?P<blocks>\d+) blocks(?P<rest>(?: .*)?)$", re.ASCII)
+_SUPER = re.compile(r" super (\S+)")
+_CHUNK = re.compile(r"(?<![\w.])(\d+)([kK]) (?:chunks?|rounding)\b", re.ASCII)
+_ALGORITHM = re.compile(r" algorithm (\d+)\b", re.ASCII)
+_COPIES = re.compile(r" (\d+) (near|far|offset)-copies", re.ASCII)
+_WORKING = re.compile(r"\[(\d+)/(\d+)\] \[([U_]*)\]\s*$", re.ASCII)
+_WORDS = re.compile(
+    r"(?: super \S+| level \d+,?| \d+[kK] (?:chunks?|rounding),?| algorithm \d+| \d+ (?:near|far|offset)-copies"
+    r"| \[\d+/\d+\] \[[U_]*\])*\s*",
+    re.ASCII,
+)
+_PROGRESS = re.compile(
+    r"^\s+\[[=>.]+\]\s+(?P<action>recovery|resync|reshape|check|repair)\s*=\s*(?P<share>[^\s%]+)% "
+    r"\((?P<done>\d+)/(?P<total>\d+)\) finish=(?P<finish>[^\sm]+)min speed=(?P<speed>\d+)K/sec\s*$",
+    re.ASCII,
+)
+_WAITING = re.compile(r"^\s+(?P<action>recovery|resync|reshape|check|repair)=(?P<why>DELAYED|PENDING|REMOTE)\s*$")
+_BITMAP = re.compile(
+    r"^\s+bitmap: (?P<used>\d+)/(?P<pages>\d+) pages \[\d+KB\], (?P<chunk>\d+)(?P<unit>K?B) chunk"
+    r"(?:, file: .*)?\s*$",
+    re.ASCII,
+)
+_DETAIL = re.compile(r"^\s+\S")
+_EDGE = re.compile(r"^(?:Personalities\s*:|read_ahead |unused devices:)")
+_ALGORITHMS = {
+    0: "left-asymmetric",
+    1: "right-asymmetric",
+    2: "left-symmetric",
+    3: "right-symmetric",
+    4: "parity-first",
+    5: "parity-last",
+    8: "ddf-zero-restart",
+    9: "ddf-N-restart",
+    10: "ddf-N-continue",
+    16: "left-asymmetric-6",
+    17: "right-asymmetric-6",
+    18: "left-symmetric-6",
+    19: "right-symmetric-6",
+    20: "parity-first-6",
+}
+
+
+def parse(text: ReportText) -> Report:
+    """The arrays, their members, and what is going on in them."""
+    figures, number, arrays = FigureList(), 1, 0
+    warnings: list[str] = []
+    while number <= len(text):
+        line = text.line(number)
+        if _EDGE.match(line):
+            text.use(number)
+        elif line.startswith("md"):
+            arrays += 1
+            number = _array(text, number, figures, warnings)
+            continue
+        number += 1
+    if not arrays:
+        warnings.append("no array is known to this kernel")
+    return Report(NAME, None, figures.all(), (*warnings, *text.skipped()))
+
+
+def _array(text: ReportText, number: int, figures: FigureList, warnings: list[str]) -> int:
+    """One array; returns the number of the line after it."""
+    match = _ARRAY.match(text.line(number))
+    if match is None:
+        raise text.refused(number, "'NAME : active LEVEL MEMBER[SLOT] ...' or '... inactive ...'")
+    text.use(number)
+    words = text.cells(number, match.start("rest"))
+    here = {"array": match["name"], "state": " ".join([match["state"], *match["mode"].split()])}
+    if words and "[" not in words[0].text:
+        here["level"] = words.pop(0).text
+    elif match["state"] == "active":
+        raise text.refused(number, "the level of an active array after its state")
+    details = number + 1
+    while _DETAIL.match(text.line(details)):
+        details += 1
+    blocks = _BLOCKS.match(text.line(number + 1)) if details > number + 1 else None
+    if blocks is None:
+        raise text.refused(number + 1, "the array's 'N blocks ...' under its name: is the file complete?")
+    slots = [_member(word, here, figures) for word in words]
+    _layout(text, number + 1, blocks, here, slots, figures)
+    for line in range(number + 2, details):
+        _detail(text, line, here, figures, warnings)
+    text.use(*range(number, details))
+    return details
+
+
+def _member(word: Cell, here: dict[str, str], figures: FigureList) -> str:
+    """Keep one member; returns its state."""
+    match = _MEMBER.fullmatch(word.text)
+    if match is None:
+        raise word.refused("a member with its slot, such as sda1[0] or sdb1[1](F)")
+    flags = re.findall(r"[A-Z]", match["flags"])
+    unknown = [flag for flag in flags if flag not in _FLAGS]
+    if unknown:
+        raise word.refused(f"the flags {', '.join(f'({flag})' for flag in _FLAGS)}")
+    state = " ".join(_FLAGS[flag] for flag in flags) or "in use"
+    slot = word._replace(text=match["slot"], column=word.column + match.start("slot")).whole()
+    figures.add("slot", slot, "count", word.line, array=here["array"], member=match["name"], member_state=state)
+    return state
+
+
+def _layout(
+    text: ReportText, number: int, blocks: re.Match[str], here: dict[str, str], states: list[str], figures: FigureList
+) -> None:
+    """Size, chunk, algorithm, copies and working members: the line under an array's name."""
+    line = text.line(number)
+    rest = blocks["rest"]
+    if not _WORDS.fullmatch(rest):
+        known = _WORDS.match(rest)
+        start = blocks.start("rest") + (known.end() if known else 0)
+        raise (text.cells(number, start) or text.cells(number))[0].refused(
+            "super, level, chunk, algorithm, near-, far- or offset-copies and [n/m] [UU_], in this line"
+        )
+    metadata = _SUPER.search(rest)
+    if metadata is not None:
+        here["metadata"] = metadata.group(1)
+    algorithm = _ALGORITHM.search(line)
+    if algorithm is not None:
+        code = text.group(number, algorithm, 1)
+        if code.whole() not in _ALGORITHMS:
+            raise code.refused(f"md's algorithms {', '.join(map(str, _ALGORITHMS))}")
+        here["algorithm"] = _ALGORITHMS[code.whole()]
+    copies = _COPIES.search(line)
+    if copies is not None:
+        here["copies"] = copies.group(2)
+    figures.add("size", text.group(number, blocks, "blocks").number(_KIB), "bytes", number, **here)
+    chunk = _CHUNK.search(line)
+    if chunk is not None:
+        figures.add("chunk", text.group(number, chunk, 1).number(_KIB), "bytes", number, **here)
+    if algorithm is not None:
+        figures.add("algorithm", text.group(number, algorithm, 1).whole(), "count", number, **here)
+    if copies is not None:
+        figures.add("copies", text.group(number, copies, 1).whole(), "count", number, **here)
+    working = _WORKING.search(line)
+    if working is None:
+        return
+    wanted, there, marks = (text.group(number, working, group) for group in (1, 2, 3))
+    if len(marks.text) != wanted.whole() or marks.text.count("U") != there.whole():
+        raise marks.refused(f"{wanted.text} marks, of which {there.text} are U, as the numbers before say")
+    if len([state for state in states if "spare" not in state]) < there.whole():
+        raise there.refused(f"no more than the {len(states)} members of the line above")
+    figures.add("members", wanted.whole(), "count", number, **here)
+    figures.add("working_members", there.whole(), "count", number, **here)
+
+
+def _detail(text: ReportText, number: int, here: dict[str, str], figures: FigureList, warnings: list[str]) -> None:
+    """Progress, what waits, or the bitmap."""
+    line, array = text.line(number), {"array": here["array"]}
+    waiting, bitmap, progress = _WAITING.match(line), _BITMAP.match(line), _PROGRESS.match(line)
+    if waiting is not None:
+        warnings.append(f"{here['array']} (line {number}): {waiting['action']} is {waiting['why'].lower()}")
+    elif bitmap is not None:
+        figures.add("bitmap_pages_used", text.group(number, bitmap, "used").whole(), "count", number, **array)
+        figures.add("bitmap_pages", text.group(number, bitmap, "pages").whole(), "count", number, **array)
+        times = _KIB if bitmap["unit"] == "KB" else 1
+        figures.add("bitmap_chunk", text.group(number, bitmap, "chunk").number(times), "bytes", number, **array)
+    elif progress is not None:
+        action = progress["action"]
+        done, total = text.group(number, progress, "done"), text.group(number, progress, "total")
+        if done.whole() > total.whole():
+            raise done.refused(f"no more than the {total.text} blocks that there are")
+        share = text.group(number, progress, "share").percent()
+        figures.add(f"{action}_progress", share, "share", number, **array)
+        figures.add(f"{action}_done", done.number(_KIB), "bytes", number, **array)
+        figures.add(f"{action}_total", total.number(_KIB), "bytes", number, **array)
+        figures.add(f"{action}_finish", text.group(number, progress, "finish").number(60), "s", number, **array)
+        figures.add(f"{action}_rate", text.group(number, progress, "speed").number(_KIB), "bytes/s", number, **array)
+    else:
+        raise text.refused(
+            number, "progress ('[=>..]  recovery = 9.4% (...) finish=...min speed=...K/sec'), or a bitmap"
+        )
