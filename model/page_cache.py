@@ -182,7 +182,8 @@ class PageCache(WriteBack):
             cost = (stop - position) * seconds_per_byte
             by.cpu_s += cost
             by.owed_s += cost
-            file.used(position + -position % PAGE, stop + -stop % PAGE)  # a page that is read in parts is used once
+            # A page that is read in parts is used once.
+            self.pages.used(file, position + -position % PAGE, stop + -stop % PAGE)
             if by.owed_s >= QUANTUM_S:
                 yield self.pay(by)
             position = read_ahead.read_to = stop
@@ -242,7 +243,7 @@ class PageCache(WriteBack):
         start -= start % block
         end += -end % block
         self.pages.add(file, start, end)
-        file.used(start, end)
+        self.pages.used(file, start, end)
         if not file.dirty:
             file.dirtied_at = self._engine._now
             self._dirty_files[file] = None
@@ -267,17 +268,25 @@ class PageCache(WriteBack):
             yield self.pay(by)
         yield from super().throttle(by)
 
-    def write_back(self, file: PagedFile, stream: int) -> Generator[Any, Any, None]:
+    def write_back(self, file: PagedFile, stream: int, by: Account | None = None) -> Generator[Any, Any, None]:
         """Write all dirty pages of `file`, and wait until none is on its way."""
-        yield from self.write_back_all((file,), stream)
+        yield from self.write_back_all((file,), stream, by)
 
-    def write_back_all(self, files: Iterable[PagedFile], stream: int) -> Generator[Any, Any, None]:
-        """Write all dirty pages of all `files`, in their order, and wait until none is on its way."""
+    def write_back_all(
+        self, files: Iterable[PagedFile], stream: int, by: Account | None = None
+    ) -> Generator[Any, Any, None]:
+        """Write all dirty pages of all `files`, in their order, and wait until none is on its way.
+
+        The CPU time is that of `by`, who asks for it, or of nobody that counts it.
+        """
         begun = list(files)
         for file in begun:
             while file.dirty:
                 if self.device.has_room:
-                    yield self._host.cpu.run(self._bio_price(self._write_run(file, stream)))
+                    price = self._bio_price(self._write_run(file, stream))
+                    if by is not None:
+                        by.cpu_s += price
+                    yield self._host.cpu.run(price)
                 else:
                     yield self._room()
         self.device.unplug()
@@ -291,9 +300,9 @@ class PageCache(WriteBack):
         self._syncing.setdefault(file, []).append(signal)
         return signal
 
-    def sync(self, stream: int) -> Generator[Any, Any, None]:
+    def sync(self, by: Account) -> Generator[Any, Any, None]:
         """Write all dirty pages of the device's files, and wait for them."""
-        yield from self.write_back_all(self._dirty_files, stream)
+        yield from self.write_back_all(self._dirty_files, by.stream, by)
 
     def _old_pages(self) -> Generator[Any, Any, None]:
         """Write back what has been dirty for long (kupdate)."""

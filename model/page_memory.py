@@ -1,9 +1,9 @@
 """Which pages stay in memory: the inactive and the active list of Linux (mm/vmscan.c of 2.4 and 2.6).
 
-Pages come in at the end of the inactive list and are reclaimed from its head, unless they were used again meanwhile:
-then they go to the active list. Both lists turn at the same pace: for a share of the inactive list that is reclaimed,
-the same share of the active one goes back to the inactive list (refill_inactive_zone), and has to be used again to
-return. The lists hold runs of pages of one file, not pages.
+Pages come in at the end of the inactive list and are reclaimed from its head. One that is used there for the second
+time goes to the end of the active list at once (mark_page_accessed). Both lists turn at the same pace: for a share of
+the inactive list that is reclaimed, the same share of the active one goes back to the end of the inactive list
+(refill_inactive_zone), and has to be used again to return. The lists hold runs of pages of one file, not pages.
 """
 
 from __future__ import annotations
@@ -75,12 +75,51 @@ class PageMemory:
             self._reclaim()
         return new
 
+    def used(self, file: PagedFile, start: int, end: int) -> None:
+        """[start, end) of `file`, which is in memory, has been used."""
+        once = file.once
+        while start < end:
+            here = once.run_from(start)
+            if here == start:
+                following = once.next_start(start)
+                here = end if following is None or following > end else following
+                once.add(start, here)
+            else:
+                here = min(here, end)
+                self._activate(file, start, here)
+            start = here
+
+    def _activate(self, file: PagedFile, start: int, end: int) -> None:
+        """Pages that were used before are used again: those on the inactive list change over, and are as new there."""
+        active, runs = file.active, self._active
+        while start < end:
+            here = min(active.run_from(start), end)
+            if here == start:
+                following = active.next_start(start)
+                here = end if following is None or following > end else following
+                active.add(start, here)
+                file.once.remove(start, here)
+                self._active_bytes += here - start
+                last = runs[-1] if runs else None
+                if last is not None and last.file is file and last.end == start and start - last.start < RUN_BYTES:
+                    last.end = here
+                else:
+                    runs.append(_Run(file, start, here))
+                    file.listed_runs += 1
+            start = here
+
+    def _drop(self, file: PagedFile, start: int, end: int) -> int:
+        """Pages are not in memory any more; returns their bytes."""
+        gone = file.cached.remove(start, end)
+        self.held -= gone
+        self._active_bytes -= file.active.remove(start, end)
+        file.once.remove(start, end)
+        file.marks.forget(start, end)
+        return gone
+
     def forget(self, file: PagedFile, start: int = 0) -> None:
         """The pages of `file` from `start` on are gone."""
-        gone = file.cached.remove(start, 1 << 62)
-        file.unused(start, 1 << 62)
-        file.marks.forget(start, 1 << 62)
-        self.held -= gone
+        self._drop(file, start, 1 << 62)
         if start == 0:
             self._stale += file.listed_runs
             file.listed_runs = 0
@@ -91,11 +130,8 @@ class PageMemory:
         """Reclaim everything that is not dirty."""
         for runs in (self._inactive, self._active):
             for run in runs:
-                file = run.file
-                if not file.dirty:
-                    self.held -= file.cached.remove(run.start, run.end)
-                    file.unused(run.start, run.end)
-                    file.marks.forget(run.start, run.end)
+                if not run.file.dirty:
+                    self._drop(run.file, run.start, run.end)
         self._drop_stale()
 
     def _drop_stale(self) -> None:
@@ -103,7 +139,6 @@ class PageMemory:
         for name in ("_inactive", "_active"):
             kept = deque(run for run in getattr(self, name) if run.file.cached.overlaps(run.start, run.end))
             setattr(self, name, kept)
-        self._active_bytes = sum(run.end - run.start for run in self._active)
         self._stale = 0
 
     def _reclaim(self) -> None:
@@ -112,26 +147,34 @@ class PageMemory:
         while self.held > self.capacity and busy < _MOST_BUSY:
             if active and (self._deactivate >= active[0].end - active[0].start or not inactive):
                 run = active.popleft()
-                size = run.end - run.start
-                self._active_bytes -= size
-                self._deactivate = max(0.0, self._deactivate - size)
+                self._deactivate = max(0.0, self._deactivate - (run.end - run.start))
+                self._active_bytes -= run.file.active.remove(run.start, run.end)
                 inactive.append(run)
             if not inactive:
                 return
             run = inactive.popleft()
-            file, start, end = run.file, run.start, run.end
-            if file.again and file.again.remove(start, end) * 2 > end - start:
-                file.once.remove(start, end)
-                active.append(run)
-                self._active_bytes += end - start
-            elif file.dirty and file.dirty.overlaps(start, end):
+            if run.file.active and run.file.active.overlaps(run.start, run.end):
+                self._keep_inactive(run)
+            elif run.file.dirty and run.file.dirty.overlaps(run.start, run.end):
                 inactive.append(run)
                 busy += 1
             else:
-                gone = file.cached.remove(start, end)
-                file.unused(start, end)
-                file.marks.forget(start, end)
+                file = run.file
+                gone = self._drop(file, run.start, run.end)
                 file.listed_runs = max(0, file.listed_runs - 1)
                 self._deactivate += gone * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)
-                self.held -= gone
                 self.reclaimed += gone
+
+    def _keep_inactive(self, run: _Run) -> None:
+        """Put those parts of a run back to the head of the inactive list that are not on the active one."""
+        file, start = run.file, run.start
+        parts = []
+        while start < run.end:
+            here = min(file.active.run_from(start), run.end)
+            if here == start:
+                following = file.active.next_start(start)
+                here = run.end if following is None else min(following, run.end)
+                parts.append(_Run(file, start, here))
+            start = here
+        file.listed_runs += len(parts) - 1
+        self._inactive.extendleft(reversed(parts))

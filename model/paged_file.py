@@ -65,7 +65,7 @@ class ExtentMap:
             yield address, size
 
 
-_MADE_WHEN_NEEDED = frozenset(("again", "cached", "dirty", "marks", "once", "pending"))
+_MADE_WHEN_NEEDED = frozenset(("active", "cached", "dirty", "marks", "once", "pending"))
 
 
 class PagedFile:
@@ -83,8 +83,9 @@ class PagedFile:
         Bytes in memory (dirty ones included); being read; newer than on the device.
     writing_bytes
         Under write-back.
-    once, again
-        Bytes in memory that were used, and those that were more than once (:mod:`raidsim.model.page_memory`).
+    once, active
+        Bytes in memory that were used since they came to their list, and those on the active list
+        (:mod:`raidsim.model.page_memory`).
     listed_runs
         Runs of it on the lists of the page memory.
     dirtied_at
@@ -96,7 +97,7 @@ class PagedFile:
     """
 
     __slots__ = (
-        "again",
+        "active",
         "cached",
         "cursor",
         "dirtied_at",
@@ -115,7 +116,7 @@ class PagedFile:
     pending: ExtentSet
     dirty: ExtentSet
     once: ExtentSet
-    again: ExtentSet
+    active: ExtentSet
     marks: PageMarks
 
     def __init__(self, name: str, size: int = 0) -> None:
@@ -136,24 +137,6 @@ class PagedFile:
             made = PageMarks() if name == "marks" else ExtentSet()
             setattr(self, name, made)
             return made
-
-    def used(self, start: int, end: int) -> None:
-        """Bytes in memory have been used (mark_page_accessed): those that had been before are used again."""
-        once = self.once
-        while start < end:
-            here = once.run_from(start)
-            if here > start:
-                self.again.add(start, min(here, end))
-            else:
-                following = once.next_start(start)
-                here = end if following is None or following > end else following
-                once.add(start, here)
-            start = here
-
-    def unused(self, start: int, end: int) -> None:
-        """Bytes are not in memory any more, or nothing is known of their use any more."""
-        self.once.remove(start, end)
-        self.again.remove(start, end)
 
     def held_until(self, position: int) -> int:
         """See :meth:`~raidsim.model.readahead.HeldPages.held_until`."""

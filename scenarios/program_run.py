@@ -282,7 +282,7 @@ class ProgramRun(Run):
             for start in range(0, size, RUN_BYTES):
                 self.machine.pages.add(file, start, min(size, start + RUN_BYTES))
             for _ in ("read before", "copied now"):
-                file.used(0, size)
+                self.machine.pages.used(file, 0, size)
 
     def _listed(self, tree: Tree, on: str) -> Tree:
         """A tree, which is sorted by name, in the order in which the file system lists it."""

@@ -389,18 +389,18 @@ class FileSystem:
         """Wait until data and inode of a file are on the device."""
         if by.owed_s:
             yield self._cache.pay(by)
-        yield from self._cache.write_back(file, by.stream)
+        yield from self._cache.write_back(file, by.stream, by)
         yield from self.journal.commit()
         if isinstance(self.journal, NoJournal):
-            yield from self._cache.write_back(self._cache.device_file, by.stream)
+            yield from self._cache.write_back(self._cache.device_file, by.stream, by)
 
     def sync(self, by: Account) -> Generator[Any, Any, None]:
         """Wait until everything is on the device: data, the journal, and what it is about (sys_sync)."""
         if by.owed_s:
             yield self._cache.pay(by)
-        yield from self._cache.sync(by.stream)
+        yield from self._cache.sync(by)
         yield from self.journal.commit()
-        yield from self._cache.sync(by.stream)
+        yield from self._cache.sync(by)
 
     # Before the run
 

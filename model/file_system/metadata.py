@@ -47,7 +47,7 @@ class Metadata:
         file = cache.device_file
         for address in addresses:
             if self.in_memory(address):
-                file.used(address, address + block)
+                cache.pages.used(file, address, address + block)
                 continue
             if by.owed_s:
                 yield cache.pay(by)

@@ -220,7 +220,7 @@ def test_files_are_written_back_in_runs_and_in_order() -> None:
     first, second = bench.file(512 * KIB, 8 * MIB, "first"), bench.file(256 * KIB, 0, "second")
     for file in (first, second):
         bench.cache.mark_dirty(file, 0, file.size)
-    bench.do(bench.cache.sync(1))
+    bench.do(bench.cache.sync(bench.program))
     addresses = [*range(8 * MIB, 8 * MIB + 512 * KIB, RUN), *range(0, 256 * KIB, RUN)]
     assert bench.disk.sent(WRITE) == [(address, RUN) for address in addresses]
 
@@ -293,7 +293,7 @@ def test_a_part_of_a_block_makes_all_of_it_dirty() -> None:
     for block in (4 * KIB, 16 * KIB):
         bench = Bench(settings=PageCacheSettings(block_bytes=block))
         bench.cache.mark_dirty(bench.file(MIB), 5 * block + 7, 5 * block + 17)
-        bench.do(bench.cache.sync(1))
+        bench.do(bench.cache.sync(bench.program))
         assert bench.disk.sent(WRITE) == [(5 * block, block)]
 
 
@@ -303,10 +303,10 @@ def test_writing_twice_before_write_back_writes_once() -> None:
     file = bench.file(MIB)
     bench.cache.mark_dirty(file, 0, MIB)
     bench.cache.mark_dirty(file, 0, MIB)
-    bench.do(bench.cache.sync(1))
+    bench.do(bench.cache.sync(bench.program))
     assert bench.io(WRITE) == MIB
     bench.cache.mark_dirty(file, 0, MIB)
-    bench.do(bench.cache.sync(1))
+    bench.do(bench.cache.sync(bench.program))
     assert bench.io(WRITE) == MIB
 
 
@@ -315,8 +315,8 @@ def test_write_back_costs_cpu_time() -> None:
     for bio_s in (2e-6, 0.0):
         bench = Bench(bio_s=bio_s)
         bench.cache.mark_dirty(bench.file(MIB), 0, MIB)
-        bench.do(bench.cache.sync(1))
-        assert bench.cpu.busy_s == pytest.approx(256 * bio_s)
+        bench.do(bench.cache.sync(bench.program))
+        assert bench.cpu.busy_s == bench.program.cpu_s == pytest.approx(256 * bio_s)
 
 
 # What the device has in a cache of its own
