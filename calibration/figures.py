@@ -8,7 +8,7 @@ from ..model.errors import InputError
 from ..model.programs.iozone import Iozone
 from ..scenarios.prediction import Prediction
 from ..scenarios.programs import DropCacheStep, ProgramsSpec
-from ..scenarios.workloads import Workload
+from ..scenarios.workloads import LoadSpec, Workload
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
 """What a figure measures, in SI units; a share is of 1."""
@@ -34,6 +34,7 @@ _RAW: dict[str, dict[str, Dimension]] = {
     "dd": {"rate": "bytes/s", "seconds": "s"},
     "load": {"rate": "bytes/s", "iops": "1/s"},
 }
+_LATENCIES = ("mean_seconds", "p99_seconds")
 _TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share"}
 _COPYING: dict[str, Dimension] = {**_TIMES, "rate": "bytes/s"}
 _BONNIE: dict[str, Dimension] = {
@@ -68,6 +69,10 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
 
 def figures_of(workload: Workload) -> dict[str, Dimension]:
     """The figures that a run of a workload gives, as predictions and cells name them."""
+    if isinstance(workload, LoadSpec):
+        shares = {"read": workload.read_share, "write": 1 - workload.read_share}
+        latencies = (f"{op}_{latency}" for op, share in shares.items() if share for latency in _LATENCIES)
+        return _RAW[workload.kind] | dict.fromkeys(latencies, "s")
     if not isinstance(workload, ProgramsSpec):
         return _RAW[workload.kind]
     return {

@@ -17,6 +17,7 @@ refuses counts as one that made things worse.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
-from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
+from .profile import BOUND_SD, FittedParameter, Profile, data_fingerprint, fingerprint
 from .responses import Matrix, Responses, Vector
 from .study import Cell, StudySpec
 
@@ -34,14 +35,13 @@ PROGRAM_CELL_SD = 0.05
 """The same for programs on files: allocation and caches differ from one run of them to the next."""
 UNCALIBRATED_SD = 0.2
 """What cells are taken to be off by (ln) besides their parameters, where none was measured to say how much."""
-BOUND_SD = 3.0
-"""Parameters stay within as many prior standard deviations."""
+_PRIORS_STAND = "no cell to calibrate on: the priors stand"
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""
 _MOVES = 0.02
 """Slope (d ln / d ln) above which a raw device's cell says something about a parameter."""
 _ONE_SD_PERCENT = 68.3
-_OUTLIER_SD = 3.0
+OUTLIER_SD = 3.0
 """A cell that is off by more standard deviations pulls less than in proportion: it shows a mechanism that is missing,
 which no parameter should stand in for."""
 MOST_EVALUATIONS = 8
@@ -65,6 +65,33 @@ SLOPE_SAMPLE = Sample(
     read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 29, least_memory_bytes=32 << 20
 )
 """For finite differences: shorter, because both ends share the random streams and the scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Where a search ended.
+
+    Attributes
+    ----------
+    start, theta
+        ln(factor) of every parameter, where it began and where it ended.
+    cost
+        Half the sum of squares of all residuals, with outliers counting less.
+    converged, message
+        What the optimiser said.
+    evaluations
+        How many sets of parameters it has tried, slopes apart.
+    slopes
+        d ln(figure) / d ln(factor) there, by id of the cells of fitted runs.
+    """
+
+    start: Vector
+    theta: Vector
+    cost: float
+    converged: bool
+    message: str
+    evaluations: int
+    slopes: dict[str, Vector]
 
 
 class Fit:
@@ -99,19 +126,41 @@ class Fit:
         self._found: dict[bytes, Vector] = {}
         self._slopes_at = np.zeros(len(self._sd))
         self._refusals: list[str] = []
+        self._simulated = evaluator.simulated
         self._steps = 0
 
     def run(self) -> Profile:
         """Fit, and evaluate the sensitivities of all cells."""
-        simulated = self._evaluator.simulated
-        theta = np.zeros(len(self._sd))
-        covariance = np.diag(self._sd**2)
-        discrepancy, converged, message = UNCALIBRATED_SD, True, "no cell to calibrate on: the priors stand"
-        if self._cells:
-            theta, converged, message = self._optimum()
-            discrepancy = float(np.percentile(np.abs(self._ratios(theta)), _ONE_SD_PERCENT))
-            jacobian = self._scaled(self._fitted_slopes(), self._cell_sd(discrepancy))
-            covariance = np.linalg.inv(jacobian.T @ jacobian)
+        return self.profile(self.optimum())
+
+    @property
+    def prior_sd(self) -> Vector:
+        """Standard deviations of ln(factor) before the fit."""
+        return self._sd
+
+    def optimum(self, start: Vector | None = None) -> Optimum:
+        """Search for the best parameters, from those of the study unless others are given.
+
+        Raises
+        ------
+        InputError
+            If the model refuses the machine at `start`.
+        """
+        begin = np.zeros(len(self._sd)) if start is None else start
+        if not self._cells:
+            return Optimum(begin, np.zeros(len(self._sd)), 0.0, True, _PRIORS_STAND, 0, {})
+        refused = self._logs(begin)
+        if isinstance(refused, InputError):
+            raise refused
+        self._slopes, self._jacobians = {}, 0
+        return self._search(begin)
+
+    def profile(self, optimum: Optimum) -> Profile:
+        """What a search has found, with the sensitivities of all cells."""
+        theta = optimum.theta
+        self._slopes = optimum.slopes
+        discrepancy = self.discrepancy(theta)
+        covariance = self.covariance(optimum)
         errors = np.sqrt(np.diag(covariance))
         rows = dict(self._slopes)
         if len(theta) <= 2 * RAW_DIRECTIONS:
@@ -135,31 +184,60 @@ class Fit:
             discrepancy=discrepancy,
             sensitivities={name: tuple(float(x) for x in row) for name, row in rows.items()},
             spreads=spreads,
-            simulations=self._evaluator.simulated - simulated,
-            converged=converged,
-            message=message,
+            simulations=self._evaluator.simulated - self._simulated,
+            converged=optimum.converged,
+            message=optimum.message,
+            cost=optimum.cost,
+            evaluations=optimum.evaluations,
         )
 
-    def _optimum(self) -> tuple[Vector, bool, str]:
+    def discrepancy(self, theta: Vector) -> float:
+        """What 68.3 % of the calibrated cells are off by at most (ln)."""
+        if not self._cells:
+            return UNCALIBRATED_SD
+        return float(np.percentile(np.abs(self._ratios(theta)), _ONE_SD_PERCENT))
+
+    def covariance(self, optimum: Optimum) -> Matrix:
+        """Of ln(factor), where a search ended."""
+        jacobian = self.jacobian(optimum, self.discrepancy(optimum.theta))
+        return np.asarray(np.linalg.inv(jacobian.T @ jacobian), dtype=np.float64)
+
+    def jacobian(self, optimum: Optimum, least_sd: float = 0.0) -> Matrix:
+        """Of :meth:`residuals`, where a search ended."""
+        rows = np.array([optimum.slopes[cell.id] for cell in self._cells]).reshape(len(self._cells), len(self._sd))
+        return self._scaled(rows, self._cell_sd(least_sd))
+
+    def residuals(self, theta: Vector, least_sd: float = 0.0) -> Vector:
+        """Of cells, over what they are expected to be off by (`least_sd` at least), and of priors.
+
+        Infinite where the model refuses the machine.
+        """
+        return np.concatenate([self._ratios(theta) / self._cell_sd(least_sd), theta / self._sd])
+
+    def _search(self, start: Vector) -> Optimum:
         from scipy.optimize import least_squares
 
         bound = BOUND_SD * self._sd
+        refusals = len(self._refusals)
         result = least_squares(
-            lambda theta: np.concatenate([self._ratios(theta) / self._cell_sd(), theta / self._sd]),
-            np.zeros(len(self._sd)),
+            self.residuals,
+            start,
             jac=self._jacobian,
             bounds=(-bound, bound),
             x_scale=bound,  # what the first step may be long, in all: as far as a bound
             loss="soft_l1",
-            f_scale=_OUTLIER_SD,
+            f_scale=OUTLIER_SD,
             ftol=TOLERANCE,
             xtol=TOLERANCE,
             max_nfev=MOST_EVALUATIONS,
         )
         message = str(result.message)
-        if self._refusals:
-            message += f" Steps to impossible machines: {len(self._refusals)}, the first one: {self._refusals[0]}."
-        return np.asarray(result.x), bool(result.success) and result.status > 0, message
+        if self._refusals[refusals:]:
+            first = self._refusals[refusals]
+            message += f" Steps to impossible machines: {len(self._refusals) - refusals}, the first one: {first}."
+        converged = bool(result.success) and result.status > 0
+        theta = np.asarray(result.x)
+        return Optimum(start, theta, float(result.cost), converged, message, int(result.nfev), dict(self._slopes))
 
     def _ratios(self, theta: Vector) -> Vector:
         """ln(predicted / measured) of the calibrate cells; infinite, which rejects a step, if it was refused."""

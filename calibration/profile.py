@@ -19,9 +19,15 @@ from ..model.spec import Spec, refusal
 from ..model.spec_errors import load_spec
 from .study import StudySpec
 
+BOUND_SD = 3.0
+"""Parameters stay within as many prior standard deviations."""
+_AT_BOUND = 0.95
+"""How much of the way to a bound is at it: the optimiser stays inside and stops when little is left to gain."""
 _KEPT = Path(__file__).parent / "profiles"
 _STUDIES = "studies"
 """The folder of studies: each is hashed by its own contents."""
+_INTERVALS_ONLY = "discrepancy.yaml"
+"""What predictions came to: it follows from fits, and no fit from it."""
 
 
 class FittedParameter(Spec):
@@ -65,6 +71,9 @@ class Profile(Spec):
         How many the fit took.
     converged, message
         What the optimiser said.
+    cost, evaluations
+        Half the sum of squares of all residuals, with outliers counting less, and how many sets of parameters were
+        tried. None in a profile of an earlier version.
     """
 
     study: str
@@ -78,6 +87,8 @@ class Profile(Spec):
     simulations: int
     converged: bool
     message: str
+    cost: float | None = None
+    evaluations: int | None = None
 
     @model_validator(mode="after")
     def _square(self) -> Self:
@@ -120,6 +131,10 @@ class Profile(Spec):
     def undetermined(self, limit: float = 0.9) -> list[str]:
         """Parameters of which the data say next to nothing: the error is still most of the prior's."""
         return [p.name for p in self.parameters if p.standard_error > limit * p.prior_sd]
+
+    def at_bounds(self, limit: float = BOUND_SD) -> list[str]:
+        """Parameters that the fit has left at a bound, which is `limit` prior standard deviations away."""
+        return [p.name for p in self.parameters if abs(np.log(p.factor)) > _AT_BOUND * limit * p.prior_sd]
 
     def save(self, path: Path) -> None:
         """Write the profile; whatever happens, `path` holds either the old one or the whole new one."""
@@ -180,7 +195,8 @@ def fingerprint(study: StudySpec) -> str:
     root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):
         for path in sorted((root / folder).rglob("*")):
-            if path.suffix == ".py" or (path.suffix == ".yaml" and path.parent.name not in (_STUDIES, _KEPT.name)):
+            data = path.parent.name not in (_STUDIES, _KEPT.name) and path.name != _INTERVALS_ONLY
+            if path.suffix == ".py" or (path.suffix == ".yaml" and data):
                 digest.update(path.relative_to(root).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel
 
 from ..model.kernels import kernel_names
+from ..model.spec import Duration, Frequency, Rate, Size
 from ..scenarios.machine import MachineSpec
 from ..scenarios.programs import FileSystemSpec
 from .study_document import StudyDocument
@@ -19,6 +23,7 @@ PATHS = (
 ONLY = "machine"
 """What the machine of a study with a single one is called inside."""
 
+_UNITS = ((Size, "bytes"), (Duration, "s"), (Rate, "bytes/s"), (Frequency, "Hz"))
 _CATALOGUED = ("drives", "controllers")
 """Parts whose values are those of a catalogue's entry, with overrides."""
 
@@ -31,13 +36,39 @@ def value_at(study: StudyDocument, path: str) -> Any:
     KeyError, AttributeError
         If it names nothing.
     """
+    owner, key = _named(study, path)
+    return owner[key] if isinstance(owner, dict) else getattr(owner, key)
+
+
+def unit_at(study: StudyDocument, path: str) -> str:
+    """The unit of the value that a parameter's path names: bytes, s, bytes/s, Hz, cycles, or none."""
+    owner, key = _named(study, path)
+    if not isinstance(owner, BaseModel):
+        return ""
+    if key.endswith("_cycles"):
+        return "cycles"
+    field = type(owner).model_fields[key]
+    known = {*field.metadata, *_validators(field.annotation)}
+    return next((unit for kind, unit in _UNITS if known & set(get_args(kind)[1:])), "")
+
+
+def _validators(annotation: Any) -> list[Any]:
+    """What annotates a type, or the members of a union of types."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return [part for part in parts[1:] if isinstance(part, Hashable)]
+    return [each for part in parts for each in _validators(part)]
+
+
+def _named(study: StudyDocument, path: str) -> tuple[Any, str]:
+    """What holds the value that a path names, and its key there."""
     keys = path.split(".")
     if keys[0] == "kernels" and keys[-1] == "path_length" and ".".join(keys[1:-1]) in kernel_names():
-        return 1.0
+        return {"path_length": 1.0}, "path_length"
     if keys[0] == "encrypted" and len(keys) == 3:
-        return getattr(study.encrypted[keys[1]], keys[2])
+        return study.encrypted[keys[1]], keys[2]
     if keys[0] == "file_systems" and len(keys) == 3:
-        return getattr(_mounted(study, keys[1]).settings(), keys[2])
+        return _mounted(study, keys[1]).settings(), keys[2]
     name, rest = _machine_path(keys)
     machine = study.machine if name == ONLY else study.machines[name]
     return _of_machine(machine, rest)
@@ -61,14 +92,14 @@ def _machine_path(keys: list[str]) -> tuple[str, list[str]]:
     raise KeyError(".".join(keys))
 
 
-def _of_machine(machine: MachineSpec, keys: list[str]) -> Any:
+def _of_machine(machine: MachineSpec, keys: list[str]) -> tuple[Any, str]:
     if keys[0] in _CATALOGUED:
         part, name, field = keys
-        return getattr(getattr(machine, part)[name].spec(), field)
+        return getattr(machine, part)[name].spec(), field
     here: Any = machine
-    for key in keys:
+    for key in keys[:-1]:
         here = here[key] if isinstance(here, dict) else getattr(here, key)
-    return here
+    return here, keys[-1]
 
 
 class ChangedParts:

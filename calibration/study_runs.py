@@ -87,7 +87,7 @@ class RunBuilder:
         links = {link for name in channels for link in machine["channels"][name]["links"]}
         links |= {link for spec in controllers.values() for link in spec["links"]}
         prices = dict(machine["cpu"]["prices"])
-        for unused in _unused_prices(run.workload, {array.level for array in arrays.values()}, prices):
+        for unused in unused_prices(run.workload, {array.level for array in arrays.values()}, prices):
             prices[unused] = getattr(base.cpu.prices, unused)
         return {
             **machine,
@@ -166,7 +166,7 @@ def used_devices(
     return used
 
 
-def _unused_prices(workload: Workload, levels: set[str], prices: Mapping[str, Any]) -> list[str]:
+def unused_prices(workload: Workload, levels: set[str], prices: Mapping[str, Any]) -> list[str]:
     """Prices that a run never pays, whatever they are."""
     unused = [] if levels & set(MIRROR_LEVELS) else ["clone"]
     if not levels & {"raid3", *PARITY_LEVELS}:

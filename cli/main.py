@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 # name: (module and function below raidsim.cli, what --help says)
 COMMANDS = {
     "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
+    "calibrate": ("calibrate:calibrate_command", "Fit a study's parameters and say what the data tell about them."),
+    "validate": ("validate:validate_command", "Report how right raidsim is."),
     "conformance": ("conformance:conformance_command", "Compare the model with recorded behaviour of real programs."),
     "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
     "run": ("run:run_command", "Simulate a scenario file."),
+    "sensitivity": ("sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
     "workload": ("workload:workload_command", "Show what a benchmark program asks of the kernel."),
+    "measure": ("measure:measure_command", "Measure a disk of this machine with fio."),
     "parse": ("parse:parse_command", "Read what benchmark programs printed."),
     "drives": ("drives:drives_command", "List the drives in the catalogue."),
     "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),

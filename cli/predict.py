@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -30,22 +31,11 @@ def predict_command(
     if plot is not None:
         check_plot_file(plot)
     loaded = [load_study(name) for name in studies or study_names()]
-    comparisons: list[StudyComparison] = []
-    failed: dict[str, str] = {}
     console = tables_console()
     with Evaluator(workers) as evaluator:
-        for study in loaded:
-            try:
-                comparison = _predicted(study, evaluator, recalibrate)
-            except Exception as error:  # whatever ends one study must not take the others' results along
-                failed[study.id] = " ".join(f"{type(error).__name__}: {error}".split())
-                typer.echo(f"{study.id} could not be predicted: {failed[study.id]}", err=True)
-                continue
-            finally:
-                evaluator.forget()
-            comparisons.append(comparison)
-            if not as_json:
-                print_study(console, comparison)
+        comparisons, failed = predict_studies(
+            loaded, evaluator, recalibrate, lambda each: None if as_json else print_study(console, each)
+        )
     if plot is not None and comparisons:
         draw_comparison(comparisons, plot)
     if as_json:
@@ -61,6 +51,29 @@ def predict_command(
         print_all(console, comparisons, failed)
     if failed:
         raise typer.Exit(1)
+
+
+def predict_studies(
+    studies: Iterable[StudySpec],
+    evaluator: Evaluator,
+    recalibrate: bool,
+    done: Callable[[StudyComparison], None],
+) -> tuple[list[StudyComparison], dict[str, str]]:
+    """Predict studies one after the other, and call `done` with each; the second result says why some could not be."""
+    comparisons: list[StudyComparison] = []
+    failed: dict[str, str] = {}
+    for study in studies:
+        try:
+            comparison = _predicted(study, evaluator, recalibrate)
+        except Exception as error:  # whatever ends one study must not take the others' results along
+            failed[study.id] = " ".join(f"{type(error).__name__}: {error}".split())
+            typer.echo(f"{study.id} could not be predicted: {failed[study.id]}", err=True)
+            continue
+        finally:
+            evaluator.forget()
+        comparisons.append(comparison)
+        done(comparison)
+    return comparisons, failed
 
 
 def _predicted(study: StudySpec, evaluator: Evaluator, recalibrate: bool) -> StudyComparison:

@@ -98,6 +98,8 @@ def _doubts(profile: Profile) -> list[str]:
     lines = []
     if not profile.converged:
         lines.append(f"The fit stopped before it converged: {profile.message}")
+    if profile.at_bounds():
+        lines.append(f"The fit stopped at the bounds of {', '.join(profile.at_bounds())}.")
     if profile.undetermined():
         lines.append(f"The calibrated cells say next to nothing about {', '.join(profile.undetermined())}.")
     for first, second, value in profile.inseparable():

@@ -81,7 +81,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     if isinstance(scenario.workload, LoadSpec):
         load = LoadRun(BuiltMachine(scenario), sample)
         watch(load)
-        return _prediction(load, scenario.workload.duration, load.run())
+        prediction = _prediction(load, scenario.workload.duration, load.run())
+        return replace(prediction, figures=prediction.figures | _latency_figures(prediction))
     if isinstance(scenario.workload, ProgramsSpec):
         programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample)), sample)
         watch(programs)
@@ -141,6 +142,15 @@ def _prediction(run: Run, seconds: float, rate: float, figures: dict[str, float]
         figures=figures or {"rate": rate, "seconds": seconds, "iops": sum(iops.values())},
         scale=machine.scale,
     )
+
+
+def _latency_figures(prediction: Prediction) -> dict[str, float]:
+    """What fio prints of latencies: the mean and the 99th percentile (s)."""
+    return {
+        f"{op}_{name}_seconds": values[f"{name}_s"]
+        for op, values in prediction.latencies.items()
+        for name in ("mean", "p99")
+    }
 
 
 class LoadRun(Run):

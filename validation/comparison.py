@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..calibration.discrepancy import COVERED, DiscrepancyTable, load_table
 from ..calibration.evaluate import Evaluator, Progress
 from ..calibration.figures import figure_value
-from ..calibration.fit import CELL_SD, UNCALIBRATED_SD
+from ..calibration.intervals import HalfWidth, Intervals
 from ..calibration.profile import Profile
 from ..calibration.study import Cell, StudySpec
 from ..calibration.study_document import ClaimSpec
@@ -23,9 +24,7 @@ from ..calibration.study_runs import RunBuilder
 from ..scenarios.prediction import Prediction
 from ..scenarios.sample import Sample
 
-INTERVAL = 0.90
-_NORMAL_QUANTILE = 1.6448536269514722
-"""Half of a 90 % interval of the normal distribution, in standard deviations."""
+INTERVAL = COVERED
 _BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
 
 
@@ -45,6 +44,8 @@ class Compared:
         The busiest part and how busy it was, in short.
     latencies
         Of the run's I/Os (s); see :class:`~raidsim.scenarios.prediction.Prediction`.
+    half_width
+        Of the interval (ln), by where it comes from.
     """
 
     cell: Cell
@@ -56,6 +57,7 @@ class Compared:
     busiest: str
     suspected: str | None
     latencies: dict[str, dict[str, float]] = field(default_factory=dict)
+    half_width: HalfWidth | None = None
 
     @property
     def measured(self) -> float:
@@ -94,6 +96,7 @@ class Compared:
             "predicted": self.predicted,
             "error_pct": self.error_pct,
             "interval": [self.low, self.high],
+            "half_width": None if self.half_width is None else self.half_width.document(),
             "bottleneck": self.bottleneck,
             "seconds": {"measured": self.cell.seconds, "predicted": self.predicted_seconds},
             "latencies": self.latencies,
@@ -171,28 +174,36 @@ def _profile_document(profile: Profile) -> dict[str, Any]:
 
 
 def compare(
-    study: StudySpec, profile: Profile | None, evaluator: Evaluator, progress: Progress | None = None
+    study: StudySpec,
+    profile: Profile | None,
+    evaluator: Evaluator,
+    progress: Progress | None = None,
+    table: DiscrepancyTable | None = None,
 ) -> StudyComparison:
-    """Predict every cell and claim of a study with a profile (or with the study's own values) and compare."""
+    """Predict every cell and claim of a study with a profile (or with the study's own values) and compare.
+
+    Intervals take from `table` what predictions of other studies came to; unless given, the one that comes with raidsim.
+    """
     builder = RunBuilder(study, profile.factors if profile is not None else {})
     runs = study.wanted_runs
     made = evaluator.run([builder.scenario(run) for run in runs], Sample(), progress)
     predictions = dict(zip(runs, made, strict=True))
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
+    values = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in cells}
+    calibrated = {cell.id: math.log(values[cell.id] / cell.value) for cell in study.calibrate_cells}
+    intervals = Intervals(study, profile, calibrated, table or load_table())
     return StudyComparison(
         study,
         profile,
-        tuple(_compared(study, profile, cell, predictions[cell.run]) for cell in cells),
+        tuple(_compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell)) for cell in cells),
         tuple(_claimed(study, claim, predictions, measured) for claim in study.claims),
     )
 
 
-def _compared(study: StudySpec, profile: Profile | None, cell: Cell, prediction: Prediction) -> Compared:
-    spread = profile.spread(cell.id) if profile is not None else 0.0
-    model = max(CELL_SD, profile.discrepancy if profile is not None else UNCALIBRATED_SD)
-    factor = math.exp(_NORMAL_QUANTILE * math.hypot(spread, model))
-    predicted = figure_value(prediction, cell.run, cell.figure) / cell.scale
+def _compared(study: StudySpec, cell: Cell, prediction: Prediction, value: float, half_width: HalfWidth) -> Compared:
+    factor = math.exp(half_width.total)
+    predicted = value / cell.scale
     return Compared(
         cell=cell,
         predicted=predicted,
@@ -203,6 +214,7 @@ def _compared(study: StudySpec, profile: Profile | None, cell: Cell, prediction:
         busiest=_busiest(prediction),
         suspected=study.suspected(cell.id),
         latencies=prediction.latencies,
+        half_width=half_width,
     )
 
 

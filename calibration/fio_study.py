@@ -1,0 +1,278 @@
+"""A study from the results of fio on a disk of one's own.
+
+Each job is a run with a load of the same kind, and its rate or I/Os a second, its mean latency and its 99th percentile
+are cells to fit. Jobs that the model has no load for are listed as missing, with what they need.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..model.errors import InputError
+from ..model.spec_errors import validate
+from ..model.yaml_files import read_yaml
+from ..scenarios.programs import ProgramsSpec
+from ..scenarios.scenario import ScenarioSpec
+from .fio_study_jobs import FEWEST_FOR_TAIL, FioJob, read_jobs
+from .fio_study_machine import Base, one_drive, rate_text, simulable, time_text
+from .measured_machine import load_machine
+from .study import StudySpec
+from .study_parameters import value_at
+from .study_runs import used_devices
+
+_IOS = 3000
+"""A job is simulated for about as many I/Os."""
+_SHORTEST_S, _LONGEST_S = 0.05, 40.0
+_WARM_UP, _LEAST_WARM_UP_S = 0.1, 0.05
+"""What comes before the measurement, as a share of it, but the first move of the arm in any case."""
+_MEDIA = ("outer_media_rate", "inner_media_rate")
+_SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
+_OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
+_PRICES = ("read_call", "bio", "command", "switch")
+_UNITS = {"rate": "MB/s", "iops": "1/s"}
+_RATES = ("rate", "interface_rate", *_MEDIA)
+"""Fields of parameters that are rates; the others are durations."""
+_FIRST_LOAD: dict[bool, dict[str, Any]] = {
+    True: {"pattern": "random", "block_size": "16KiB", "depth": 4, "duration": "30s"},
+    False: {"pattern": "sequential", "block_size": "64KiB", "duration": "1s"},
+}
+"""What the machine's file begins with as its workload, by whether the disk turns."""
+
+
+class FioStudy:
+    """The study of the fio reports in a folder.
+
+    Parameters
+    ----------
+    folder
+        With fio's reports (``*.json``), and perhaps what ``raidsim measure`` says of the machine.
+    machine
+        A scenario with the machine; one drive unless given.
+    drive
+        Which one, of the catalogue.
+
+    Attributes
+    ----------
+    study
+        To be calibrated.
+    base
+        What it is on.
+    notes
+        What a reader should know: files and jobs that are left out.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to fit.
+    """
+
+    def __init__(self, folder: Path, machine: Path | None = None, drive: str | None = None) -> None:
+        if machine is not None and drive is not None:
+            raise InputError("--drive", "found beside --machine", "allowed: one of the two")
+        jobs, notes = read_jobs(folder)
+        files = sorted({job.file for job in jobs if job.file is not None})
+        if len(files) > 1:
+            raise InputError(str(folder), f"jobs on {', '.join(files)}", "allowed: one disk or file in a folder")
+        measured = load_machine(folder)
+        self.base = _from_scenario(machine) if machine is not None else one_drive(jobs, measured, drive)
+        date = measured.date if measured is not None else "unknown"
+        self._document = _document(jobs, self.base, date, folder)
+        self._document["parameters"] = _parameters(validate(StudySpec, self._document), self.base)
+        self.study = validate(StudySpec, self._document)
+        needs = sorted({each.needs for each in self.study.missing})
+        self.notes = (*notes, *(f"{self._missing_for(need)}: needs {need}" for need in needs))
+
+    def _missing_for(self, needs: str) -> str:
+        names = [each.id for each in self.study.missing if each.needs == needs]
+        more = len(names) - 2
+        return ", ".join(names[:2]) + (f" and {more} more" if more > 0 else "")
+
+    def save_study(self, path: Path) -> None:
+        """Write the study; `InputError` if that cannot be done."""
+        _save(path, "--study", self._document, "The results of fio as a study.")
+
+    def save_scenario(self, path: Path, factors: Mapping[str, float]) -> None:
+        """Write a scenario of the machine with factors by parameter; `InputError` if that cannot be done."""
+        title = f"A machine fitted to results of fio, as {self.base.note}."
+        _save(path, "--output", self.scenario(factors), title)
+
+    def scenario(self, factors: Mapping[str, float]) -> dict[str, Any]:
+        """The machine with factors by parameter applied, and a load to begin with, as a scenario's file has it."""
+        machine = copy.deepcopy(self.base.machine)
+        for parameter in self.study.parameters:
+            for path in parameter.paths:
+                *place, field = path.split(".")[1:]
+                value = value_at(self.study, path) * factors[parameter.name]
+                here = machine
+                for key in place:
+                    here = here[key]
+                if place[0] == "drives":
+                    here = here.setdefault("overrides", {})
+                here[field] = rate_text(value) if field in _RATES else time_text(value)
+        base = self.base
+        scenario = {
+            "name": f"fitted machine: {base.note}",
+            "kernel": base.kernel,
+            "machine": machine,
+            **({"arrays": base.arrays} if base.arrays else {}),
+            **({"encrypted": base.encrypted} if base.encrypted else {}),
+            "workload": {"kind": "load", "targets": [base.target], **_FIRST_LOAD[base.turns]},
+        }
+        validate(ScenarioSpec, scenario)
+        return scenario
+
+
+def study_from_fio(folder: Path, machine: Path | None = None, drive: str | None = None) -> StudySpec:
+    """The study of the fio reports in a folder; see :class:`FioStudy`."""
+    return FioStudy(folder, machine, drive).study
+
+
+def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> dict[str, Any]:
+    """The study as its file has it, without parameters."""
+    why = {job.name: simulable(job, base.turns) for job in jobs}
+    usable = [job for job in jobs if why[job.name] is None]
+    if not usable:
+        reasons = "; ".join(sorted({reason for reason in why.values() if reason}))
+        raise InputError(str(folder), "no job that the model has a load for", f"required: {reasons}")
+    return {
+        "id": "own-disk",
+        "title": "fio on a disk of one's own",
+        "source": {"author": "fio", "date": date, "where": "measured here", "notes": f"fitted as {base.note}"},
+        "conventions": {"MB": 1000000},
+        "machine": base.machine,
+        **({"arrays": base.arrays} if base.arrays else {}),
+        **({"encrypted": base.encrypted} if base.encrypted else {}),
+        "runs": {job.name: {"kernel": base.kernel, "workload": _load(job, base.target)} for job in usable},
+        "cells": [cell for job in usable for cell in _cells(job, base.turns)],
+        "missing": [each for job in jobs if (needs := why[job.name]) for each in _missing(job, needs)],
+    }
+
+
+def _from_scenario(path: Path) -> Base:
+    """The machine, arrays and encrypted devices of a scenario, of which one is the target."""
+    data, positions = read_yaml(path)
+    scenario = validate(ScenarioSpec, data, positions)
+    assert isinstance(data, dict)
+    if scenario.path_length != 1:
+        raise InputError(positions.place(("path_length",)), f"{scenario.path_length}", "allowed with --from-fio: 1")
+    workload = scenario.workload
+    mounted = {each.on for each in scenario.file_systems.values()}
+    targets = mounted if isinstance(workload, ProgramsSpec) else set(workload.targets)
+    if len(targets) != 1:
+        found = f"a workload on {', '.join(sorted(targets))}"
+        raise InputError(positions.place(("workload",)), found, "allowed with --from-fio: on the device measured alone")
+    parts = {name: data.get(name) or {} for name in ("arrays", "encrypted")}
+    (target,) = targets
+    note = f"{target} of {scenario.machine.name}"
+    return Base(data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], True, note)
+
+
+def _load(job: FioJob, target: str) -> dict[str, Any]:
+    seconds = min(_LONGEST_S, max(_SHORTEST_S, _IOS / job.measured["iops"]))
+    load = {
+        "kind": "load",
+        "targets": [target],
+        "pattern": "sequential" if job.sequential else "random",
+        "block_size": f"{job.block_size}B",
+        "read_share": job.read_share,
+        "depth": job.depth,
+        "jobs": job.jobs,
+        "start": f"{job.start}B",
+        "warm_up": f"{max(_LEAST_WARM_UP_S, seconds * _WARM_UP):.2g}s",
+        "duration": f"{seconds:.2g}s",
+    }
+    return load if job.span is None else {**load, "span": f"{job.span}B"}
+
+
+def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
+    """The cells of a job; I/Os a second and rate are the same number, and the one that people speak of is fitted.
+
+    A 99th percentile is shown and not fitted where it rests on few I/Os, and of a stand-in, which has nothing to make
+    one I/O slower than another.
+    """
+    spoken = "rate" if job.sequential else "iops"
+    cells = []
+    for figure, value in job.measured.items():
+        if figure == ("iops" if spoken == "rate" else "rate"):
+            continue
+        unit = _UNITS.get(figure, "s")
+        tail = "p99" in figure and (job.ios < FEWEST_FOR_TAIL or not turns)
+        cells.append(
+            {
+                "id": f"{job.name} {figure}",
+                "use": "predict" if tail else "calibrate",
+                "run": job.name,
+                "figure": figure,
+                "measured": float(f"{value / (1e6 if unit == 'MB/s' else 1):.6g}"),
+                "unit": unit,
+            }
+        )
+    return cells
+
+
+def _missing(job: FioJob, needs: str) -> list[dict[str, Any]]:
+    figure = "rate" if job.sequential else "iops"
+    unit = _UNITS[figure]
+    entry: dict[str, Any] = {"id": f"{job.name} {figure}", "needs": needs}
+    if figure in job.measured:
+        value = job.measured[figure] / (1e6 if unit == "MB/s" else 1)
+        entry |= {"measured": float(f"{value:.6g}"), "unit": unit}
+    return [entry]
+
+
+def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
+    """What is fitted, with its prior; a drive that turns keeps its speed, which is exact."""
+    used = used_devices(study, [base.target])
+    drives = [name for name in study.machine.drives if name in used]
+    ports = sorted({study.machine.drives[name].channel for name in drives})
+
+    def of_drives(fields: Sequence[str]) -> list[str]:
+        return [f"machine.drives.{name}.{field}" for name in drives for field in fields]
+
+    interface = [*of_drives(("interface_rate",)), *(f"machine.channels.{name}.rate" for name in ports)]
+    zoned = any(not isinstance(study.machine.drives[name].spec().zones, int) for name in drives)
+    mechanics = [
+        ("media rate", [] if zoned else of_drives(_MEDIA), 0.25, "density: the nearest drive is another one"),
+        ("seeks", of_drives(_SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
+    ]
+    wanted = [
+        *(mechanics if base.turns else []),
+        (
+            "command overhead",
+            of_drives(_OVERHEADS if base.turns else _OVERHEADS[-1:]),
+            0.6,
+            "firmware: not in data sheets",
+        ),
+        ("interface rate", interface, 0.1, "line rates are standard; the protocol takes a part of them"),
+        ("CPU price of a command", [f"machine.cpu.prices.{name}" for name in _PRICES], 0.3, "assumed by the clock"),
+    ]
+    return [
+        {"name": name, "paths": known, "sd": sd, "reason": reason}
+        for name, paths, sd, reason in wanted
+        if (known := [path for path in paths if value_at(study, path)])
+    ]
+
+
+def scenario_path(profile: Path) -> Path:
+    """Where the fitted machine is kept: ``NAME.scenario.yaml`` beside the profile ``NAME.yaml``."""
+    return profile.with_name(f"{profile.stem}.scenario.yaml")
+
+
+class _Plain(yaml.SafeDumper):
+    """Writes equal parts out in full, so that the file can be read and changed anywhere."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _save(path: Path, option: str, document: Mapping[str, Any], title: str) -> None:
+    text = yaml.dump(document, Dumper=_Plain, sort_keys=False, width=120, allow_unicode=True)
+    try:
+        path.write_text(f"# {title}\n{text}", encoding="utf-8")
+    except OSError as error:
+        raise InputError(option, f"{path}: {error.strerror}", "allowed: a file to write") from None

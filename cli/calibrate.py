@@ -1,0 +1,190 @@
+"""`raidsim calibrate`: fit a study's parameters, and say what the data tell about them and what they do not."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ..calibration.discrepancy import TABLE, load_table
+from ..calibration.evaluate import Evaluator
+from ..calibration.fio_study import FioStudy, scenario_path
+from ..calibration.fit import Fit
+from ..calibration.learn_discrepancy import lacking, learn
+from ..calibration.likelihood import profile_limits
+from ..calibration.report import Calibrated
+from ..calibration.starts import SEED, search_from
+from ..calibration.study import StudySpec, load_study
+from ..model.errors import InputError
+from ..model.quantities import format_duration, format_rate, format_size
+from .predict_tables import tables_console
+from .progress import progress_bar
+
+_FORMATS = {"bytes/s": format_rate, "s": format_duration, "bytes": format_size}
+
+
+def calibrate_command(
+    study: Annotated[str | None, typer.Argument(help="A study by name or file.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="PROFILE.yaml", help="Keep the profile.")] = None,
+    starts: Annotated[int, typer.Option("--starts", min=1, help="Searches, all but one from draws of the priors.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = SEED,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood; repeatable."),
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    learn_discrepancy: Annotated[
+        list[Path] | None,
+        typer.Option("--learn-discrepancy", metavar="FILE.json", help="Of predict --json; repeatable. Fits nothing."),
+    ] = None,
+    from_fio: Annotated[
+        Path | None, typer.Option("--from-fio", metavar="DIR", help="Fit a disk of your own to fio's JSON in a folder.")
+    ] = None,
+    machine: Annotated[
+        Path | None, typer.Option("--machine", metavar="SCENARIO.yaml", help="Of --from-fio; default: one drive.")
+    ] = None,
+    drive: Annotated[
+        str | None, typer.Option("--drive", metavar="MODEL", help="Of --from-fio, from the catalogue.")
+    ] = None,
+    study_file: Annotated[
+        Path | None, typer.Option("--study", metavar="FILE.yaml", help="Keep the study made by --from-fio.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Fit a study's parameters to its calibrate cells."""
+    if learn_discrepancy:
+        if study is not None:
+            raise InputError("calibrate", f"{study} and --learn-discrepancy", "allowed: one of the two")
+        _learn(learn_discrepancy, output or TABLE, as_json)
+        return
+    for option, value in (("--machine", machine), ("--drive", drive), ("--study", study_file)):
+        if value is not None and from_fio is None:
+            raise InputError(option, "found without --from-fio", "allowed: with it")
+    own = None if from_fio is None else _own(from_fio, study, machine, drive, study_file)
+    if study is None and own is None:
+        raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
+    found = _calibrated(load_study(study or "") if own is None else own.study, starts, seed, profile or [], workers)
+    if output is not None:
+        found.profile.save(output)
+        if own is not None:
+            own.save_scenario(scenario_path(output), found.profile.factors)
+            typer.echo(f"the fitted machine, for raidsim run, is in {scenario_path(output)}", err=True)
+    if as_json:
+        typer.echo(json.dumps(found.document()))
+    else:
+        _print(found)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+def _own(folder: Path, study: str | None, machine: Path | None, drive: str | None, keep: Path | None) -> FioStudy:
+    """The study of somebody's own measurements."""
+    if study is not None:
+        raise InputError("calibrate", f"{study} and --from-fio", "allowed: one of the two")
+    own = FioStudy(folder, machine, drive)
+    typer.echo(f"fitted as {own.base.note}", err=True)
+    for note in own.notes:
+        typer.echo(f"note: {note}", err=True)
+    if keep is not None:
+        own.save_study(keep)
+    return own
+
+
+def _calibrated(study: StudySpec, starts: int, seed: int, asked: list[str], workers: int | None) -> Calibrated:
+    names = [parameter.name for parameter in study.parameters]
+    for name in asked:
+        if name not in names:
+            raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}")
+    with Evaluator(workers) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
+        fit = Fit(study, evaluator, progress)
+        searches = search_from(fit, starts, seed)
+        fitted = fit.profile(searches.best)
+        limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
+    return Calibrated(study, fitted, searches, limits)
+
+
+def _print(found: Calibrated) -> None:
+    console = tables_console()
+    console.print(Text(found.study.title, style="bold"))
+    console.print(_parameters(found))
+    for line in found.doubts:
+        console.print(Text(line))
+    profile, searches = found.profile, found.searches
+    cost = "" if profile.cost is None else f"cost {profile.cost:.3g}, "
+    cells = len(found.study.calibrate_cells)
+    console.print(
+        f"{cells} cell{'' if cells == 1 else 's'}: {cost}{profile.evaluations} evaluations, {profile.simulations} "
+        f"simulations; two thirds of the cells are within {100 * profile.discrepancy:.1f} %."
+    )
+    if len(searches.optima) > 1:
+        same = sum(not names for names in searches.apart(profile))
+        console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
+    for line in found.failures:
+        console.print(Text(f"The fit failed: {line}", style="red"))
+
+
+def _parameters(found: Calibrated) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("parameter")
+    headings = ["prior", "fitted", "factor", "allowed"]
+    if found.limits:
+        headings.append("90 % interval")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in found.parameters():
+        first, more = each["values"][0], len(each["values"]) - 1
+        cells = [
+            f"{_value(first['prior'], first['unit'])} ± {100 * each['prior_sd']:.0f} %",
+            _value(first["value"], first["unit"]),
+            f"{each['factor']:.3f} ± {100 * each['standard_error']:.1f} %",
+            f"{each['bounds'][0]:.2f} - {each['bounds'][1]:.2f}",
+        ]
+        if found.limits:
+            cells.append(_limits(each))
+        name = f"{each['name']} (and {more} more value{'' if more == 1 else 's'})" if more else each["name"]
+        table.add_row(Text(name, style="red" if each["at_bound"] else ""), *cells)
+    return table
+
+
+def _limits(parameter: dict[str, object]) -> str:
+    interval = parameter.get("interval")
+    if not isinstance(interval, list):
+        return ""
+    low, high = ("open" if limit is None else f"{limit:.3f}" for limit in interval)
+    return f"{low} - {high}"
+
+
+def _value(value: float, unit: str) -> str:
+    """A value in its unit, three digits."""
+    if unit not in _FORMATS:
+        return f"{value:,.3g} {unit}".strip() if value < 1000 else f"{value:,.0f} {unit}".strip()
+    return _FORMATS[unit](value)
+
+
+def _learn(files: list[Path], output: Path, as_json: bool) -> None:
+    table = learn(files, load_table(), date.today().isoformat())
+    table.save(output)
+    without = lacking(table)
+    if as_json:
+        typer.echo(json.dumps({**table.model_dump(mode="json"), "lacking": without}))
+    else:
+        shown = Table(title="How far predicted cells are off", title_justify="left", box=SIMPLE_HEAD)
+        for heading in ("study", "class"):
+            shown.add_column(heading)
+        for heading in ("cells", "half", "68 %", "90 %"):
+            shown.add_column(heading, justify="right")
+        for study, classes in table.studies.items():
+            for kind, errors in classes.items():
+                shown.add_row(study, kind, str(errors.cells), *(f"{100 * error:.1f} %" for error in errors.errors))
+        console = tables_console()
+        console.print(shown)
+        for name in without:
+            console.print(Text(f"{name} has predicted cells and is not in the table.", style="red"))
+    if without:
+        raise typer.Exit(1)

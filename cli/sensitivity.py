@@ -1,0 +1,64 @@
+"""`raidsim sensitivity`: which of a scenario's parameters moves a figure of its prediction most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..calibration.evaluate import Evaluator
+from ..calibration.sensitivity import check_salib
+from ..calibration.sensitivity_parameters import default_parameters, given_parameters
+from ..calibration.sensitivity_runs import TRAJECTORIES, Settings, sensitivity
+from ..model.spec_errors import load_spec
+from ..scenarios.scenario import ScenarioSpec
+from ..validation.plot import check_plot_file
+from .predict_tables import tables_console
+from .progress import progress_bar
+from .sensitivity_plot import draw_sensitivity
+from .sensitivity_tables import document, print_sensitivity
+
+
+def sensitivity_command(
+    scenario: Annotated[Path, typer.Argument(help="A scenario file (YAML).")],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            metavar="PATH[=SD]",
+            help="What moves, and by how much (20%); repeatable. Default: all that is uncertain in the scenario.",
+        ),
+    ] = None,
+    figure: Annotated[str, typer.Option("--figure", metavar="NAME", help="What of the prediction.")] = "rate",
+    method: Annotated[
+        str | None,
+        typer.Option("--method", metavar="morris|sobol", help="Default: screening, then Sobol for those that matter."),
+    ] = None,
+    trajectories: Annotated[
+        int, typer.Option("--trajectories", metavar="N", help="Of Morris' screening.")
+    ] = TRAJECTORIES,
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", help="Of Sobol's indices: a power of two.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of trajectories and samples.")] = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw effects and shares.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Find out which parameters of a scenario move a figure of its prediction most."""
+    settings = Settings(method, trajectories, samples, seed)
+    if plot is not None:
+        check_plot_file(plot)
+    check_salib()
+    spec = load_spec(ScenarioSpec, scenario)
+    parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
+    with Evaluator(workers) as evaluator:
+        found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
+    if plot is not None:
+        draw_sensitivity(found, plot)
+    if as_json:
+        typer.echo(json.dumps(document(found), allow_nan=False))
+    else:
+        print_sensitivity(tables_console(), found)
