@@ -12,13 +12,13 @@ from ..scenarios.workloads import LoadSpec, Workload
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
 """What a figure measures, in SI units; a share is of 1."""
-Unit = Literal["MB/s", "KB/s", "1/s", "s", "%"]
+Unit = Literal["MB/s", "KB/s", "1/s", "s", "us", "%"]
 """What a report prints; its conventions say how many bytes MB and KB are."""
 
 UNITS: dict[Dimension, tuple[Unit, ...]] = {
     "bytes/s": ("MB/s", "KB/s"),
     "1/s": ("1/s",),
-    "s": ("s",),
+    "s": ("s", "us"),
     "share": ("%",),
 }
 """The units that fit a dimension."""

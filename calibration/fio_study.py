@@ -35,6 +35,7 @@ _SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
 _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
 _PRICES = ("read_call", "bio", "command", "switch")
 _UNITS = {"rate": "MB/s", "iops": "1/s"}
+_SI = {"MB/s": 1e6, "1/s": 1.0, "us": 1e-6}
 _RATES = ("rate", "interface_rate", *_MEDIA)
 """Fields of parameters that are rates; the others are durations."""
 _FIRST_LOAD: dict[bool, dict[str, Any]] = {
@@ -200,7 +201,7 @@ def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
     for figure, value in job.measured.items():
         if figure == ("iops" if spoken == "rate" else "rate"):
             continue
-        unit = _UNITS.get(figure, "s")
+        unit = _UNITS.get(figure, "us")
         tail = "p99" in figure and (job.ios < FEWEST_FOR_TAIL or not turns)
         cells.append(
             {
@@ -208,7 +209,7 @@ def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
                 "use": "predict" if tail else "calibrate",
                 "run": job.name,
                 "figure": figure,
-                "measured": float(f"{value / (1e6 if unit == 'MB/s' else 1):.6g}"),
+                "measured": float(f"{value / _SI[unit]:.6g}"),
                 "unit": unit,
             }
         )
@@ -220,8 +221,7 @@ def _missing(job: FioJob, needs: str) -> list[dict[str, Any]]:
     unit = _UNITS[figure]
     entry: dict[str, Any] = {"id": f"{job.name} {figure}", "needs": needs}
     if figure in job.measured:
-        value = job.measured[figure] / (1e6 if unit == "MB/s" else 1)
-        entry |= {"measured": float(f"{value:.6g}"), "unit": unit}
+        entry |= {"measured": float(f"{job.measured[figure] / _SI[unit]:.6g}"), "unit": unit}
     return [entry]
 
 
@@ -240,6 +240,7 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         ("media rate", [] if zoned else of_drives(_MEDIA), 0.25, "density: the nearest drive is another one"),
         ("seeks", of_drives(_SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
     ]
+    line = (0.1, "line rates are standard; the protocol takes a part of them") if base.turns else (0.3, "measured")
     wanted = [
         *(mechanics if base.turns else []),
         (
@@ -248,7 +249,7 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
             0.6,
             "firmware: not in data sheets",
         ),
-        ("interface rate", interface, 0.1, "line rates are standard; the protocol takes a part of them"),
+        ("interface rate", interface, *line),
         ("CPU price of a command", [f"machine.cpu.prices.{name}" for name in _PRICES], 0.3, "assumed by the clock"),
     ]
     return [

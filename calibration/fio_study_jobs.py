@@ -35,8 +35,9 @@ _CHANGING = re.compile(
     r"file_service_type|io_limit|kb_base"
 )
 """Options that make of a job something else than a number of I/Os outstanding."""
-_OFF = {"random_distribution": "random", "zonemode": "none", "sync": ("0", "none"), "mem": None}
-"""The same, unless they have this value."""
+_OFF = {"random_distribution": ("random",), "zonemode": ("none",), "sync": ("0", "none")}
+"""The same, unless they have one of these values."""
+_NUMBER = re.compile(r"[0-9]{1,15}([kmgtp]i?)?b?", re.IGNORECASE)
 _SECTOR = 512
 
 
@@ -210,7 +211,9 @@ def _unlike(same: list[_Entry], rw: str, beside: set[str]) -> str | None:
     options, values = same[0].options, same[0].values
     written = options.get("rw", options.get("readwrite", ""))
     if rw.removeprefix("rand") not in _PATTERNS or ":" in written:
-        return f"rw={written}; the model has reads and writes, in order or at random"
+        return f"another pattern than rw={written}: the model reads and writes, in order or at random"
+    if not any(entry.values.get(f"{op}_iops") for entry in same for op in ("read", "write")):
+        return "some I/O: it did none"
     if options.get("direct", "0") not in ("1", "") and options.get("buffered") != "0":
         return "direct=1: without it memory answers, and not the disk"
     if _engine(options) == "mmap":
@@ -218,19 +221,23 @@ def _unlike(same: list[_Entry], rw: str, beside: set[str]) -> str | None:
     if len(beside) > 1:
         return f"to run alone: {', '.join(sorted(beside))} ran at the same time"
     changing = sorted(name for name in options if _CHANGING.fullmatch(name))
-    changing += sorted(name for name, off in _OFF.items() if off and options.get(name, off[0]) not in (off, *off))
+    changing += sorted(name for name, off in _OFF.items() if options.get(name, off[0]) not in off)
     if changing:
         return f"a load without {', '.join(changing)}"
     if ("bs" in options or "blocksize" in options) and "block_size" not in values:
         return "one block size"
     if values.get("block_size", _DEFAULT_BLOCK) % _SECTOR:
         return "whole sectors"
-    for name in ("size", "offset", "numjobs"):
-        if "%" in options.get(name, "").removeprefix("100%") or "$" in options.get(name, ""):
+    for name in ("size", "offset"):
+        said = options.get(name, "1")
+        if not (_NUMBER.fullmatch(said) or (name == "size" and said == "100%")):
             return f"{name} as a number"
-    if int(options.get("numjobs", "1")) not in (1, len(same)) and len(same) > 1:
+    count = options.get("numjobs", "1")
+    if not count.isdecimal():
+        return "numjobs as a number"
+    if len(same) not in (1, int(count)):
         return "all of its numjobs"
-    if int(options.get("numjobs", "1")) > 1 and not rw.startswith("rand"):
+    if int(count) > 1 and not rw.startswith("rand"):
         return "jobs that begin at different places: all of them read the same part in order"
     return None
 

@@ -29,6 +29,8 @@ from .profile import Profile
 from .study import Cell, StudySpec
 
 _ONE_SD_PERCENT = 68.3
+_SOME = 5
+"""Cells of a class, from which on they speak for themselves."""
 _LEAST_LEFT = FORETOLD
 """A cell that has determined its parameters alone is off by so much of its error at least when it is left out: its
 slopes are not known better than that."""
@@ -73,7 +75,7 @@ class Intervals:
         self._study = study
         self._profile = profile
         left_out = [] if profile is None else left_out_errors(study, profile, calibrated)
-        self._own_scale = float(np.percentile([abs(e.error) for e in left_out], _ONE_SD_PERCENT)) if left_out else None
+        self._left_out = left_out
         self._learnt: dict[FigureClass, float | None] = {}
         self._known = [errors for name, errors in table.studies.items() if name != study.id] + [study_errors(left_out)]
 
@@ -92,10 +94,16 @@ class Intervals:
             learnt = self._learnt[kind]
             if learnt is not None:
                 return learnt
-        scale = self._own_scale or 0.0
+        scale = self._own_scale(kind)
         if not fitted:
             scale = max(UNCALIBRATED_SD, scale)
         return NORMAL_QUANTILE * math.sqrt(max(0.0, scale**2 - noise**2))
+
+    def _own_scale(self, kind: FigureClass) -> float:
+        """What 68.3 % of the study's calibrated cells are off by at most: those of a class if there are some."""
+        alike = [each for each in self._left_out if each.kind == kind]
+        cells = alike if len(alike) >= _SOME else self._left_out
+        return float(np.percentile([abs(each.error) for each in cells], _ONE_SD_PERCENT)) if cells else 0.0
 
 
 def noise_sd(study: StudySpec, cell: Cell) -> float:

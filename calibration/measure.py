@@ -297,16 +297,18 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """While fio runs in a session of its own, a request to end reaches it like Ctrl-C."""
+    """While fio runs in a session of its own, a request to end reaches it like Ctrl-C, but for one that is ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {each: signal.signal(each, signal.default_int_handler) for each in (signal.SIGTERM, signal.SIGHUP)}
+    heeded = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    for each in heeded:
+        signal.signal(each, signal.default_int_handler)
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for each in heeded:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def default_folder(target: Target) -> Path:

@@ -139,18 +139,21 @@ class Kernel:
         return int(found[1]) * 1024 if found else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def device_of(self, number: tuple[int, int]) -> MeasuredDevice | None:
-        """The disk with this major and minor number, or that a partition with it is on; None if /sys has none."""
+        """The disk with this major and minor number, or that a partition with it is on; None if there is none."""
         block = self.block(self.mounted_device(number))
         if block is None:
             return None
         disk = block.parent if (block / "partition").exists() else block
+        size = int(_text(disk / "size") or 0) * _SECTOR
+        if not size:
+            return None
         queue = disk / "queue"
         depth = _text(disk / "device/queue_depth")
         chosen = re.search(r"\[([\w-]+)\]", _text(queue / "scheduler") or "")
         return MeasuredDevice(
             name=disk.name,
             model=_text(disk / "device/model"),
-            size=int(_text(disk / "size") or 0) * _SECTOR,
+            size=size,
             rotational=_text(queue / "rotational") == _ROTATING,
             scheduler=chosen[1] if chosen else None,
             queue_depth=int(depth) if depth and int(depth) > 0 else None,

@@ -184,9 +184,9 @@ def kept_profile(study: StudySpec) -> Profile | None:
 
 
 def data_fingerprint(study: StudySpec) -> str:
-    """Hash of what a study says that a fit depends on."""
+    """Hash of what a study says that a fit depends on; what it does not say has no part in it, nor a new field."""
     told = {"title", "report", "source", "missing", "claims", "suspects"}
-    return hashlib.sha256(study.model_dump_json(exclude=told).encode()).hexdigest()[:32]
+    return hashlib.sha256(study.model_dump_json(exclude=told, exclude_defaults=True).encode()).hexdigest()[:32]
 
 
 def fingerprint(study: StudySpec) -> str:

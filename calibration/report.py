@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .choices import Combination
 from .likelihood import Limits
 from .profile import BOUND_SD, FittedParameter, Profile
 from .starts import Searches, differences
 from .study import StudySpec
 from .study_document import ParameterSpec
 from .study_parameters import unit_at, value_at
+
+_TELLING = 2.0
+"""Difference in cost (ln likelihood) from which on one of two alternatives is said to be the better one: a likelihood
+ratio of seven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +28,15 @@ class Calibrated:
     ----------
     limits
         90 % intervals of factors by their profile likelihood, by parameter.
+    tried
+        Alternatives, the best one first; `study` has that.
     """
 
     study: StudySpec
     profile: Profile
     searches: Searches
     limits: Mapping[str, Limits]
+    tried: tuple[Combination, ...] = ()
 
     @property
     def failures(self) -> list[str]:
@@ -56,6 +64,17 @@ class Calibrated:
                 f"{first} and {second} cannot be told apart: moved {way} they change little (correlation {value:.2f})."
             )
         return lines + [f"A start is left out: {refusal}." for refusal in self.searches.refused]
+
+    @property
+    def choices(self) -> list[str]:
+        """What the data say of alternatives, in words."""
+        lines = []
+        for each in self.tried:
+            told = f"cannot be: {each.refusal}" if each.optimum is None else f"cost {each.cost:.3g}"
+            lines.append(f"{each.words}: {told}")
+        if len(self.tried) > 1 and self.tried[1].cost - self.tried[0].cost < _TELLING:
+            lines.append("The measured numbers do not tell the first two apart.")
+        return lines
 
     def parameters(self) -> list[dict[str, Any]]:
         """Every parameter: its value with its unit, prior, bounds, and what the fit says."""
@@ -110,6 +129,10 @@ class Calibrated:
                     "elsewhere_in": names,
                 }
                 for optimum, names in zip(self.searches.optima, apart, strict=True)
+            ],
+            "choices": [
+                {**each.chosen, "cost": None if each.optimum is None else each.cost, "refusal": each.refusal}
+                for each in self.tried
             ],
             "failures": self.failures,
         }

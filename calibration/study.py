@@ -275,7 +275,7 @@ class StudySpec(StudyDocument):
 
 def unit_value(unit: Unit, conventions: Conventions) -> float | None:
     """SI value of 1 of a unit; None if the conventions do not say it."""
-    values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "%": 0.01}
+    values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "us": 1e-6, "%": 0.01}
     return values.get(unit, 1.0)
 
 

@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ..calibration.choices import ALLOWED, read_choices, try_all, with_choice
 from ..calibration.discrepancy import TABLE, load_table
 from ..calibration.evaluate import Evaluator
 from ..calibration.fio_study import FioStudy, scenario_path
@@ -37,6 +38,10 @@ def calibrate_command(
     profile: Annotated[
         list[str] | None,
         typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood; repeatable."),
+    ] = None,
+    choose: Annotated[
+        list[str] | None,
+        typer.Option("--choose", metavar="PLACE=A,B", help=f"Which fits best: {ALLOWED}. Repeatable."),
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
     learn_discrepancy: Annotated[
@@ -67,9 +72,15 @@ def calibrate_command(
         if value is not None and from_fio is None:
             raise InputError(option, "found without --from-fio", "allowed: with it")
     own = None if from_fio is None else _own(from_fio, study, machine, drive, study_file)
-    if study is None and own is None:
+    if own is not None:
+        spec = own.study
+    elif study is not None:
+        spec = load_study(study)
+    else:
         raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
-    found = _calibrated(load_study(study or "") if own is None else own.study, starts, seed, profile or [], workers)
+    if choose and output is not None:
+        raise InputError("--output", "a profile of a choice", "allowed: once the study's file says what was chosen")
+    found = _calibrated(spec, starts, seed, profile or [], read_choices(choose or []), workers)
     if output is not None:
         found.profile.save(output)
         if own is not None:
@@ -96,17 +107,22 @@ def _own(folder: Path, study: str | None, machine: Path | None, drive: str | Non
     return own
 
 
-def _calibrated(study: StudySpec, starts: int, seed: int, asked: list[str], workers: int | None) -> Calibrated:
+def _calibrated(
+    study: StudySpec, starts: int, seed: int, asked: list[str], choices: dict[str, list[str]], workers: int | None
+) -> Calibrated:
     names = [parameter.name for parameter in study.parameters]
     for name in asked:
         if name not in names:
             raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}")
     with Evaluator(workers) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
+        tried = try_all(study, choices, lambda each: Fit(each, evaluator, progress).optimum()) if choices else []
+        if tried:
+            study = with_choice(study, tried[0].chosen)
         fit = Fit(study, evaluator, progress)
         searches = search_from(fit, starts, seed)
         fitted = fit.profile(searches.best)
         limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
-    return Calibrated(study, fitted, searches, limits)
+    return Calibrated(study, fitted, searches, limits, tuple(tried))
 
 
 def _print(found: Calibrated) -> None:
@@ -114,6 +130,8 @@ def _print(found: Calibrated) -> None:
     console.print(Text(found.study.title, style="bold"))
     console.print(_parameters(found))
     for line in found.doubts:
+        console.print(Text(line))
+    for line in found.choices:
         console.print(Text(line))
     profile, searches = found.profile, found.searches
     cost = "" if profile.cost is None else f"cost {profile.cost:.3g}, "

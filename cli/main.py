@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # name: (module and function below raidsim.cli, what --help says)
 COMMANDS = {
     "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
-    "calibrate": ("calibrate:calibrate_command", "Fit a study's parameters and say what the data tell about them."),
+    "calibrate": ("calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
     "validate": ("validate:validate_command", "Report how right raidsim is."),
     "conformance": ("conformance:conformance_command", "Compare the model with recorded behaviour of real programs."),
     "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),

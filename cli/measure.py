@@ -55,6 +55,8 @@ def measure_command(
     if not direct:
         typer.echo("note: its file system has no direct I/O; memory answers, and a model cannot be fitted", err=True)
     machine = describe(found, fio, seconds, direct, allow_write, kernel)
+    if machine.device is None:
+        typer.echo("note: the kernel names no disk behind it; it may be memory, or another machine", err=True)
     measurement = Measurement(output or default_folder(found), found, fio, machine)
     if measurement.resumed:
         typer.echo(f"{len(measurement.resumed)} of {len(measurement.jobs)} jobs have been measured before", err=True)

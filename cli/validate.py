@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from .. import __version__
 from ..calibration.evaluate import Evaluator
 from ..calibration.study import StudySpec, load_study, study_names
 from ..model.errors import InputError
@@ -56,7 +57,7 @@ def validate_command(
         totals = _conformance()
     made = report(comparisons, totals, left_out, failed)
     if html is not None:
-        write_whole(html, html_report(made))
+        write_whole(html, html_report(made, __version__))
     if as_json:
         typer.echo(json.dumps(made.document()))
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .. import __version__
 from .baselines import BASELINES
 from .comparison import INTERVAL, summarise
 from .contest import LEAST_IN_GROUP, Judged, matches, weaknesses
@@ -18,8 +17,8 @@ from .report_words import bounds, cell_row, conformance_words, percent, standing
 _CELL_HEADINGS = ("cell", "level", "unit", "measured", "predicted", "error", "90 % interval", "inside")
 
 
-def html_report(report: Report) -> str:
-    """The page."""
+def html_report(report: Report, version: str) -> str:
+    """The page, which says which version of raidsim made it."""
     sections = [
         Section("summary", "Summary", _summary(report)),
         Section("cells", "Predicted against measured", _against(report)),
@@ -35,7 +34,7 @@ def html_report(report: Report) -> str:
     if report.left_out:
         sections.insert(5, Section("cross-validation", "Cross-validation", _left_out(report.left_out)))
     lead = paragraph(standing(report)) + paragraph(
-        f"raidsim {__version__}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
+        f"raidsim {version}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
         "inverse. Cells that were fitted to and cells that were predicted are never mixed.",
         note=True,
     )

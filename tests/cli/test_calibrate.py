@@ -88,7 +88,10 @@ def test_a_fit_at_its_bound_is_a_failure(run: Run, study_file: Callable[..., str
 
 def test_bad_input_is_refused(run: Run, study_file: Callable[..., str]) -> None:
     """No study, a study and a table at once, an unknown parameter: status 2 and what is allowed."""
-    assert run() == (2, "error: calibrate: no study; allowed: a name that raidsim studies lists, or a file\n")
+    assert run() == (
+        2,
+        "error: calibrate: no study; allowed: a name that raidsim studies lists, a file, or --from-fio\n",
+    )
     assert run("small", "--learn-discrepancy", "a.json")[0] == 2
     status, err = run(study_file(), "--profile", "heads")
     assert status == 2

@@ -94,7 +94,9 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
     assert set(printed) == {*names, "member_ios", "rebuilds", "events", "figures", "reports", "scale"}
-    assert (set(printed["figures"]), printed["reports"], printed["scale"]) == ({"rate", "seconds", "iops"}, {}, 1)
+    latencies = {f"{op}_{name}_seconds" for op in ("read", "write") for name in ("mean", "p99")}
+    assert set(printed["figures"]) == {"rate", "seconds", "iops", *latencies}
+    assert (printed["reports"], printed["scale"]) == ({}, 1)
     assert printed["seconds"] == printed["measured_s"] == 0.5
     assert printed["rate"] == pytest.approx(4096 * sum(printed["iops"].values()))
     assert {frozenset(usage) for usage in printed["usages"]} == {frozenset(USAGE)}

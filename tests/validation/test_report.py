@@ -183,7 +183,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def page(made: Report) -> Page:
     """The page, parsed."""
-    return Page(html_report(made))
+    return Page(html_report(made, "1.0"))
 
 
 def test_the_page_stands_alone(page: Page) -> None:
@@ -214,7 +214,7 @@ def test_a_page_of_claims_only_is_made() -> None:
     document["cells"] = []
     study = validate(StudySpec, document)
     only_claims = StudyComparison(study, None, (), comparison().claims)
-    words = " ".join(Page(html_report(report([only_claims]))).words)
+    words = " ".join(Page(html_report(report([only_claims]), "1.0")).words)
     assert "have no predicted cells" in words
     assert "Not run for this report" in words
 
