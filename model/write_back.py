@@ -104,13 +104,12 @@ class WriteBack(ABC):
     def _flusher(self) -> Generator[Any, Any, None]:
         """The kernel thread that writes dirty bytes back (bdflush, pdflush)."""
         memory, device = self.memory, self.device
-        limits = memory.limits
         while True:
-            if memory.dirty_bytes <= limits.flush_above or not self.is_dirty():
+            if memory.dirty_bytes <= memory.limits.flush_above or not self.is_dirty():
                 yield memory.above_background()
-            while self.is_dirty() and memory.dirty_bytes > limits.flush_below:
+            while self.is_dirty() and memory.dirty_bytes > memory.limits.flush_below:
                 written = 0
-                while self.is_dirty() and written < limits.pass_bytes:
+                while self.is_dirty() and written < memory.limits.pass_bytes:
                     if device.has_room:
                         size = self._write_run() if self._plug is None else self._write_plugged()
                         written += size

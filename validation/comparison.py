@@ -182,7 +182,7 @@ def compare(
 ) -> StudyComparison:
     """Predict every cell and claim of a study with a profile (or with the study's own values) and compare.
 
-    Intervals take from `table` what predictions of other studies came to; unless given, the one that comes with raidsim.
+    Intervals take from `table` what predictions of other studies came to; the one that comes with raidsim by default.
     """
     builder = RunBuilder(study, profile.factors if profile is not None else {})
     runs = study.wanted_runs

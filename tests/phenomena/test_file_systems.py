@@ -31,9 +31,9 @@ def prediction(kind: str, on: str = "sda", directories: str = "", chunk: str = "
     rate
         Of a cipher between the file system and the device.
     """
+    # The tree is as if it came from a file system that lists its names in the same order.
     mount: dict[str, Any] = {"kind": kind, "on": "crypt" if rate else on, "size": "16GiB"}
-    if directories:
-        mount["overrides"] = {"directories": directories}
+    mount["overrides"] = {"listing": "as made", **({"directories": directories} if directories else {})}
     document: dict[str, Any] = {
         "name": "phenomenon",
         "machine": machine_document(memory="256MiB"),
