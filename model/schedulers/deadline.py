@@ -8,7 +8,6 @@ block/deadline-iosched.c (deadline_dispatch_requests, deadline_move_request).
 
 from __future__ import annotations
 
-from ..request import READ, WRITE
 from .base import QueuedRequest
 from .mq_deadline import DeadlineSettings, MqDeadline
 
@@ -39,25 +38,15 @@ class Deadline(MqDeadline):
                 self._batched = settings.fifo_batch
             if self._batched < settings.fifo_batch:
                 return self._dispatch(following)
-        reads, writes = self._fifo
-        if reads and not (writes and self._starving()):
-            direction = READ
-        elif writes:
-            self._starved = 0
-            direction = WRITE
-        else:
+        turn = self._turn(now)
+        if turn is None:
             return None
-        oldest = next(iter(self._fifo[direction].values()))
-        expire_s = settings.write_expire_s if direction == WRITE else settings.read_expire_s
-        following = self._following[direction]
-        self._direction = direction
-        if now - oldest.arrived >= expire_s:
-            self._batched = 0
-            return self._dispatch(oldest)
-        if following is not None:
+        oldest, expired = turn
+        following = self._following[self._direction]
+        if following is not None and not expired:
             return self._dispatch(following)
         self._batched = 0
-        return self._dispatch(self._sorted[direction][0][2])
+        return self._dispatch(oldest if expired else self._sorted[self._direction][0][2])
 
     def _dispatch(self, queued: QueuedRequest) -> QueuedRequest:
         self._head = queued.offset + queued.size

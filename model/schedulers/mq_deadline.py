@@ -69,24 +69,31 @@ class MqDeadline(Scheduler):
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the first of a new one."""
-        settings = self._settings
         following = self._following[self._direction]
-        if following is not None and self._batched < settings.fifo_batch:
+        if following is not None and self._batched < self._settings.fifo_batch:
             return self._move(following)
+        turn = self._turn(now)
+        if turn is None:
+            return None
+        oldest, expired = turn
+        following = self._following[self._direction]
+        self._batched = 0
+        return self._move(oldest if following is None or expired else following)
+
+    def _turn(self, now: float) -> tuple[QueuedRequest, bool] | None:
+        """Choose the direction of the next batch; its oldest request, and whether that has expired."""
         reads, writes = self._fifo
         if reads and not (writes and self._starving()):
-            direction = READ
+            self._direction = READ
         elif writes:
             self._starved = 0
-            direction = WRITE
+            self._direction = WRITE
         else:
             return None
-        oldest = next(iter(self._fifo[direction].values()))
-        following = self._following[direction]
-        expire_s = settings.write_expire_s if direction == WRITE else settings.read_expire_s
-        self._direction = direction
-        self._batched = 0
-        return self._move(oldest if following is None or now - oldest.arrived >= expire_s else following)
+        settings = self._settings
+        oldest = next(iter(self._fifo[self._direction].values()))
+        expire_s = settings.write_expire_s if self._direction == WRITE else settings.read_expire_s
+        return oldest, now - oldest.arrived >= expire_s
 
     def _starving(self) -> bool:
         """Whether waiting writes have let enough batches of reads go first; counts this one."""
