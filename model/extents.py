@@ -109,6 +109,20 @@ class ExtentSet:
         i = bisect_left(self.starts, position)
         return self.starts[i] if i < len(self.starts) else None
 
+    def parts(self, start: int, end: int) -> list[tuple[int, int, bool]]:
+        """[start, end) in order, cut where the set begins and ends: each part, and whether it is in the set."""
+        parts = []
+        while start < end:
+            here = self.run_from(start)
+            inside = here > start
+            if not inside:
+                following = self.next_start(start)
+                here = end if following is None else following
+            here = min(here, end)
+            parts.append((start, here, inside))
+            start = here
+        return parts
+
     def overlaps(self, start: int, end: int) -> bool:
         """Whether any byte of [start, end) is in the set."""
         i = bisect_right(self.ends, start)

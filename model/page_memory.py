@@ -77,36 +77,27 @@ class PageMemory:
 
     def used(self, file: PagedFile, start: int, end: int) -> None:
         """[start, end) of `file`, which is in memory, has been used."""
-        once = file.once
-        while start < end:
-            here = once.run_from(start)
-            if here == start:
-                following = once.next_start(start)
-                here = end if following is None or following > end else following
-                once.add(start, here)
+        for at, stop, before in file.once.parts(start, end):
+            if before:
+                self._activate(file, at, stop)
             else:
-                here = min(here, end)
-                self._activate(file, start, here)
-            start = here
+                file.once.add(at, stop)
 
     def _activate(self, file: PagedFile, start: int, end: int) -> None:
         """Pages that were used before are used again: those on the inactive list change over, and are as new there."""
-        active, runs = file.active, self._active
-        while start < end:
-            here = min(active.run_from(start), end)
-            if here == start:
-                following = active.next_start(start)
-                here = end if following is None or following > end else following
-                active.add(start, here)
-                file.once.remove(start, here)
-                self._active_bytes += here - start
-                last = runs[-1] if runs else None
-                if last is not None and last.file is file and last.end == start and start - last.start < RUN_BYTES:
-                    last.end = here
-                else:
-                    runs.append(_Run(file, start, here))
-                    file.listed_runs += 1
-            start = here
+        runs = self._active
+        for at, stop, is_active in file.active.parts(start, end):
+            if is_active:
+                continue
+            file.active.add(at, stop)
+            file.once.remove(at, stop)
+            self._active_bytes += stop - at
+            last = runs[-1] if runs else None
+            if last is not None and last.file is file and last.end == at and at - last.start < RUN_BYTES:
+                last.end = stop
+            else:
+                runs.append(_Run(file, at, stop))
+                file.listed_runs += 1
 
     def _drop(self, file: PagedFile, start: int, end: int) -> int:
         """Pages are not in memory any more; returns their bytes."""
@@ -167,14 +158,7 @@ class PageMemory:
 
     def _keep_inactive(self, run: _Run) -> None:
         """Put those parts of a run back to the head of the inactive list that are not on the active one."""
-        file, start = run.file, run.start
-        parts = []
-        while start < run.end:
-            here = min(file.active.run_from(start), run.end)
-            if here == start:
-                following = file.active.next_start(start)
-                here = run.end if following is None else min(following, run.end)
-                parts.append(_Run(file, start, here))
-            start = here
-        file.listed_runs += len(parts) - 1
-        self._inactive.extendleft(reversed(parts))
+        file = run.file
+        left = [_Run(file, at, stop) for at, stop, active in file.active.parts(run.start, run.end) if not active]
+        file.listed_runs += len(left) - 1
+        self._inactive.extendleft(reversed(left))

@@ -64,3 +64,15 @@ def test_nothing_is_nothing() -> None:
     extents.add(0, 10)
     assert extents.remove(5, 5) == 0
     assert list(extents) == [(0, 10)]
+
+
+def test_a_range_is_cut_where_the_set_begins_and_ends() -> None:
+    """Protects who treats bytes in a set and others differently: no byte is left out, none comes twice."""
+    extents = ExtentSet()
+    for start, end in ((10, 20), (30, 40)):
+        extents.add(start, end)
+    assert extents.parts(15, 35) == [(15, 20, True), (20, 30, False), (30, 35, True)]
+    assert extents.parts(0, 10) == [(0, 10, False)]
+    assert extents.parts(12, 18) == [(12, 18, True)]
+    assert extents.parts(40, 50) == [(40, 50, False)]
+    assert extents.parts(5, 5) == []
