@@ -311,6 +311,8 @@ class ProgramRun(Run):
         process = self._process(next(iter(self.machine.mounts)), 0, 0)
         for mount in self.machine.mounts.values():
             yield from mount.file_system.sync(process)
+            for loop in self.machine.loops.values():
+                yield from loop.cache.sync(process)
             mount.cache.pages.drop_clean()
             mount.file_system.drop_inodes()
 

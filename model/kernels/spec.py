@@ -36,6 +36,8 @@ class CacheSection(Spec):
         Whether files' pages are written back in the order in which they became dirty, not file by file.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
+    loop_cached
+        Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
     read_run, flush_run
         Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
     """
@@ -52,6 +54,7 @@ class CacheSection(Spec):
     memory: Literal["low", "all"]
     by_age: bool = False
     raw_devices: bool = True
+    loop_cached: bool = False
     block_divides: bool = True
     source: str
 
