@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import yaml
@@ -24,7 +24,9 @@ from pydantic import Field
 
 from ..model.spec import Spec
 from ..model.spec_errors import load_spec
-from .study import Cell, StudySpec
+
+if TYPE_CHECKING:
+    from .study import Cell, StudySpec
 
 TABLE = Path(__file__).parent / "discrepancy.yaml"
 
@@ -151,6 +153,32 @@ def _class_errors(cells: Sequence[CellError]) -> ClassErrors:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What studies say of a class of figures.
+
+    Attributes
+    ----------
+    half_width
+        Half of a 90 % interval (ln) for what the model lacks.
+    kinds
+        The classes whose cells say so: the one asked for, or all where there are too few of it.
+    """
+
+    half_width: float
+    kinds: tuple[FigureClass, ...]
+
+
+def learnt(studies: Iterable[StudyErrors], kind: FigureClass) -> Learnt | None:
+    """What studies say of a class of figures; arguments as for :func:`model_half_width`, None where that is None."""
+    known = list(studies)
+    for kinds in ((kind,), get_args(FigureClass)):
+        pool = _Pool(known, kinds)
+        if pool.level < 1:
+            return Learnt(pool.quantile(), kinds)
+    return None
+
+
 def model_half_width(studies: Iterable[StudyErrors], kind: FigureClass) -> float | None:
     """Half of a 90 % interval (ln) for what the model lacks.
 
@@ -166,12 +194,8 @@ def model_half_width(studies: Iterable[StudyErrors], kind: FigureClass) -> float
     float or None
         None if there are too few even so.
     """
-    known = list(studies)
-    for kinds in ((kind,), get_args(FigureClass)):
-        pool = _Pool(known, kinds)
-        if pool.level < 1:
-            return pool.quantile()
-    return None
+    found = learnt(studies, kind)
+    return None if found is None else found.half_width
 
 
 class _Pool:

@@ -81,10 +81,12 @@ def _profile(study: StudySpec, printed: Mapping[str, Any] | None, path: Path) ->
     """The profile that the predictions were made with."""
     if printed is None:
         return None
+    wanted = {each["name"]: each["factor"] for each in printed["parameters"]}
+    kept = kept_profile(study)
+    if kept is not None and kept.factors == wanted:
+        return kept
     stored = profile_path(study)
-    found = [kept_profile(study), load_profile(stored) if stored.exists() else None]
-    for profile in found:
-        if profile is not None and profile.factors == {each["name"]: each["factor"] for each in printed["parameters"]}:
-            return profile
+    if stored.exists() and (profile := load_profile(stored)).factors == wanted:
+        return profile
     allowed = f"allowed: one in calibration/profiles or {stored}; predict again with it"
     raise InputError(f"{path}: {study.id}", "predictions with a profile that is not there", allowed)

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..model.errors import InputError
-from ..scenarios.prediction import Prediction
+from ..scenarios.figure_values import figure_values
 from ..scenarios.program_run import scale_for
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.sample import Sample
@@ -77,24 +77,6 @@ class Settings:
             raise InputError("--samples", f"found {self.samples}", "allowed: a power of two, 4 or more")
         if self.seed < 0:
             raise InputError("--seed", f"found {self.seed}", "allowed: 0 or more")
-
-
-def figure_values(prediction: Prediction) -> dict[str, float]:
-    """All figures of a prediction by name, in SI units."""
-    latencies = {
-        f"{op}_{name.removesuffix('_s')}_seconds": value
-        for op, values in prediction.latencies.items()
-        for name, value in values.items()
-        if name.endswith("_s")
-    }
-    return {
-        "rate": prediction.rate,
-        "seconds": prediction.seconds,
-        **{f"{op}_iops": value for op, value in prediction.iops.items()},
-        **latencies,
-        **{f"{rebuild.array}.rebuild_rate": rebuild.rate for rebuild in prediction.rebuilds},
-        **prediction.figures,
-    }
 
 
 def figure_dimension(scenario: ScenarioSpec, figure: str) -> Dimension:

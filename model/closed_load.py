@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any
 
 from .cpu import Cpu
@@ -47,6 +48,9 @@ class DirectLoad(ABC):
         ones, because a thread that finds no tag sleeps.
     name
         Name of the random stream.
+    ios
+        What it sends instead: ``READ`` or ``WRITE``, offset and size of each (:mod:`raidsim.model.load_pattern`);
+        `read_share` and `sequential` then have no say, and `size` is the largest.
 
     Attributes
     ----------
@@ -60,8 +64,7 @@ class DirectLoad(ABC):
         "_asleep",
         "_device",
         "_engine",
-        "_ops",
-        "_places",
+        "_ios",
         "_queues",
         "_random",
         "_sequential",
@@ -92,6 +95,7 @@ class DirectLoad(ABC):
         span: int | None = None,
         stream: int = 0,
         name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
     ) -> None:
         self.span = device.capacity - start if span is None else span
         if size < 1 or start < 0 or self.span < size or start + self.span > device.capacity:
@@ -110,8 +114,7 @@ class DirectLoad(ABC):
         self._stream = stream
         self.name = name
         self._random = engine.streams.generator(name)
-        self._ops = self._draw_ops()
-        self._places = self._draw_places()
+        self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
         self._stopped = False
         self._asleep = False
         self._queues = queues_under(device)
@@ -146,8 +149,8 @@ class DirectLoad(ABC):
             yield from (start + size * self._random.integers(0, count, _BLOCK)).tolist()
 
     def _next(self) -> Request:
-        op = next(self._ops)
-        return Request(op, next(self._places), self.size, self._done, self._stream, DIRECT if op else WAITED)
+        op, place, size = next(self._ios)
+        return Request(op, place, size, self._done, self._stream, DIRECT if op else WAITED)
 
     def _submit(self) -> None:
         device = self._device
@@ -204,6 +207,7 @@ class ClosedLoad(DirectLoad):
         span: int | None = None,
         stream: int = 0,
         name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
         batch: int = 1,
         submit_s: float = 0.0,
         complete_s: float = 0.0,
@@ -219,6 +223,7 @@ class ClosedLoad(DirectLoad):
             span=span,
             stream=stream,
             name=name,
+            ios=ios,
         )
         if depth < 1 or batch < 1:
             raise ModelError(f"{name}: depth {depth}, batch {batch}; at least 1")
@@ -301,9 +306,16 @@ class OpenLoad(DirectLoad):
         I/Os a second.
     poisson
         Whether the times between them are exponential, or all the same.
+    gaps
+        The times between them (s) instead (:mod:`raidsim.model.arrivals`); the first is that before the first I/O.
+
+    Attributes
+    ----------
+    arrived
+        I/Os that have come since the load exists; those that are not complete are its backlog.
     """
 
-    __slots__ = ("_due", "_pauses", "iops")
+    __slots__ = ("_due", "_pauses", "arrived", "iops")
 
     def __init__(
         self,
@@ -319,6 +331,8 @@ class OpenLoad(DirectLoad):
         span: int | None = None,
         stream: int = 0,
         name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+        gaps: Iterator[float] | None = None,
     ) -> None:
         super().__init__(
             engine,
@@ -330,12 +344,14 @@ class OpenLoad(DirectLoad):
             span=span,
             stream=stream,
             name=name,
+            ios=ios,
         )
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
         self.iops = iops
         self._due = 0
-        self._pauses = self._draw_pauses(poisson)
+        self.arrived = 0
+        self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
         engine.call_at(engine._now + next(self._pauses), self._arrive)
 
     def _draw_pauses(self, poisson: bool) -> Iterator[float]:
@@ -351,6 +367,7 @@ class OpenLoad(DirectLoad):
             return
         self._engine.call_at(self._engine._now + next(self._pauses), self._arrive)
         self._due += 1
+        self.arrived += 1
         self._send_due()
 
     def _send_due(self) -> None:

@@ -168,6 +168,11 @@ class RaidController:
         return self._writes.unwritten_bytes
 
     @property
+    def read_cache_bytes(self) -> int:
+        """What its memory holds of what was read (bytes)."""
+        return self._reads.used_bytes
+
+    @property
     def destaged_full_rows(self) -> int:
         """Stripes written whole from the cache."""
         return self._destager.full_rows

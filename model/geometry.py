@@ -25,6 +25,8 @@ import numpy as np
 from .errors import ModelError
 
 SECTOR = 512
+MOST_CYLINDERS = 2_000_000
+"""Several times what the largest drives of 2024 have."""
 _ROUNDING_BYTES = 4.0  # a head this close to the end of a sector has read it
 
 
@@ -180,7 +182,13 @@ class Geometry:
         cylinder_s = heads * revolution_s + (heads - 1) * head_skew_s + cylinder_skew_s
         rates = np.linspace(outer_rate, inner_rate, zone_count) if zone_count > 1 else np.array([outer_rate])
         sectors = rates * cylinder_s / heads / SECTOR
-        cylinders = max(zone_count, int(np.ceil(capacity / SECTOR / heads / sectors.mean())))
+        wanted = capacity / SECTOR / heads / float(sectors.mean())
+        if not wanted <= MOST_CYLINDERS:
+            raise ModelError(
+                f"geometry: {wanted:.3g} cylinders for {capacity} bytes at these rates and {heads} heads; at most "
+                f"{MOST_CYLINDERS:,}"
+            )
+        cylinders = max(zone_count, int(np.ceil(wanted)))
         edges = [round(cylinders * i / zone_count) for i in range(zone_count + 1)]
         counts = [edges[i + 1] - edges[i] for i in range(zone_count)]
         # Rounding the zones to whole cylinders can lose a few; the innermost zone takes them.

@@ -61,6 +61,12 @@ class LatencyHistogram:
         return int(self._counts.sum())
 
     @property
+    def total_ns(self) -> int:
+        """Sum of the latencies (ns)."""
+        self._flush()
+        return self._total_ns
+
+    @property
     def mean(self) -> float:
         """Mean latency (s); NaN if nothing was counted."""
         count = self.count
@@ -134,3 +140,12 @@ def bin_middle_ns(index: int) -> float:
         return float(index)
     shift = (index >> _BITS) - 1
     return float((BINS_PER_GROUP + index % BINS_PER_GROUP) << shift) + 0.5 * (1 << shift)
+
+
+def bin_edges_ns(index: int) -> tuple[float, float]:
+    """Between which latencies (ns) a bin counts: half a nanosecond around itself below 128 ns."""
+    if index < 2 * BINS_PER_GROUP:
+        return max(0.0, index - 0.5), index + 0.5
+    shift = (index >> _BITS) - 1
+    low = (BINS_PER_GROUP + index % BINS_PER_GROUP) << shift
+    return float(low), float(low + (1 << shift))

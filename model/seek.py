@@ -14,8 +14,8 @@ from array import array
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
+from .brent import find_zero
 from .errors import ModelError
 
 
@@ -88,7 +88,7 @@ class SeekCurve:
             elif high <= 0:
                 joint = longest
             else:
-                joint = float(brentq(excess, 1.0, longest, xtol=1e-6, rtol=1e-12))
+                joint = find_zero(excess, 1.0, longest, absolute=1e-6, relative=1e-12)
             self.coast_from = joint
             self.start_s, self.square_root, self.slope = curve(joint)
         all_distances = np.arange(cylinders, dtype=float)

@@ -13,7 +13,16 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
@@ -50,21 +59,65 @@ def _parsed(parse: Callable[[object, str], float], value: object) -> float:
         raise refusal(error.found, error.allowed) from None
 
 
-Size = Annotated[int, BeforeValidator(lambda value: _parsed(parse_size, value))]
+_NUMBER = r"^\s*(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*"
+_SIZE_UNIT = "(B|bytes?|[kMGTP]B|[kKMGTPmgtp][iI][bB])"
+
+
+def _schema(unit: str, what: str, examples: list[str], bare: str | None = None) -> WithJsonSchema:
+    """How a quantity is written in a file: a number with a unit and, where `bare` names its type, one without."""
+    written: dict[str, Any] = {"type": "string", "pattern": _NUMBER + unit + r"\s*$"}
+    kinds = written if bare is None else {"anyOf": [written, {"type": bare, "minimum": 0}]}
+    return WithJsonSchema({**kinds, "description": what, "examples": examples})
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(lambda value: _parsed(parse_size, value)),
+    _schema(_SIZE_UNIT + "?", "bytes with a unit", ["512B", "64KiB", "1MiB", "80GB"], "integer"),
+]
 """Bytes, 0 or more."""
 PositiveSize = Annotated[Size, Field(gt=0)]
 """Bytes, 1 or more."""
-Duration = Annotated[float, _with_unit(parse_time, above_zero=False)]
+_DURATION_UNIT = "(ns|us|[\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}]s|ms|s|min|h|d)"
+_DURATION_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [{"type": "string", "pattern": _NUMBER + _DURATION_UNIT + r"\s*$"}, {"const": 0}],
+        "description": "a time with a unit",
+        "examples": ["8.9ms", "30s", "2h"],
+    }
+)
+Duration = Annotated[float, _with_unit(parse_time, above_zero=False), _DURATION_SCHEMA]
 """Seconds, 0 or more."""
 PositiveDuration = Annotated[Duration, Field(gt=0)]
 """Seconds, above 0."""
-Rate = Annotated[float, _with_unit(parse_rate, above_zero=True)]
+Rate = Annotated[
+    float,
+    _with_unit(parse_rate, above_zero=True),
+    _schema(_SIZE_UNIT + r"\s*/s(ec)?", "bytes per second", ["60MB/s", "1.5GiB/s"]),
+]
 """Bytes per second, above 0."""
-Rotation = Annotated[float, _with_unit(parse_rotation, above_zero=True)]
+Rotation = Annotated[
+    float, _with_unit(parse_rotation, above_zero=True), _schema("(rpm|RPM)", "turns per minute", ["7200rpm"])
+]
 """Turns per minute, above 0."""
-Frequency = Annotated[float, _with_unit(parse_frequency, above_zero=True)]
+Frequency = Annotated[
+    float, _with_unit(parse_frequency, above_zero=True), _schema("[kMG]?Hz", "a frequency", ["1.67GHz"])
+]
 """Hertz, above 0."""
-Fraction = Annotated[float, BeforeValidator(lambda value: _parsed(parse_fraction, value))]
+Fraction = Annotated[
+    float,
+    BeforeValidator(lambda value: _parsed(parse_fraction, value)),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 1},
+                {"type": "string", "pattern": _NUMBER + r"%?\s*$"},
+            ],
+            "description": "a share, 0 to 1 or 0% to 100%",
+            "examples": ["70%", 0.3],
+        }
+    ),
+]
 """0 to 1."""
 
 

@@ -91,12 +91,15 @@ def located(error: InputError, positions: Positions) -> InputError:
     """An error about a field ("arrays.md0.balance") of a description that was read from a file, with file and line."""
     parts = re.findall(r"[^.\[\]]+", error.place)
     path = tuple(int(part) if part.isdecimal() else part for part in parts)
-    return InputError(f"{positions.place(path)}: field {error.place}", error.found, error.allowed)
+    written = positions.written(path)
+    field = error.place if written == path else _field(written)
+    return InputError(f"{positions.place(path)}: field {field}", error.found, error.allowed)
 
 
 def _first_error(model_class: Any, data: object, positions: Positions | None, error: ValidationError) -> InputError:
     path, found, allowed = _first_problem(model_class, data, error, positions or Positions(""))
-    place = f"field {_field(path)}" if path else "the description"
+    written = positions.written(path) if positions is not None else path
+    place = f"field {_field(written)}" if path else "the description"
     if positions is not None:
         place = f"{positions.place(path)}: {place}"
     return InputError(place, found, allowed)

@@ -7,6 +7,16 @@ from __future__ import annotations
 
 from .batch_means import BatchMeans, BatchRates, Estimate
 from .latency_histogram import LatencyHistogram
-from .usage import SATURATED, Usage, bottleneck
+from .usage import SATURATED, Limit, Usage, bottleneck, limit
 
-__all__ = ["SATURATED", "BatchMeans", "BatchRates", "Estimate", "LatencyHistogram", "Usage", "bottleneck"]
+__all__ = [
+    "SATURATED",
+    "BatchMeans",
+    "BatchRates",
+    "Estimate",
+    "LatencyHistogram",
+    "Limit",
+    "Usage",
+    "bottleneck",
+    "limit",
+]

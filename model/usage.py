@@ -38,14 +38,27 @@ class Usage:
     bytes: int = 0
 
 
-def bottleneck(usages: Iterable[Usage]) -> str:
-    """The part that limits, in words.
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The parts that limit, or are nearest to it.
 
-    Returns
-    -------
-    str
-        The busiest part, with all parts of its kind that are within three points of it. If even that is
-        less than `SATURATED` busy, nothing limits but the latency of the I/Os outstanding, and it says so.
+    Attributes
+    ----------
+    parts
+        The busiest part, with all parts of its kind that are within three points of it.
+    saturated
+        Whether they are `SATURATED` busy, so that they do limit.
+    words
+        They in words.
+    """
+
+    parts: tuple[Usage, ...]
+    saturated: bool
+    words: str
+
+
+def limit(usages: Iterable[Usage]) -> Limit | None:
+    """The parts that limit; None if nothing was busy.
 
     Notes
     -----
@@ -54,19 +67,34 @@ def bottleneck(usages: Iterable[Usage]) -> str:
     """
     ranked = sorted(usages, key=lambda usage: (-usage.utilisation, usage.name))
     if not ranked or ranked[0].utilisation <= 0:
-        return "nothing was busy"
+        return None
     least = max(SATURATED, ranked[0].utilisation - _TIE)
     awaited = [usage for usage in ranked if usage.kind != "disk" and usage.utilisation >= least]
     ranked = awaited or ranked
-    busiest = _named(ranked)
-    if ranked[0].utilisation >= SATURATED:
-        return busiest
-    return f"nothing is saturated: the latency of the I/Os outstanding sets the pace; busiest is {busiest}"
-
-
-def _named(ranked: list[Usage]) -> str:
     first = ranked[0]
     tied = [usage for usage in ranked if usage.kind == first.kind and first.utilisation - usage.utilisation <= _TIE]
+    return Limit(tuple(tied), first.utilisation >= SATURATED, _named(tied))
+
+
+def bottleneck(usages: Iterable[Usage]) -> str:
+    """The part that limits, in words.
+
+    Returns
+    -------
+    str
+        What :func:`limit` finds. If even that is less than `SATURATED` busy, nothing limits but the latency of the
+        I/Os outstanding, and it says so.
+    """
+    found = limit(usages)
+    if found is None:
+        return "nothing was busy"
+    if found.saturated:
+        return found.words
+    return f"nothing is saturated: the latency of the I/Os outstanding sets the pace; busiest is {found.words}"
+
+
+def _named(tied: list[Usage]) -> str:
+    first = tied[0]
     if len(tied) == 1:
         name = first.kind if first.kind == first.name else f"{first.kind} {first.name}"
         return f"{name} ({_percent(first)} busy)"

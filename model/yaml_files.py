@@ -25,7 +25,9 @@ _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _DEEPEST = 64
-_MOST_VALUES = 2_000_000
+_SURELY_SHALLOW = 2000
+"""Characters: a text that is no longer is not nested so deep that composing it recursively is a danger."""
+MOST_VALUES = 2_000_000
 
 KeyPath = tuple[Hashable, ...]
 
@@ -57,6 +59,10 @@ class Positions:
         """The file and line of the value at `path`, as "file:line", for an `InputError`."""
         return f"{self.file}:{self.line(path)}"
 
+    def written(self, path: KeyPath) -> KeyPath:
+        """The path under which a person finds the value at `path`: the same, unless something was made of a file."""
+        return path
+
 
 def read_yaml(path: Path | str) -> tuple[Any, Positions]:
     """Read one YAML document.
@@ -82,9 +88,11 @@ def read_yaml(path: Path | str) -> tuple[Any, Positions]:
     return parse_yaml(_text_of(Path(path), place), place)
 
 
-def parse_yaml(text: str, file: str = "<text>") -> tuple[Any, Positions]:
-    """As :func:`read_yaml`, from a string; `file` is the name that errors show."""
+def parse_yaml(text: str, file: str = "<text>", most_values: int = MOST_VALUES) -> tuple[Any, Positions]:
+    """As :func:`read_yaml`, from a string; `file` is the name that errors show, `most_values` what it may expand to."""
     try:
+        if len(text) > _SURELY_SHALLOW:
+            _check_shape(text, file, most_values)
         node = yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -98,8 +106,25 @@ def parse_yaml(text: str, file: str = "<text>") -> tuple[Any, Positions]:
         raise InputError(file, "not YAML, or nested too deep", "allowed: one YAML document") from None
     if node is None:
         raise InputError(file, "the file is empty", "allowed: one YAML document")
-    builder = _Builder(file)
+    builder = _Builder(file, most_values)
     return builder.build(node, ()), builder.positions
+
+
+def _check_shape(text: str, file: str, most_values: int) -> None:
+    """Refuse what is too deep or too much before it is composed, which the binding does by recursion without limit."""
+    depth = values = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.NodeEvent):
+            values += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        # Keys are nodes too, so a file has up to twice as many nodes as values.
+        if depth > _DEEPEST + 1 or values > 2 * most_values:
+            line = event.start_mark.line + 1 if event.start_mark is not None else 1
+            allowed = f"allowed: at most {_DEEPEST} levels and {most_values:,} values"
+            raise InputError(f"{file}:{line}", "nested too deep, or too long", allowed)
 
 
 def _text_of(path: Path, place: str) -> str:
@@ -113,11 +138,17 @@ def _text_of(path: Path, place: str) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(place, f"cannot be read ({reason})", allowed) from None
+    return decoded(raw, place)
+
+
+def decoded(raw: bytes, place: str) -> str:
+    """The text of a file's bytes; `InputError` with its line if they are not UTF-8."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{place}:{line}", f"byte 0x{raw[error.start]:02x} is not UTF-8", allowed) from None
+        found = f"byte 0x{raw[error.start]:02x} is not UTF-8"
+        raise InputError(f"{place}:{line}", found, "allowed: a YAML file in UTF-8") from None
 
 
 class _Resolver:
@@ -155,16 +186,17 @@ else:
 class _Builder:
     """Plain data and lines from composed nodes."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, most_values: int) -> None:
         self.positions = Positions(file)
-        self._left = _MOST_VALUES
+        self._most = self._left = most_values
 
     def build(self, node: yaml.Node, path: KeyPath) -> Any:
         line = node.start_mark.line + 1
         self.positions.lines[path] = line
         self._left -= 1
         if self._left < 0 or len(path) > _DEEPEST:
-            raise self._error(line, "the file expands without end", "allowed: at most 64 levels and 2 million values")
+            allowed = f"allowed: at most {_DEEPEST} levels and {self._most:,} values"
+            raise self._error(line, "the file expands without end", allowed)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, line)
         if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":

@@ -269,7 +269,7 @@ def _phase_kind(phase: str) -> FigureKind:
 
 
 def _load_kind(load: LoadSpec) -> FigureKind:
-    kinds = (RANDOM_READ, RANDOM_WRITE) if load.pattern == "random" else (SEQUENTIAL_READ, SEQUENTIAL_WRITE)
+    kinds = (SEQUENTIAL_READ, SEQUENTIAL_WRITE) if load.pattern == "sequential" else (RANDOM_READ, RANDOM_WRITE)
     if load.read_share in (0.0, 1.0):
         return kinds[0] if load.read_share else kinds[1]
     read, write = (next(iter(kind.mix)) for kind in kinds)

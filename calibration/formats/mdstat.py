@@ -91,18 +91,28 @@ def _array(text: ReportText, number: int, figures: FigureList, warnings: list[st
         here["level"] = words.pop(0).text
     elif match["state"] == "active":
         raise text.refused(number, "the level of an active array after its state")
-    details = number + 1
+    below = number + 1
+    while wrapped := _more_members(text, below):
+        words += wrapped
+        below += 1
+    details = below
     while _DETAIL.match(text.line(details)):
         details += 1
-    blocks = _BLOCKS.match(text.line(number + 1)) if details > number + 1 else None
+    blocks = _BLOCKS.match(text.line(below)) if details > below else None
     if blocks is None:
-        raise text.refused(number + 1, "the array's 'N blocks ...' under its name: is the file complete?")
+        raise text.refused(below, "the array's 'N blocks ...' under its name: is the file complete?")
     slots = [_member(word, here, figures) for word in words]
-    _layout(text, number + 1, blocks, here, slots, figures)
-    for line in range(number + 2, details):
+    _layout(text, below, blocks, here, slots, figures)
+    for line in range(below + 1, details):
         _detail(text, line, here, figures, warnings)
     text.use(*range(number, details))
     return details
+
+
+def _more_members(text: ReportText, number: int) -> list[Cell]:
+    """The members in a line that has nothing else, as a mail program breaks a long line; none if it is another line."""
+    words = text.cells(number)
+    return words if all(_MEMBER.fullmatch(word.text) for word in words) else []
 
 
 def _member(word: Cell, here: dict[str, str], figures: FigureList) -> str:

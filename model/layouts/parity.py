@@ -213,4 +213,5 @@ def _exponents(algorithm: str, members: int, row: Row) -> tuple[int, ...]:
     if algorithm.startswith("ddf-"):
         return row.data
     cyclic = [member for member in _after(row.q, members, members) if member not in (row.p, row.q)]
-    return tuple([cyclic.index(member) for member in row.data])
+    place = {member: number for number, member in enumerate(cyclic)}
+    return tuple([place[member] for member in row.data])

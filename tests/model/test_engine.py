@@ -6,6 +6,7 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
+import pytest
 from simpy.events import Event
 
 from raidsim.model.engine import Engine
@@ -69,3 +70,34 @@ def test_processes_and_callbacks_share_the_clock() -> None:
     assert seen == [3.0, 6.0]
     engine.run(until=10.0)
     assert engine.now == 10.0
+
+
+def test_running_to_a_time_is_running_until_it() -> None:
+    """Protects runs that are looked at on their way: same order and time, no event more, failures raised."""
+
+    def ticks(engine: Engine, seen: list[float]) -> Any:
+        while True:
+            yield engine.timeout(0.1)
+            seen.append(engine.now)
+
+    whole, parts = Engine(), Engine()
+    one: list[float] = []
+    other: list[float] = []
+    whole.spawn(ticks(whole, one))
+    parts.spawn(ticks(parts, other))
+    before = parts.scheduled_events
+    parts.run_to(0.05)
+    assert parts.scheduled_events == before + 1, "the process's first timeout"
+    for at in (0.1, 0.31, 0.9, 1.0):
+        parts.run_to(at)
+        assert parts.now == at
+    whole.run(until=1.0)
+    assert one == other
+
+    def fails(engine: Engine) -> Any:
+        yield engine.timeout(0.5)
+        raise RuntimeError("broken")
+
+    parts.spawn(fails(parts))
+    with pytest.raises(RuntimeError, match="broken"):
+        parts.run_to(2.0)

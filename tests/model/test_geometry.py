@@ -117,3 +117,17 @@ def test_a_place_outside_the_capacity_is_refused() -> None:
     """Asking for a block past the end is an error."""
     with pytest.raises(ModelError, match="capacity"):
         TWO_ZONES.place(TWO_ZONES.capacity)
+
+
+def test_no_drive_has_so_many_cylinders() -> None:
+    """Protects from tables without end: a capacity that is no drive's is refused before anything is built."""
+    with pytest.raises(ModelError, match="cylinders for 1000000000000000 bytes"):
+        Geometry.from_rates(
+            capacity=10**15,
+            heads=6,
+            rpm=7200,
+            outer_rate=60e6,
+            inner_rate=30e6,
+            head_skew_s=1e-3,
+            cylinder_skew_s=2e-3,
+        )

@@ -1,0 +1,336 @@
+"""What inspected output says, in SI units, each value with the file and line that it was read from.
+
+Several outputs may speak of the same drive or array: the first that says something is believed, and the others fill in
+what it left open. Serial numbers, addresses and host names are not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, Generic, Literal, TypeVar
+
+from ..formats.report_text import Cell
+
+T = TypeVar("T")
+
+Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
+State = Literal["in use", "failed", "missing", "rebuilding"]
+SeatState = Literal["in use", "failed", "missing", "rebuilding", "spare", "free"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """A value and where it was read ("mdstat.txt:3")."""
+
+    value: T
+    where: str
+
+
+def fact(value: T, cell: Cell) -> Fact[T]:
+    """A value read from a piece of a line."""
+    return Fact(value, place(cell))
+
+
+def place(cell: Cell) -> str:
+    """File and line."""
+    return f"{cell.file}:{cell.line}"
+
+
+@dataclass(slots=True)
+class Seat:
+    """The place of a drive behind a controller.
+
+    Attributes
+    ----------
+    controller
+        Its name.
+    state
+        What the drive does there; "spare", or "free" if it is in no array.
+    group, span, arm
+        Number of the drive group, of the inner array in it, and of the place in that.
+    """
+
+    controller: str
+    state: SeatState
+    group: int | None = None
+    span: int = 0
+    arm: int | None = None
+
+    def learn(self, other: Seat) -> None:
+        """Take over what another output knows better."""
+        if self.state == "free":
+            self.state = other.state
+        if self.group is None:
+            self.group = other.group
+        if self.arm is None and other.arm is not None:
+            self.span, self.arm = other.span, other.arm
+
+
+@dataclass(slots=True)
+class FoundDrive:
+    """A disk as something names it.
+
+    Attributes
+    ----------
+    name
+        The kernel's ("sda"), or enclosure and slot behind a controller ("e252s0").
+    where
+        Where it was first named.
+    capacity, rough_capacity
+        Bytes; those of a rounded text ("3.6T") are rough.
+    rotation
+        Turns a minute.
+    solid_state
+        Whether nothing in it moves.
+    interface, interface_rate
+        How it is connected, and bytes a second of that.
+    write_cache
+        Whether its buffer takes writes.
+    major
+        Its Linux block major number.
+    logical
+        Whether it is what a RAID controller shows of an array.
+    loose
+        Whether it can be pulled out (USB, card readers).
+    device_id
+        The controller's number of it.
+    seat
+        Where it is behind a controller; None for the host's own disks.
+    """
+
+    name: str
+    where: str
+    model: Fact[str] | None = None
+    capacity: Fact[int] | None = None
+    rough_capacity: Fact[int] | None = None
+    rotation: Fact[float] | None = None
+    solid_state: Fact[bool] | None = None
+    interface: Fact[Interface] | None = None
+    interface_rate: Fact[float] | None = None
+    write_cache: Fact[bool] | None = None
+    major: Fact[int] | None = None
+    logical: bool = False
+    loose: bool = False
+    device_id: int | None = None
+    seat: Seat | None = None
+
+
+@dataclass(slots=True)
+class FoundMember:
+    """A device of an array, or the empty place of one.
+
+    Attributes
+    ----------
+    device
+        Its name, perhaps of a partition; None if nothing is there.
+    state
+        What it does; "missing" is a place without a device.
+    """
+
+    device: str | None
+    state: State
+    where: str
+    write_mostly: bool = False
+
+
+@dataclass(slots=True)
+class FoundArray:
+    """An array as something describes it.
+
+    Attributes
+    ----------
+    rank
+        How much the source tells: of two that speak of the same array, the higher one's members are taken.
+    members
+        In slot order, one for each slot, failed and missing ones too.
+    spares, journal, stray
+        Devices that wait; the journal; failed devices whose place is not known.
+    size, member_size
+        Usable bytes of the array; bytes that it uses of each member.
+    bitmap
+        Bytes that a bit of the write-intent bitmap stands for; 0 if there is one and nothing says how large.
+    action, progress
+        What the resync thread does, and the share that is done.
+    controller, group
+        The hardware controller that runs it, and its number of the drive group.
+    depth, per_span
+        Inner arrays, and drives of each, as the controller counts them.
+    disk_cache
+        Whether the controller turns its drives' write caches on or off.
+    shown_as
+        The host's name of it, behind a controller.
+    reason
+        Why it cannot be simulated, if so.
+    notes
+        What a reader should know of it.
+    """
+
+    name: str
+    where: str
+    rank: int
+    level: Fact[str] | None = None
+    members: list[FoundMember] = field(default_factory=list)
+    spares: list[str] = field(default_factory=list)
+    journal: Fact[str] | None = None
+    stray: list[str] = field(default_factory=list)
+    chunk: Fact[int] | None = None
+    algorithm: Fact[str] | None = None
+    copies: Fact[int] | None = None
+    groups: Fact[int] | None = None
+    size: Fact[int] | None = None
+    member_size: Fact[int] | None = None
+    bitmap: Fact[int] | None = None
+    action: Fact[str] | None = None
+    progress: Fact[float] | None = None
+    controller: str | None = None
+    group: int | None = None
+    depth: Fact[int] | None = None
+    per_span: Fact[int] | None = None
+    disk_cache: Fact[bool] | None = None
+    shown_as: str | None = None
+    reason: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def devices(self) -> set[str]:
+        """Every device that it names."""
+        named = {member.device for member in self.members if member.device is not None}
+        journal = {self.journal.value} if self.journal is not None else set()
+        return named | set(self.spares) | set(self.stray) | journal
+
+
+@dataclass(slots=True)
+class FoundController:
+    """A hardware RAID controller as its tool describes it.
+
+    Attributes
+    ----------
+    product
+        Its name.
+    memory, cache
+        Bytes on the board, and those that the firmware uses as cache.
+    battery
+        "good", "failed", "learning" or "charging".
+    write_policy, forced
+        "write-back" or "write-through"; write-back also without a good battery.
+    reads_ahead, keeps_reads
+        Whether it reads ahead of a sequential reader, and keeps what was read.
+    interface
+        Of its drives ("SAS-12G").
+    chunk
+        Strip size of new arrays.
+    """
+
+    name: str
+    where: str
+    product: Fact[str] | None = None
+    memory: Fact[int] | None = None
+    cache: Fact[int] | None = None
+    battery: Fact[str] | None = None
+    write_policy: Fact[str] | None = None
+    forced: Fact[bool] | None = None
+    reads_ahead: Fact[bool] | None = None
+    keeps_reads: Fact[bool] | None = None
+    interface: Fact[str] | None = None
+    chunk: Fact[int] | None = None
+
+
+@dataclass(slots=True)
+class FoundComputer:
+    """What /proc says: the processor, its cores and clock, the memory, the kernel's release."""
+
+    cpu: Fact[str] | None = None
+    clock: Fact[float] | None = None
+    cores: Fact[int] | None = None
+    memory: Fact[int] | None = None
+    kernel: Fact[str] | None = None
+
+
+@dataclass(slots=True)
+class Findings:
+    """Everything that was found.
+
+    Attributes
+    ----------
+    parents
+        The disk that a partition is on, where something says so.
+    empty
+        Places behind controllers whose drive is gone, with where that is said.
+    rebuilds
+        How far a drive behind a controller has been rebuilt, as a share.
+    notes
+        What a reader should know.
+    """
+
+    computer: FoundComputer = field(default_factory=FoundComputer)
+    drives: dict[str, FoundDrive] = field(default_factory=dict)
+    arrays: dict[str, FoundArray] = field(default_factory=dict)
+    controllers: dict[str, FoundController] = field(default_factory=dict)
+    parents: dict[str, str] = field(default_factory=dict)
+    empty: list[tuple[Seat, str]] = field(default_factory=list)
+    rebuilds: dict[str, Fact[float]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Findings) -> None:
+        """Take in what another output says."""
+        _fill(self.computer, other.computer, self.notes, "the computer")
+        for drive in other.drives.values():
+            self._add_drive(drive)
+        for array in other.arrays.values():
+            self._add_array(array)
+        for name, controller in other.controllers.items():
+            if name in self.controllers:
+                _fill(self.controllers[name], controller, self.notes, f"controller {name}")
+            else:
+                self.controllers[name] = controller
+        self.parents |= {part: disk for part, disk in other.parents.items() if part not in self.parents}
+        self.empty += [each for each in other.empty if each[0] not in [seat for seat, _ in self.empty]]
+        self.rebuilds |= other.rebuilds
+        self.notes += other.notes
+
+    def _add_drive(self, drive: FoundDrive) -> None:
+        same = self.drives.get(drive.name)
+        if same is None and drive.device_id is not None:
+            same = next((each for each in self.drives.values() if each.device_id == drive.device_id), None)
+        if same is None:
+            self.drives[drive.name] = drive
+        else:
+            _fill(same, drive, self.notes, f"drive {same.name}")
+            if same.seat is not None and drive.seat is not None:
+                same.seat.learn(drive.seat)
+
+    def _add_array(self, array: FoundArray) -> None:
+        """The same array has the same name, or a device in common with one that is known."""
+        same = self.arrays.get(array.name)
+        if same is None:
+            same = next((each for each in self.arrays.values() if each.devices & array.devices), None)
+        if same is None:
+            self.arrays[array.name] = array
+            return
+        better, other = (array, same) if array.rank > same.rank else (same, array)
+        _fill(better, other, self.notes, f"array {better.name}")
+        if better is array:
+            self.arrays = {
+                (array.name if each is same else name): (array if each is same else each)
+                for name, each in self.arrays.items()
+            }
+
+
+def _fill(into: Any, other: Any, notes: list[str], what: str) -> None:
+    """Take from `other` what `into` leaves open, and note where both say different things."""
+    for each in fields(into):
+        mine, theirs = getattr(into, each.name), getattr(other, each.name)
+        if each.name == "notes":
+            mine += theirs
+        elif mine is None or mine is False or (mine == [] and theirs):
+            setattr(into, each.name, theirs)
+        elif isinstance(mine, Fact) and isinstance(theirs, Fact) and mine.value != theirs.value:
+            if each.name == "bitmap" and not mine.value:
+                into.bitmap = theirs
+            elif each.name not in _MAY_DIFFER:
+                found = f"{mine.value} ({mine.where}) and {theirs.value} ({theirs.where})"
+                notes.append(f"{what} has {each.name.replace('_', ' ')} {found}: the first is taken")
+
+
+_MAY_DIFFER = {"rough_capacity", "progress", "model", "bitmap", "clock", "memory", "interface_rate", "member_size"}
+"""What is rounded, goes on, or has several names."""

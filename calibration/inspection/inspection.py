@@ -1,0 +1,174 @@
+"""From what was printed to a scenario: read every output, bring together what they say, choose, write it down."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...model.errors import InputError
+from ...scenarios.document import document_from
+from . import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
+from .findings import Findings
+from .hardware import connect
+from .outputs import MOST_CHARACTERS, Output, between, outputs
+from .scenario_document import scenario
+from .selection import select
+
+_READERS: dict[str, Callable[[Output], Findings]] = {
+    "storcli": storcli.read,
+    "megacli": megacli.read,
+    "mdadm": mdadm.read,
+    "mdstat": mdstat.read,
+    "lsblk": lsblk.read,
+    "smartctl": smartctl.read,
+    "cpuinfo": proc_files.cpuinfo,
+    "meminfo": proc_files.meminfo,
+    "uname": proc_files.uname,
+}
+"""By kind, in the order in which they are believed."""
+_MOST_SKIPPED = 3
+_WIDTH = 100
+
+
+class Source(NamedTuple):
+    """A text to inspect.
+
+    Attributes
+    ----------
+    name
+        What errors and comments call it.
+    text
+        What was printed.
+    kind
+        The only kind of output that it may be; any unless given.
+    """
+
+    name: str
+    text: str
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The scenario that was made.
+
+    Attributes
+    ----------
+    text
+        The document, with a comment beside each value.
+    document
+        The same as plain data.
+    found
+        Each value that was read: its path, the value, and where.
+    assumed
+        Each that was not: its path, the value, and why.
+    notes
+        What was left out, and what a reader should know.
+    """
+
+    text: str
+    document: dict[str, Any]
+    found: list[dict[str, Any]]
+    assumed: list[dict[str, Any]]
+    notes: list[str]
+
+
+def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = False) -> Inspection:
+    """The scenario of the machine that printed the sources.
+
+    Parameters
+    ----------
+    sources
+        What was printed; each may hold several outputs.
+    name
+        What the scenario is called.
+    ignore_solid_state
+        Leave out arrays of drives without moving parts instead of refusing them.
+
+    Raises
+    ------
+    InputError
+        If something is damaged, or nothing in it can be simulated.
+    """
+    found = Findings()
+    printed: list[Output] = []
+    for source in sources:
+        printed += _printed(source, found)
+    for kind, read in _READERS.items():
+        for output in printed:
+            if output.kind == kind:
+                found.add(read(output))
+    connect(found)
+    selection = select(found, ignore_solid_state)
+    top, notes = scenario(found, selection, name)
+    remarks = top.remarks()
+    names = list(dict.fromkeys(source.name for source in sources))
+    lines = textwrap.wrap(f"Made by raidsim inspect from {', '.join(names)}.", _WIDTH, break_on_hyphens=False)
+    text = "".join(f"# {line}\n" for line in lines) + top.text(_in_short(names))
+    document_from(text, name).spec()
+    return Inspection(
+        text,
+        top.plain(),
+        [{"path": path, "value": value, "where": entry.found} for path, value, entry in remarks if entry.found],
+        [{"path": path, "value": value, "why": entry.assumed} for path, value, entry in remarks if entry.assumed],
+        list(dict.fromkeys([*selection.notes, *notes])),
+    )
+
+
+def _in_short(names: Sequence[str]) -> dict[str, str]:
+    """Names of files for comments: without their folders, where that is enough to tell them apart."""
+    last = [Path(name).name for name in names]
+    return {
+        f"{name}:": f"{short}:"
+        for name, short in zip(names, last, strict=True)
+        if last.count(short) == 1 and not name.startswith("/proc/")
+    }
+
+
+def _printed(source: Source, found: Findings) -> list[Output]:
+    """The outputs of one source; what is none of them is noted."""
+    several = outputs(source.text, source.name, source.kind)
+    left = between(several)
+    if left:
+        spans: list[list[int]] = []
+        for number in left:
+            if spans and number == spans[-1][1] + 1:
+                spans[-1][1] = number
+            else:
+                spans.append([number, number])
+        texts = [f"{first}-{last}" if first != last else f"{first}" for first, last in spans[:_MOST_SKIPPED]]
+        more = ", ..." if len(spans) > _MOST_SKIPPED else ""
+        found.notes.append(f"{source.name}: lines {', '.join(texts)}{more} are skipped: no output that is known")
+    return several
+
+
+def read_source(path: Path, kind: str | None = None) -> Source:
+    """A file to inspect.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is no text.
+    """
+    name = str(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(4 * MOST_CHARACTERS + 1)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(name, f"cannot be read ({reason})", "allowed: a file with a program's output") from None
+    return Source(name, decoded(content, name), kind)
+
+
+def decoded(content: bytes, name: str) -> str:
+    """The text of a file; `InputError` if it is not UTF-8."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        found = f"found the byte 0x{content[error.start]:02x}"
+        raise InputError(f"{name}:{line}:{column}", found, "allowed: plain text in UTF-8") from None

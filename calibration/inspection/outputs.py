@@ -1,0 +1,195 @@
+"""Which programs printed a text: one output, or several one after another as they are pasted from a terminal.
+
+An output begins with a line that only its program prints, or with a brace for JSON, and ends with the next one, or with
+a prompt. What is between them belongs to nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ...model.errors import InputError
+from ..formats.positioned_json import JsonText, Value
+from ..formats.report_text import ReportText, shown
+
+MOST_CHARACTERS = 4 << 20
+"""What the tools print of the largest machine is shorter."""
+MOST_OUTPUTS = 1000
+_LONGEST_LINE = 4000
+
+
+class Output(NamedTuple):
+    """What one program printed.
+
+    Attributes
+    ----------
+    kind
+        A name in :data:`KINDS`.
+    text
+        All of the file.
+    first, last
+        Lines that are this output's, from 1.
+    root
+        The object that it is, if it is JSON.
+    """
+
+    kind: str
+    text: ReportText
+    first: int
+    last: int
+    root: Value | None = None
+
+    @property
+    def lines(self) -> range:
+        """The numbers of its lines."""
+        return range(self.first, self.last + 1)
+
+
+KINDS = {
+    "mdstat": "/proc/mdstat",
+    "mdadm": "mdadm --detail, --detail --export or --examine",
+    "lsblk": "lsblk -J",
+    "smartctl": "smartctl -i, as text or with -j",
+    "storcli": "storcli ... J",
+    "megacli": "megacli -LDInfo, -PDList, -LdPdInfo, -AdpAllInfo or -AdpBbuCmd",
+    "cpuinfo": "/proc/cpuinfo",
+    "meminfo": "/proc/meminfo",
+    "uname": "uname -a or -sr",
+}
+"""What can be read, and what prints it."""
+
+_STARTS = {
+    "mdstat": r"Personalities\s*:|md\S*\s*: (?:in)?active\b",
+    "mdadm": r"/dev/\S+:\s*$|MD_LEVEL=",
+    "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
+    "cpuinfo": r"processor\s*:\s*\d+\s*$",
+    "meminfo": r"MemTotal:\s*\d+ kB",
+    "smartctl": r"smartctl \d+\.\d+ ",
+    "uname": r"Linux (?:\S+ |version )?\d+\.\d+|FreeBSD \S*\s?\d+\.\d+",
+}
+_START = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _STARTS.items()), re.ASCII)
+_DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic)\s*:")
+_COMMAND = re.compile(
+    r"[#$>%]\s*(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
+    r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit)\b",
+    re.IGNORECASE,
+)
+"""A prompt with a command after it."""
+_PROMPT_LENGTH = 200
+_JSON_KINDS = {
+    "blockdevices": "lsblk",
+    "smartctl": "smartctl",
+    "json_format_version": "smartctl",
+    "Controllers": "storcli",
+}
+_CONTINUES = {"mdadm": ("mdadm",), "megacli": ("megacli",), "mdstat": ("mdstat",), "cpuinfo": ("cpuinfo",)}
+"""Kinds of which a second beginning is a part of the first output."""
+_MDSTAT_LINE = re.compile(r"\s|md\S*\s*:|unused devices:|read_ahead |(?:[\w!/.:-]+\[\d+\](?:\([A-Z]\))*\s*)+$|$")
+
+
+def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
+    """The outputs in a text.
+
+    Parameters
+    ----------
+    text
+        What was printed.
+    name
+        What errors call it.
+    wanted
+        The only kind that is allowed; any unless given.
+
+    Raises
+    ------
+    InputError
+        If none is found, or not the one that is wanted.
+    """
+    if len(text) > MOST_CHARACTERS:
+        found = f"{len(text):,} characters"
+        raise InputError(name, found, f"allowed: at most {MOST_CHARACTERS >> 20} million, as these programs print")
+    lines = ReportText(text, name)
+    printed = _all(lines)
+    kinds = (wanted,) if wanted is not None else tuple(KINDS)
+    for output in printed:
+        if output.kind not in kinds:
+            what = f"what {KINDS[output.kind]} prints"
+            raise lines.refused(output.first, f"only what {KINDS[kinds[0]]} prints", what)
+    if not printed:
+        known = "; ".join(KINDS[kind] for kind in kinds)
+        first = next(line for line in lines.lines if line.strip())
+        raise lines.refused(1, f"what one of these prints: {known}", f"no such output, but {shown(first.strip())}")
+    return printed
+
+
+def _all(lines: ReportText) -> list[Output]:
+    found: list[Output] = []
+    number, last = 1, len(lines)
+    json = JsonText(lines)
+    while number <= last:
+        if len(found) > MOST_OUTPUTS:
+            raise lines.refused(number, f"at most {MOST_OUTPUTS} outputs", "one more output")
+        line = lines.line(number)
+        if len(line) > _LONGEST_LINE and not line.startswith(("{", "[")):
+            raise lines.refused(number, f"lines of at most {_LONGEST_LINE} characters", f"{len(line)} characters")
+        if line.startswith("{"):
+            root, end = json.read_object(number)
+            kind = next((kind for key, kind in _JSON_KINDS.items() if key in root.members), None)
+            if kind is None:
+                keys = ", ".join(_JSON_KINDS)
+                raise lines.refused(number, f"an object with one of the keys {keys}", "JSON of another kind")
+            found.append(Output(kind, lines, number, end, root))
+            number = end + 1
+            continue
+        kind = _kind(lines, number)
+        if kind is None:
+            number += 1
+            continue
+        end = _end(lines, number, kind)
+        found.append(Output(kind, lines, number, end))
+        number = end + 1
+    return found
+
+
+def _kind(lines: ReportText, number: int) -> str | None:
+    """The kind of output that a line begins; None if it begins none."""
+    line = lines.line(number)
+    match = _START.match(line)
+    if match is None or match.lastgroup is None:
+        return None
+    if match.lastgroup == "mdadm" and line.startswith("/dev") and not _DEVICE_NEXT.match(lines.line(number + 1)):
+        return None
+    return match.lastgroup
+
+
+def _end(lines: ReportText, first: int, kind: str) -> int:
+    """The last line of an output."""
+    number = first
+    if kind == "uname":
+        return first
+    while number < len(lines):
+        line = lines.line(number + 1)
+        if line.startswith("{") or _COMMAND.search(line, 0, _PROMPT_LENGTH):
+            break
+        if kind == "mdstat" and not _MDSTAT_LINE.match(line[:2000]):
+            break
+        other = _kind(lines, number + 1)
+        if other is not None and other not in _CONTINUES.get(kind, ()):
+            break
+        if kind == "mdstat" and line.startswith("Personalities"):
+            break
+        number += 1
+    return number
+
+
+def between(found: list[Output]) -> list[int]:
+    """The first and last line of everything in a text that no output has, but empty lines and prompts: its numbers."""
+    if not found:
+        return []
+    lines = found[0].text
+    used = {number for output in found for number in output.lines}
+    return [
+        number
+        for number, line in enumerate(lines.lines, 1)
+        if number not in used and line.strip() and not _COMMAND.search(line, 0, _PROMPT_LENGTH)
+    ]

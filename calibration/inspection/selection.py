@@ -1,0 +1,385 @@
+"""Which of the arrays that were found can be simulated, of which drives, and what is said of the others.
+
+A drive can be in one array only, so of arrays on partitions of the same drives the largest stays. What the model does
+not know is left out with a note, never put in as something else; only drives without moving parts are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from ...model.errors import InputError
+from ...model.quantities import format_size
+from ...scenarios.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
+from .drive_match import Match, match
+from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
+
+_PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
+_NEVER_TURNS = ("nvme", "mmcblk", "pmem")
+_PART_USED = 0.9
+_ONE_LAYOUT = ("raid4", "raid1", "linear")
+"""Levels of which md prints an algorithm that it does not use."""
+_MOST_LISTED = 6
+
+
+@dataclass(slots=True)
+class Chosen:
+    """An array that is simulated.
+
+    Attributes
+    ----------
+    found
+        What was found of it.
+    members, spares, journal
+        Names of devices in the scenario.
+    fields
+        What :class:`~raidsim.scenarios.arrays.ArraySpec` takes of it, for checking.
+    """
+
+    found: FoundArray
+    members: list[tuple[str, FoundMember]]
+    spares: list[str] = field(default_factory=list)
+    journal: str | None = None
+
+    @property
+    def failed(self) -> list[str]:
+        """Members that are lost, those that are being rebuilt too."""
+        return [name for name, member in self.members if member.state != "in use"]
+
+    @property
+    def rebuilding(self) -> list[str]:
+        """Those on whose place a device is being rebuilt."""
+        return [name for name, member in self.members if member.state == "rebuilding"]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The array without what belongs to a kernel."""
+        found = self.found
+        given: dict[str, Any] = {
+            "level": found.level.value if found.level is not None else None,
+            "members": tuple(name for name, _ in self.members),
+            "failed": tuple(self.failed),
+            "rebuilding": tuple(self.rebuilding),
+            "spares": tuple(self.spares),
+        }
+        for key in ("chunk", "algorithm", "copies", "groups"):
+            fact: Fact[Any] | None = getattr(found, key)
+            if fact is not None:
+                given[key] = fact.value
+        return given
+
+
+@dataclass(slots=True)
+class Selection:
+    """What the scenario is made of.
+
+    Attributes
+    ----------
+    arrays
+        By name, in the order they were found.
+    drives
+        The catalogue's drive for each.
+    copies
+        Drives that nobody has seen: the places of members that are gone, each with a drive that it is taken to be like.
+    notes
+        What was left out, and why.
+    """
+
+    arrays: dict[str, Chosen] = field(default_factory=dict)
+    drives: dict[str, Match] = field(default_factory=dict)
+    copies: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def top(self) -> list[str]:
+        """Arrays that are not part of others; without arrays all drives."""
+        inner = {name for array in self.arrays.values() for name, _ in array.members}
+        return [name for name in self.arrays if name not in inner] or ([] if self.arrays else list(self.drives))
+
+
+def select(found: Findings, ignore_solid_state: bool) -> Selection:
+    """Choose.
+
+    Parameters
+    ----------
+    found
+        Everything that was found.
+    ignore_solid_state
+        Leave out arrays of drives without moving parts instead of refusing them.
+
+    Raises
+    ------
+    InputError
+        If an array is of drives without moving parts, or nothing is left to simulate.
+    """
+    return _Selecting(found, ignore_solid_state).result()
+
+
+class _Selecting:
+    def __init__(self, found: Findings, ignore_solid_state: bool) -> None:
+        self.found = found
+        self.ignore = ignore_solid_state
+        self.selection = Selection(notes=list(found.notes))
+        self.shown = {each.shown_as: name for name, each in found.arrays.items() if each.shown_as is not None}
+        self.users: dict[str, str] = {}
+
+    def result(self) -> Selection:
+        candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
+        self._refuse_solid_state(candidates)
+        for array in sorted(candidates, key=lambda each: (-_bytes(each), each.name)):
+            self._choose(array)
+        self._drop_headless()
+        order = list(self.found.arrays)
+        chosen = self.selection.arrays
+        self.selection.arrays = {name: chosen[name] for name in order if name in chosen}
+        for name in self.selection.arrays:
+            self.selection.notes += [note for note in self.found.arrays[name].notes if note not in self.selection.notes]
+        self._other_drives()
+        if not self.selection.drives:
+            self._nothing_left()
+        return self.selection
+
+    def _note(self, text: str) -> None:
+        self.selection.notes.append(text)
+
+    def _left_out(self, array: FoundArray) -> bool:
+        reason = array.reason
+        level = array.level.value if array.level is not None else None
+        if level in _ONE_LAYOUT:
+            array.algorithm = None
+        if reason is None and level is None:
+            reason = "nothing tells its level"
+        elif reason is None and level not in get_args(Level):
+            reason = f"the model has no level {level}"
+        elif reason is None and not array.members:
+            reason = "nothing tells its members"
+        if reason is not None:
+            self._note(f"{array.name} ({array.where}) is left out: {reason}")
+        return reason is not None
+
+    def _device(self, device: str) -> str:
+        """The drive or array that a member is, or is a part of."""
+        name = self.found.parents.get(device, device)
+        if name in self.shown:
+            return self.shown[name]
+        if name in self.found.arrays:
+            return name
+        part = _PARTITION.fullmatch(name)
+        if part is not None:
+            name = part["disk"] or part["numbered"]
+        return self.shown.get(name, name)
+
+    def _solid(self, device: str) -> bool:
+        drive = self.found.drives.get(device)
+        if drive is not None and drive.solid_state is not None:
+            return drive.solid_state.value
+        return device.startswith(_NEVER_TURNS) or (
+            drive is not None and drive.interface is not None and drive.interface.value in _NEVER_TURNS
+        )
+
+    def _refuse_solid_state(self, candidates: list[FoundArray]) -> None:
+        """Arrays whose members or journal have no moving parts."""
+        wrong: dict[str, list[str]] = {}
+        for array in list(candidates):
+            solid = sorted({each for each in map(self._device, array.devices) if self._solid(each)})
+            if not solid:
+                continue
+            wrong[array.name] = solid
+            if self.ignore:
+                self._note(f"{array.name} is left out: {_listed(solid)} have no moving parts")
+                candidates.remove(array)
+        if wrong and not self.ignore:
+            names = sorted({name for solid in wrong.values() for name in solid})
+            first = self.found.drives.get(names[0])
+            where = first.where if first is not None else next(iter(self.found.arrays.values())).where
+            found = f"found drives without moving parts: {_listed(names)}, in {', '.join(wrong)}"
+            allowed = f"drives that turn, as the catalogue has; --ignore-solid-state leaves out {', '.join(wrong)}"
+            raise InputError(where, found, f"allowed: {allowed}")
+
+    def _choose(self, array: FoundArray) -> None:
+        """Take an array if its drives are free and the model can make it."""
+        taken: list[tuple[str, FoundMember]] = []
+        for slot, member in enumerate(array.members):
+            name = self._device(member.device) if member.device is not None else f"{array.name}-slot{slot}"
+            taken.append((name, member))
+        chosen = Chosen(array, taken, [self._device(spare) for spare in array.spares])
+        if array.journal is not None:
+            chosen.journal = self._device(array.journal.value)
+        names = [name for name, member in taken if member.device is not None]
+        reason = self._taken(names) or self._impossible(chosen)
+        if reason is not None:
+            self._note(f"{array.name} ({array.where}) is left out: {reason}")
+            return
+        chosen.spares = [each for each in dict.fromkeys(chosen.spares) if self._spare(each, chosen)]
+        if chosen.journal is not None and not self._spare(chosen.journal, chosen):
+            chosen.journal = None
+        self.selection.arrays[array.name] = chosen
+        extra = [chosen.journal] if chosen.journal is not None else []
+        for name in [*names, *chosen.spares, *extra]:
+            self.users[name] = array.name
+        self._match(chosen, names, extra)
+        if array.stray:
+            self._note(f"{array.name}: {_listed(sorted(array.stray))} failed and are in no slot any more; left out")
+
+    def _taken(self, names: list[str]) -> str | None:
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            return f"two of its members are on {twice[0]}"
+        used = sorted({self.users[name] for name in names if name in self.users})
+        return f"its drives are in {_listed(used)} too, and a drive can be in one array" if used else None
+
+    def _spare(self, name: str, chosen: Chosen) -> bool:
+        """Whether a spare or journal can be used; drives only, that nothing else uses."""
+        level = chosen.found.level.value if chosen.found.level is not None else ""
+        free = name not in self.users and name not in [member for member, _ in chosen.members]
+        if not free or name in self.found.arrays or level in (*NO_REDUNDANCY, "raid01", "raid3"):
+            self._note(f"{chosen.found.name}: {name} cannot wait as a spare or be its journal here; left out")
+            return False
+        return True
+
+    def _impossible(self, chosen: Chosen) -> str | None:
+        """Why the model cannot make an array, if so."""
+        fields = {key: value for key, value in chosen.fields.items() if key != "spares"}
+        fields["controller"] = chosen.found.controller
+        lost = len(chosen.failed)
+        try:
+            spec = ArraySpec.model_validate(fields)
+            size = 1 << 40
+            layout = spec.layout([size] * len(chosen.members))
+            gone = frozenset(slot for slot, (_, member) in enumerate(chosen.members) if member.state != "in use")
+            if gone and not layout.tolerates(gone):
+                return f"it has lost {lost} of {len(chosen.members)} members, more than {spec.level} survives"
+        except ValidationError as error:
+            return "; ".join(str(each["msg"]) for each in error.errors()[:2])
+        return None
+
+    def _match(self, chosen: Chosen, names: list[str], extra: list[str]) -> None:
+        """Find a drive of the catalogue for every drive of an array."""
+        needed = _member_bytes(chosen.found)
+        own = [name for name in names if name not in self.found.arrays]
+        short: list[str] = []
+        for name in [*own, *chosen.spares, *extra]:
+            if name in self.selection.drives:
+                continue
+            drive = self.found.drives.setdefault(name, FoundDrive(name, chosen.found.where))
+            _by_name(drive)
+            matched = match(drive, needed)
+            if isinstance(matched, str):
+                self._note(f"{chosen.found.name} is left out: {name}: {matched}")
+                self._forget(chosen.found.name)
+                return
+            self.selection.drives[name] = matched
+            if drive.capacity is not None and needed is not None and needed < _PART_USED * drive.capacity.value:
+                short.append(name)
+        if short and needed is not None:
+            used = f"{chosen.found.name} uses {format_size(needed)} of each drive"
+            self._note(f"{used}; the scenario gives it all of {_listed(short)}")
+        like = next((name for name in own if name in self.selection.drives), None)
+        for name, member in chosen.members:
+            if member.device is None and like is not None:
+                self.selection.drives[name] = self.selection.drives[like]
+                self.selection.copies[name] = like
+
+    def _forget(self, name: str) -> None:
+        """Take an array out again, with the drives that only it has."""
+        self.selection.arrays.pop(name, None)
+        self.users = {device: user for device, user in self.users.items() if user != name}
+        kept = {member for array in self.selection.arrays.values() for member, _ in array.members}
+        kept |= {device for array in self.selection.arrays.values() for device in (*array.spares, array.journal or "")}
+        self.selection.drives = {device: each for device, each in self.selection.drives.items() if device in kept}
+
+    def _drop_headless(self) -> None:
+        """Arrays of arrays that have been left out go too."""
+        while True:
+            gone = [
+                (name, member)
+                for name, array in self.selection.arrays.items()
+                for member, _ in array.members
+                if member in self.found.arrays and member not in self.selection.arrays
+            ]
+            if not gone:
+                return
+            name, member = gone[0]
+            self._note(f"{name} is left out: {member}, a part of it, is")
+            self._forget(name)
+
+    def _other_drives(self) -> None:
+        """The host's own disks that are in no array."""
+        solid, loose = [], []
+        behind = [name for name, drive in self.found.drives.items() if drive.seat is not None]
+        listed = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
+        for name, drive in self.found.drives.items():
+            disk = self._device(name)
+            known = disk in self.users or disk in self.found.arrays or disk in listed or disk != name
+            if known or name in behind or (drive.device_id is not None and self.found.controllers):
+                continue
+            if self._solid(name):
+                solid.append(name)
+            elif drive.logical or drive.loose or name.startswith(("sr", "fd", "nbd", "rbd", "drbd", "dm-")):
+                loose.append(name)
+            elif drive.capacity is not None or drive.rough_capacity is not None or drive.model is not None:
+                matched = match(drive, None)
+                if isinstance(matched, str):
+                    self._note(f"{name} is left out: {matched}")
+                else:
+                    self.selection.drives[name] = matched
+                    if drive.interface is not None and drive.interface.value == "virtual":
+                        self._note(f"{name} is a virtual disk: nothing tells what is behind it")
+        if solid:
+            self._note(f"{_listed(solid)}: no moving parts, and in no array; left out")
+        if loose:
+            self._note(f"{_listed(loose)}: not disks of this machine's own, or shown by a RAID controller; left out")
+        free = [name for name in behind if name not in self.users]
+        if free:
+            self._note(f"{_listed(free)}: behind a controller, and in no array that is simulated; left out")
+
+    def _nothing_left(self) -> None:
+        solid = [name for name in self.found.drives if self._solid(name)]
+        places = [array.where for array in self.found.arrays.values()]
+        places += [drive.where for drive in self.found.drives.values()]
+        where = places[0] if places else "inspect"
+        found = "found nothing to simulate"
+        if solid:
+            found = f"found only drives without moving parts: {_listed(solid)}"
+        elif self.selection.notes:
+            found += f" ({'; '.join(self.selection.notes[:3])})"
+        raise InputError(where, found, "allowed: an array, or a disk that turns, with its level, members and sizes")
+
+
+def _bytes(array: FoundArray) -> int:
+    return array.size.value if array.size is not None else 0
+
+
+def _member_bytes(array: FoundArray) -> int | None:
+    """Bytes that an array uses of each member."""
+    if array.member_size is not None and array.member_size.value:
+        return array.member_size.value
+    if array.size is None or not array.size.value or array.level is None:
+        return None
+    members, level = len(array.members), array.level.value
+    groups = array.groups.value if array.groups is not None else 1
+    copies = array.copies.value if array.copies is not None else 2
+    parity = {"raid4": 1, "raid5": 1, "raid6": 2, "raid50": groups, "raid60": 2 * groups}
+    if level == "raid1":
+        return array.size.value
+    if level in MIRROR_LEVELS:
+        return -(-array.size.value * max(1, copies) // members)
+    data = members - parity.get(level, 0) if level in (*PARITY_LEVELS, *NO_REDUNDANCY) else members
+    return -(-array.size.value // data) if data > 0 else None
+
+
+def _by_name(drive: FoundDrive) -> None:
+    """What the kernel's name of a disk tells: hda is parallel ATA."""
+    if drive.interface is None and drive.name.startswith("hd"):
+        drive.interface = Fact("pata", drive.where)
+
+
+def _listed(names: Iterable[str]) -> str:
+    all_names = list(names)
+    more = len(all_names) - _MOST_LISTED
+    return ", ".join(all_names) if more <= 0 else f"{', '.join(all_names[:_MOST_LISTED])} and {more} more"
