@@ -7,7 +7,7 @@ raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one na
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -25,6 +25,18 @@ NO_REDUNDANCY = ("linear", "raid0")
 _RAID1_ONLY = ("ataraid", "gmirror-load", "gmirror-prefer", "gmirror-split")
 """Policies of drivers that have no RAID 10 of their own, and no way to work on one."""
 _BITMAP_LEAST = 4096
+OPTION_LEVELS: dict[str, tuple[str, ...]] = {
+    "balance": MIRROR_LEVELS,
+    "prefer": ("raid1",),
+    "slice": MIRROR_LEVELS,
+    "write_mostly": ("raid1", "raid10"),
+    "bitmap": (*MIRROR_LEVELS, *PARITY_LEVELS),
+    "journal": PARITY_LEVELS,
+    "rmw_level": PARITY_LEVELS,
+    "stripe_cache": PARITY_LEVELS,
+    "round_robin": ("raid3",),
+}
+"""Options that only some levels have."""
 
 
 class ResyncSpec(Spec):
@@ -134,19 +146,9 @@ class ArraySpec(Spec):
 
     def _check_options(self) -> None:
         """Refuse options of other levels."""
-        given: dict[str, tuple[Any, Sequence[str]]] = {
-            "balance": (self.balance, MIRROR_LEVELS),
-            "prefer": (self.prefer, ("raid1",)),
-            "slice": (self.slice, MIRROR_LEVELS),
-            "write_mostly": (self.write_mostly, ("raid1", "raid10")),
-            "bitmap": (self.bitmap, (*MIRROR_LEVELS, *PARITY_LEVELS)),
-            "journal": (self.journal, PARITY_LEVELS),
-            "rmw_level": (self.rmw_level, PARITY_LEVELS),
-            "stripe_cache": (self.stripe_cache, PARITY_LEVELS),
-            "round_robin": (self.round_robin or None, ("raid3",)),
-        }
-        for field, (value, levels) in given.items():
-            if value not in (None, ()) and self.level not in levels:
+        for field, levels in OPTION_LEVELS.items():
+            value = getattr(self, field)
+            if value is not None and value is not False and value != () and self.level not in levels:
                 raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
         if self.resync is not None and self.level in NO_REDUNDANCY:
             raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))

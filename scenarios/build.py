@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..model.bio_split import largest_request_bytes, optimal_request_bytes
-from ..model.closed_load import ClosedLoad, DirectLoad, OpenLoad
+from ..model.closed_load import DirectLoad
 from ..model.cpu import Cpu
 from ..model.dd import Dd
 from ..model.dirty_memory import DirtyLimits, DirtyMemory
@@ -24,17 +24,17 @@ from ..model.parity_array import ParityArray
 from ..model.partition import Partition
 from ..model.process import Mount
 from ..model.raw_cache import RawCache, RawCacheSettings
-from ..model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
+from ..model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from .build_arrays import Arrays
 from .build_drives import Drives
+from .build_loads import FIRST_STREAM, Jobs
+from .observer import UNOBSERVED, Observer
 from .programs import FileSystemSpec, ProgramsSpec
 from .scenario import ScenarioSpec
 from .workloads import DdSpec, LoadSpec
 
 LOW_MEMORY_BYTES = 896 << 20
 """What a 32-bit x86 kernel maps directly; buffers of block devices lie there on Linux 2.4."""
-
-_FIRST_STREAM = 100
 
 
 class BuiltMachine:
@@ -46,18 +46,27 @@ class BuiltMachine:
         What to build.
     scale
         Programs run at this fraction of their size, on as much less memory.
+    observer
+        Sees each part when it is built.
     """
 
-    def __init__(self, scenario: ScenarioSpec, scale: int = 1) -> None:
+    def __init__(self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED) -> None:
         self.scenario = scenario
         self.scale = scale
+        self.observer = observer
         machine = scenario.machine
         self.kernel: KernelSpec = kernel(scenario.kernel)
         self.engine = Engine(scenario.seed)
+        observer.built_on(self.engine)
         self.cpu = Cpu(self.engine, machine.cpu.cores)
         self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
-        self._drives = Drives(self.engine, self.host, self.kernel, machine)
-        self._arrays = Arrays(self.engine, self.host, self.kernel, self._drives, scenario, scale)
+        observer.part(self.host)
+        self.memory = DirtyMemory(self._dirty_limits())
+        self.pages = PageMemory((machine.memory - machine.resident) // scale)
+        self._drives = Drives(self.engine, self.host, self.kernel, machine, observer)
+        self._arrays = Arrays(
+            self.engine, self.host, self.kernel, self._drives, scenario, self._device_cache, scale, observer
+        )
         self.disks = self._drives.disks
         self.queues = self._drives.queues
         self.links = self._drives.links
@@ -66,8 +75,7 @@ class BuiltMachine:
         self.controllers = self._arrays.controllers
         self.resyncs = self._arrays.resyncs
         self.spares = self._arrays.spares
-        self.memory = DirtyMemory(self._dirty_limits())
-        self.pages = PageMemory((machine.memory - machine.resident) // scale)
+        self.loops = self._arrays.loops
         workload = scenario.workload
         self.dds: list[Dd] = []
         self.loads: list[DirectLoad] = []
@@ -77,13 +85,15 @@ class BuiltMachine:
             self.mounts = {point: self._mount(spec) for point, spec in scenario.file_systems.items()}
         else:
             self.targets = [self._arrays.device(name) for name in workload.targets]
+        for target in self.targets:
+            observer.target(target)
         for name in scenario.busy_arrays:
             self._arrays.device(name)
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
             elif isinstance(workload, LoadSpec):
-                self.loads += self._jobs(number, target, workload)
+                self.loads += Jobs(self.engine, self.host, workload).on(number, target)
 
     @property
     def caches(self) -> list[RawCache | PageCache]:
@@ -157,24 +167,11 @@ class BuiltMachine:
 
     def _mount(self, spec: FileSystemSpec) -> Mount:
         device = self._arrays.device(spec.on)
-        array = self._md_array(spec.on)
-        section = self.kernel.cache
+        self.observer.target(device)
         kind = spec.settings()
-        whole = self.kernel.queue.max_request
-        # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole
-        # run, the seeks of each pass would count `scale` times.
-        settings = PageCacheSettings(
-            kind.block,
-            run_bytes=section.read_run,
-            flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
-            expire_s=EXPIRE_S / self.scale,
-            look_s=LOOK_S / math.sqrt(self.scale),
-            by_age=section.by_age,
-            task_plug=self.kernel.queue.task_plug,
-        )
         size = spec.size or device.capacity - spec.start
         partition = Partition(device, spec.start, size, self.scale, kind.group)
-        cache = PageCache(self.engine, self.host, partition, settings, self.pages, self.memory, self._read_ahead(array))
+        cache = self._cache(partition, spec.on, kind.block)
         system = FileSystem(
             self.engine,
             self.host,
@@ -187,6 +184,28 @@ class BuiltMachine:
         )
         return Mount(system, cache)
 
+    def _device_cache(self, name: str) -> PageCache:
+        """The page cache of a block device that a loop device is on."""
+        return self._cache(self._arrays.device(name), name, PAGE)
+
+    def _cache(self, device: Any, on: str, block: int) -> PageCache:
+        """A page cache with blocks of `block` bytes over the device called `on`, or over a part of it."""
+        array = self._md_array(on)
+        section = self.kernel.cache
+        whole = self.kernel.queue.max_request
+        # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole
+        # run, the seeks of each pass would count `scale` times.
+        settings = PageCacheSettings(
+            block,
+            run_bytes=section.read_run,
+            flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
+            expire_s=EXPIRE_S / self.scale,
+            look_s=LOOK_S / math.sqrt(self.scale),
+            by_age=section.by_age,
+            task_plug=self.kernel.queue.task_plug,
+        )
+        return PageCache(self.engine, self.host, device, settings, self.pages, self.memory, self._read_ahead(array))
+
     def _dd(self, number: int, target: Any, workload: DdSpec) -> Dd:
         section = self.kernel.cache
         array = self._md_array(workload.targets[number])
@@ -196,32 +215,6 @@ class BuiltMachine:
         if isinstance(array, ParityArray):
             settings = replace(settings, flush_run_bytes=section.flush_run)
         cache = RawCache(self.engine, self.host, target, settings, self.memory, self._read_ahead(array))
-        stream = _FIRST_STREAM + number
+        stream = FIRST_STREAM + number
         start = workload.start_of(number, target.capacity)
         return Dd(self.host, cache, workload.block_size, start, workload.size, stream=stream)
-
-    def _jobs(self, number: int, target: Any, workload: LoadSpec) -> list[DirectLoad]:
-        """The jobs of one target; sequential ones begin at equal distances."""
-        prices = self.host.prices
-        span = workload.span or target.capacity - workload.start
-        block = workload.block_size
-        sequential = workload.pattern == "sequential"
-        share = span // workload.jobs // block * block if sequential else span
-        jobs: list[DirectLoad] = []
-        for job in range(workload.jobs):
-            common: dict[str, Any] = {
-                "size": block,
-                "read_share": workload.read_share,
-                "sequential": sequential,
-                "start": workload.start + (job * share if sequential else 0),
-                "span": share,
-                "stream": _FIRST_STREAM + number * workload.jobs + job,
-                "name": f"{target.name}/load {job}",
-            }
-            if workload.iops is not None:
-                jobs.append(OpenLoad(self.engine, target, iops=workload.iops, **common))
-                continue
-            submit_s, complete_s = prices.read_call_s + prices.bio_s, prices.switch_s
-            cost: dict[str, Any] = {"submit_s": submit_s, "complete_s": complete_s, "cpu": self.cpu}
-            jobs.append(ClosedLoad(self.engine, target, depth=workload.depth, **common, **cost))
-        return jobs

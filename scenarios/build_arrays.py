@@ -30,7 +30,9 @@ from ..model.layouts import (
     StripedLayout,
 )
 from ..model.links import Path
+from ..model.loop_device import LoopDevice
 from ..model.mirror_array import MirrorArray
+from ..model.page_cache import PageCache
 from ..model.parity_array import ParityArray
 from ..model.parity_settings import ParitySettings
 from ..model.raid10_array import Raid10Array
@@ -44,6 +46,7 @@ from ..model.write_intent import ArrayMetadata, WriteIntentBitmap
 from .arrays import ArraySpec
 from .build_drives import Drives
 from .build_resync import resync_settings, resync_thread
+from .observer import UNOBSERVED, Observer
 from .scenario import ScenarioSpec
 
 
@@ -58,8 +61,12 @@ class Arrays:
         The drives.
     scenario
         The description.
+    cached
+        Makes the page cache of a device, by its name.
     scale
         Controllers have as much less memory for their caches, in a run of a fraction of the size.
+    observer
+        Sees each part.
 
     Attributes
     ----------
@@ -73,6 +80,8 @@ class Arrays:
         Threads that rebuild or check from the start, by the name of their array.
     spares
         What waits for members to fail, by the name of their array.
+    loops
+        Loop devices with a page cache below.
     """
 
     def __init__(
@@ -82,9 +91,13 @@ class Arrays:
         kernel: KernelSpec,
         drives: Drives,
         scenario: ScenarioSpec,
+        cached: Callable[[str], PageCache],
         scale: int = 1,
+        observer: Observer = UNOBSERVED,
     ) -> None:
+        self._cached = cached
         self._scale = scale
+        self.observer = observer
         self.engine = engine
         self.kernel = kernel
         self.scenario = scenario
@@ -96,6 +109,7 @@ class Arrays:
         self.firmwares: dict[str, Firmware] = {}
         self.resyncs: dict[str, Resync] = {}
         self.spares: dict[str, HotSpares] = {}
+        self.loops: dict[str, LoopDevice] = {}
 
     def device(self, name: str) -> Any:
         """A drive behind its queue, an array, a controller's volume, or an encrypted device."""
@@ -108,10 +122,18 @@ class Arrays:
                 self._devices[name] = self._array(name, self.scenario.arrays[name])
         return self._devices[name]
 
-    def _encrypted(self, name: str) -> CryptDevice:
+    def _encrypted(self, name: str) -> CryptDevice | LoopDevice:
         spec = self.scenario.encrypted[name]
         threads = 1 if spec.kind == "cryptoloop" else self._host.cpu.cores
-        return CryptDevice(self.engine, self.device(spec.on), self._host, 1.0 / spec.rate, threads=threads, name=name)
+        device: CryptDevice | LoopDevice
+        if spec.kind == "cryptoloop" and self.kernel.cache.loop_cached:
+            device = LoopDevice(self.engine, self._host, self._cached(spec.on), 1.0 / spec.rate, name)
+            self.loops[name] = device
+        else:
+            below = self.device(spec.on)
+            device = CryptDevice(self.engine, below, self._host, 1.0 / spec.rate, threads=threads, name=name)
+        self.observer.part(device)
+        return device
 
     def _array(self, name: str, spec: ArraySpec) -> Any:
         if spec.controller is not None:
@@ -131,6 +153,8 @@ class Arrays:
             self.firmwares[controller] = settings.firmware(self.engine, f"{controller} cpu")
             link = settings.host_link(controller)
             self._drives.links[controller] = link
+            self.observer.part(self.firmwares[controller])
+            self.observer.part(link)
         firmware = self.firmwares[controller]
 
         def behind(drive: str) -> Any:
@@ -141,6 +165,7 @@ class Arrays:
         array = builder.assemble(name, spec.layout([member.capacity for member in members]), members, spec.members)
         path = Path(tuple(self._drives.links[link] for link in (controller, *instance.links)))
         volume = RaidController(self.engine, name, array, settings.settings(), firmware, path)
+        self.observer.part(volume)
         self.controllers[name] = volume
         return self._drives.queued(volume, settings.queue_depth)
 
@@ -198,7 +223,9 @@ class _Builder:
         queue, layout = self._kernel.queue, getattr(array, "layout", None)
         if self._controller is not None or not queue.multiqueue or layout is None:
             return array
-        return behind_limit(array, layout, queue.max_request)
+        limited = behind_limit(array, layout, queue.max_request)
+        self._parent.observer.part(limited)
+        return limited
 
     def _nested(self, name: str, layout: NestedLayout, members: Sequence[Any], slots: Sequence[str]) -> Any:
         """Groups that survive their losses are degraded arrays; one that does not is a lost member of the outer."""
@@ -234,6 +261,7 @@ class _Builder:
         if hurt or (self._spec.spares and not isinstance(layout, StripedLayout)):
             members = [MemberSlot(member) for member in members]
         array: Any = self._made(name, layout, members, slots, failed)
+        self._parent.observer.part(array)
         self._parent.arrays[name] = array
         if isinstance(array, StripeArray):
             return array

@@ -27,6 +27,7 @@ from ..model.schedulers import (
 from ..model.schedulers.disksort import Disksort
 from ..model.write_throttle import WriteBackThrottle
 from .machine import MachineSpec
+from .observer import UNOBSERVED, Observer
 
 Queue = BlockQueue | BlkMqQueue
 """A device behind a kernel's request queue."""
@@ -43,10 +44,15 @@ class Drives:
         The clock; who pays for commands; whose queues the drives stand behind.
     machine
         The description.
+    observer
+        Sees each part.
     """
 
-    def __init__(self, engine: Engine, host: Host, kernel: KernelSpec, machine: MachineSpec) -> None:
+    def __init__(
+        self, engine: Engine, host: Host, kernel: KernelSpec, machine: MachineSpec, observer: Observer = UNOBSERVED
+    ) -> None:
         self._engine = engine
+        self._observer = observer
         self._host = host
         self._kernel = kernel
         self._machine = machine
@@ -57,6 +63,8 @@ class Drives:
         for name, channel in machine.channels.items():
             lock = AtaChannel(name) if channel.kind == "ata" else None
             self.channels[name] = (Link(name, channel.rate), lock)
+        for link in (*self.links.values(), *(cable for cable, _ in self.channels.values())):
+            observer.part(link)
         self.disks: dict[str, HardDisk] = {}
         self.queues: dict[str, Queue] = {}
 
@@ -71,7 +79,9 @@ class Drives:
         """A drive behind a controller's own queue: sorted and merged, and never plugged."""
         depth = min(self._machine.drives[name].spec().queue_depth, controller.drive_queue_depth)
         scheduler = DriveOrder(controller.drive_request, controller.destage_wait)
-        return BlockQueue(self._engine, firmware, self.disk(name), scheduler, depth, _UNLIMITED, _UNLIMITED, None)
+        queue = BlockQueue(self._engine, firmware, self.disk(name), scheduler, depth, _UNLIMITED, _UNLIMITED, None)
+        self._observer.part(queue)
+        return queue
 
     def disk(self, name: str) -> HardDisk:
         """A drive on its cable."""
@@ -81,10 +91,16 @@ class Drives:
             cable, lock = self.channels[instance.channel]
             path = Path((cable, *(self.links[link] for link in channel.links)))
             self.disks[name] = HardDisk(self._engine, instance.spec(), name, path, lock)
+            self._observer.part(self.disks[name])
         return self.disks[name]
 
     def queued(self, device: Device, depth: int) -> Queue:
         """A device behind a request queue of the host's kernel that keeps `depth` commands at it."""
+        queue = self._queue(device, depth)
+        self._observer.part(queue)
+        return queue
+
+    def _queue(self, device: Device, depth: int) -> Queue:
         section = self._kernel.queue
         scheduler = self._scheduler(device.name)
         if section.multiqueue:

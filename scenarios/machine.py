@@ -118,12 +118,15 @@ class DriveInstance(Spec):
         Its Linux block major number.
     overrides
         Fields of the catalogue's drive that are different in this one.
+    price
+        What it costs, in any currency that all prices of the machine are in.
     """
 
     model: str
     channel: str
     major: int = Field(default=8, ge=0)
     overrides: dict[str, Any] = Field(default_factory=dict)
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     def entry(self) -> DriveSpec:
         """The catalogue's drive."""
@@ -146,11 +149,14 @@ class ControllerInstance(Spec):
         Links between it and the host's memory, beyond its own host interface.
     overrides
         Fields of the catalogue's controller that are different in this one: another cache, a failed battery.
+    price
+        What it costs.
     """
 
     model: str
     links: tuple[str, ...] = ()
     overrides: dict[str, Any] = Field(default_factory=dict)
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     def entry(self) -> ControllerSpec:
         """The catalogue's controller."""
@@ -174,6 +180,8 @@ class MachineSpec(Spec):
     channels: dict[str, ChannelSpec]
     drives: dict[str, DriveInstance]
     controllers: dict[str, ControllerInstance] = Field(default_factory=dict)
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What it costs without drives and controllers."""
 
     @model_validator(mode="after")
     def _connected(self, info: ValidationInfo) -> Self:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from ..model.resync import Resync
 from ..model.statistics import LatencyHistogram, Usage
 from .build import BuiltMachine
-from .prediction import RebuildProgress
+from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
@@ -42,6 +42,7 @@ class Run(ABC):
         for controller in machine.controllers.values():
             controller.start_statistics(now)
         self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
+        machine.observer.begin()
 
     @property
     def span(self) -> float:
@@ -74,7 +75,7 @@ class Run(ABC):
             found.append(RebuildProgress(name, resync.action, rate, per_member, position))
         return tuple(found)
 
-    def latencies(self) -> dict[str, dict[str, float]]:
+    def histograms(self) -> dict[str, LatencyHistogram]:
         """Latencies of all caches' requests, by "read" and "write" where there were any."""
         machine = self.machine
         found = {}
@@ -85,14 +86,28 @@ class Run(ABC):
             for load in machine.loads:
                 merged.merge(load.write_latency if op else load.read_latency)
             if merged.count:
-                found[name] = {
-                    "n": float(merged.count),
-                    "mean_s": merged.mean,
-                    "min_s": merged.min,
-                    "max_s": merged.max,
-                    **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
-                }
+                found[name] = merged
         return found
+
+    def latencies(self) -> dict[str, dict[str, float]]:
+        """The same summed up."""
+        return {
+            name: {
+                "n": float(merged.count),
+                "mean_s": merged.mean,
+                "min_s": merged.min,
+                "max_s": merged.max,
+                **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
+            }
+            for name, merged in self.histograms().items()
+        }
+
+    def latency_bins(self) -> dict[str, LatencyBins]:
+        """The same as counts: see :attr:`.prediction.Prediction.latency_bins`."""
+        return {
+            name: tuple((1e-9 * nanoseconds, float(count)) for nanoseconds, count in merged.bins())
+            for name, merged in self.histograms().items()
+        }
 
     def usages(self) -> tuple[Usage, ...]:
         """How busy everything was during the measurement."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..model.statistics import Usage
+from ..model.statistics import Estimate, Usage
+
+LatencyBins = tuple[tuple[float, float], ...]
+"""Latencies (s), ascending, each with how many I/Os had it, within 1/128 of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,21 @@ class Prediction:
         "STEP.FIGURE", what the program itself reports.
     reports
         What each step of a workload of programs prints, by its title.
+    estimates
+        Of a load of direct I/O: the 90 % intervals of "rate", "iops", "mean_seconds" (latency of all I/Os),
+        "read_mean_seconds", "read_p99_seconds", and the same of writes.
+    saturated
+        An open load sends more than the devices take: `rate` and `iops` are what they take, and the latencies, which
+        would grow for ever, have no meaning.
+    precision_reached
+        Of a load with a precision: half-width of the interval over the value, of the throughput, or of the mean
+        latency of an open load. More than was asked for if the longest time was over, or up to 5 % if the load is
+        saturated; infinite if the machine had not settled then, so that nothing is known.
+    phases
+        Of a load with phases: what each gives, by its name; the rest is then the mean of the day, and `figures` and
+        `estimates` have theirs as "PHASE.FIGURE" too.
+    latency_bins
+        The same I/Os as `latencies`, counted.
     scale
         The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.program_run`.
     """
@@ -91,3 +109,8 @@ class Prediction:
     figures: dict[str, float]
     reports: dict[str, str] = field(default_factory=dict)
     scale: int = 1
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+    saturated: bool = False
+    precision_reached: float | None = None
+    phases: dict[str, Prediction] = field(default_factory=dict)
+    latency_bins: dict[str, LatencyBins] = field(default_factory=dict)

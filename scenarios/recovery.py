@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ..model.errors import InputError
 from .arrays import ArraySpec
 from .measured_run import Run
+from .observer import UNOBSERVED, Observer
 from .prediction import Prediction
 from .run import simulate
 from .sample import Sample
@@ -50,9 +51,14 @@ class Recovery:
 
 
 def recovery(
-    scenario: ScenarioSpec, sample: Sample | None = None, watch: Callable[[Run], None] | None = None
+    scenario: ScenarioSpec,
+    sample: Sample | None = None,
+    watch: Callable[[Run], None] | None = None,
+    observer: Observer = UNOBSERVED,
 ) -> Recovery:
     """Run a scenario with a rebuild, without it, and without the failure; `sample` and `watch` as for `simulate`.
+
+    `observer` sees the run with the rebuild.
 
     Raises
     ------
@@ -63,7 +69,8 @@ def recovery(
         raise InputError("arrays", "no member is being rebuilt", "allowed: an array with `failed` and `rebuilding`")
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
-    return Recovery(*(simulate(each, sample, watch) for each in (scenario, degraded, whole)))
+    rebuilding = simulate(scenario, sample, watch, observer)
+    return Recovery(rebuilding, *(simulate(each, sample, watch) for each in (degraded, whole)))
 
 
 def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:

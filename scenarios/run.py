@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..model.dd import Dd
@@ -17,7 +18,10 @@ from ..model.errors import ArrayFailed, FileSystemFull, InputError
 from ..model.quantities import format_duration
 from ..model.statistics import bottleneck
 from .build import BuiltMachine
+from .load_run import LoadRun
 from .measured_run import Run
+from .observer import UNOBSERVED, Observer
+from .phases import simulate_phases
 from .prediction import Prediction
 from .program_run import ProgramRun, scale_for
 from .programs import ProgramsSpec
@@ -38,7 +42,10 @@ _REBUILD_READS = 4
 
 
 def simulate(
-    scenario: ScenarioSpec, sample: Sample | None = None, watch: Callable[[Run], None] | None = None
+    scenario: ScenarioSpec,
+    sample: Sample | None = None,
+    watch: Callable[[Run], None] | None = None,
+    observer: Observer = UNOBSERVED,
 ) -> Prediction:
     """Simulate a scenario.
 
@@ -50,6 +57,8 @@ def simulate(
         How much of it; default :class:`Sample`.
     watch
         Called with every run (one, or two for a long write) before it begins, by whoever wants to follow it.
+    observer
+        Sees every part of the machine when it is built.
 
     Returns
     -------
@@ -62,7 +71,7 @@ def simulate(
         If a member fails before an array has recovered from the last failure, or the time is too short for an I/O.
     """
     try:
-        prediction = _simulated(scenario, sample or Sample(), watch or _unwatched)
+        prediction = _simulated(scenario, sample or Sample(), watch or _unwatched, observer)
     except ArrayFailed as error:
         raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
     except FileSystemFull as error:
@@ -77,25 +86,23 @@ def _unwatched(_: Run) -> None:
     """Nobody follows the run."""
 
 
-def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None]) -> Prediction:
+def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:
     if isinstance(scenario.workload, LoadSpec):
-        load = LoadRun(BuiltMachine(scenario), sample)
-        watch(load)
-        prediction = _prediction(load, scenario.workload.duration, load.run())
-        return replace(prediction, figures=prediction.figures | _latency_figures(prediction))
+        part = partial(_load_prediction, sample=sample, observer=observer)
+        return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
     if isinstance(scenario.workload, ProgramsSpec):
-        programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample)), sample)
+        programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample), observer), sample)
         watch(programs)
         rate = programs.run()
         prediction = _prediction(programs, programs.span * programs.scale, rate, programs.figures)
         return replace(prediction, reports=programs.reports)
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
-        run = ReadRun(BuiltMachine(scenario), sample)
+        run = ReadRun(BuiltMachine(scenario, observer=observer), sample)
         watch(run)
         seconds = run.run() * scenario.workload.size
         return _prediction(run, seconds, total / seconds)
-    free = WriteRun(BuiltMachine(scenario), sample, throttled=False)
+    free = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=False)
     watch(free)
     free.run()
     limits = free.kernel_limits
@@ -103,12 +110,31 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     fills_after = room / free.growth if free.growth > 0 else float("inf")
     if fills_after * free.rate >= total:
         return _prediction(free, total / free.rate, free.rate)
-    throttled = WriteRun(BuiltMachine(scenario), sample, throttled=True)
+    throttled = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=True)
     watch(throttled)
     throttled.run()
     steady = _rate_without_growth(free, throttled)
     seconds = fills_after + (total - fills_after * free.rate) / steady
     return _prediction(min(free, throttled, key=lambda run: abs(run.growth)), seconds, total / seconds)
+
+
+def _load_prediction(
+    scenario: ScenarioSpec, watch: Callable[[Run], None], sample: Sample, observer: Observer
+) -> Prediction:
+    workload = scenario.workload
+    assert isinstance(workload, LoadSpec)
+    load = LoadRun(BuiltMachine(scenario, observer=observer), sample)
+    watch(load)
+    rate = load.run()
+    asked = workload.precision is not None
+    prediction = _prediction(load, load.span if asked else workload.duration, rate)
+    return replace(
+        prediction,
+        figures=prediction.figures | _latency_figures(prediction),
+        estimates=load.estimates,
+        saturated=load.saturated,
+        precision_reached=load.precision_reached,
+    )
 
 
 def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
@@ -136,6 +162,7 @@ def _prediction(run: Run, seconds: float, rate: float, figures: dict[str, float]
         usages=usages,
         bottleneck=bottleneck(usages),
         latencies=latencies,
+        latency_bins=run.latency_bins(),
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
         rebuilds=run.rebuilds(),
         events=machine.engine.scheduled_events,
@@ -151,27 +178,6 @@ def _latency_figures(prediction: Prediction) -> dict[str, float]:
         for op, values in prediction.latencies.items()
         for name in ("mean", "p99")
     }
-
-
-class LoadRun(Run):
-    """Direct I/O for a given time."""
-
-    @property
-    def share(self) -> float:
-        """See :attr:`Run.share`."""
-        workload = self.machine.scenario.workload
-        assert isinstance(workload, LoadSpec)
-        return self.machine.engine.now / (workload.warm_up + workload.duration)
-
-    def run(self) -> float:
-        """Bytes per second of all jobs together."""
-        workload, engine = self.machine.scenario.workload, self.machine.engine
-        assert isinstance(workload, LoadSpec)
-        if workload.warm_up:
-            engine.run(until=workload.warm_up)
-        self._begin()
-        engine.run(until=workload.warm_up + workload.duration)
-        return sum(load.bytes for load in self.machine.loads) / workload.duration
 
 
 class _DdRun(Run):

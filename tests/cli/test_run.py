@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
+from raidsim.calibration.model_interval import figure_kind, model_interval
 from raidsim.cli import main as cli
-from raidsim.cli.run import document
+from raidsim.cli import run as run_module
+from raidsim.cli.run_document import document
 from raidsim.model.spec_errors import load_spec
+from raidsim.scenarios.relief import relief
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
@@ -72,7 +75,17 @@ def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) ->
     lines = out.splitlines()
     assert lines[0].rstrip() == "RAID 5 [mixed] :x: (linux-6.1)"
     assert "reads/s and" in lines[1]
-    assert "bottleneck: " in lines[2]
+    assert " ± " in lines[1]
+    assert lines[-7].startswith("bottleneck: ")
+    told = " ".join(" ".join(lines[-7:]).split())
+    for words in (
+        "With drives ten times as fast (seeks, rotation, media rate): ",
+        " times as fast; then ",
+        "± is the 90 % interval of this simulation alone.",
+        "Real machines: a factor of ",
+        "figures of this kind (random access)",
+    ):
+        assert words in told
     for words in ("Latency (ms)", "p99.9", "How busy, over 500 ms", "queue", "writes/s", "pci", *DRIVES):
         assert words in out
     assert max(map(len, lines)) <= 100
@@ -93,7 +106,14 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert (status, err) == (0, "")
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
-    assert set(printed) == {*names, "member_ios", "rebuilds", "events", "figures", "reports", "scale"}
+    names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
+    assert set(printed) == {*names, "precision_reached", "relief", "model_interval"}
+    without, right = printed["relief"], printed["model_interval"]
+    assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}
+    assert set(right) == {"low", "high", "factor", "figures", "reports", "kinds"}
+    assert right["low"] * right["factor"] == pytest.approx(printed["rate"])
+    assert right["high"] / right["factor"] == pytest.approx(printed["rate"])
+    assert set(printed["estimates"]["rate"]) == {"mean", "half_width", "confidence", "batches", "correlated"}
     latencies = {f"{op}_{name}_seconds" for op in ("read", "write") for name in ("mean", "p99")}
     assert set(printed["figures"]) == {"rate", "seconds", "iops", *latencies}
     assert (printed["reports"], printed["scale"]) == ({}, 1)
@@ -103,7 +123,94 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert {op: set(figures) for op, figures in printed["latencies"].items()} == {"read": LATENCY, "write": LATENCY}
     assert printed["rebuilds"] == []
     spec = load_spec(ScenarioSpec, path)
-    assert printed == json.loads(json.dumps(document(spec, simulate(spec))))
+    prediction = simulate(spec)
+    made = document(spec, prediction, None, relief(spec, prediction), model_interval(figure_kind(spec.workload)))
+    assert printed == json.loads(json.dumps(made))
+
+
+def test_set_changes_the_scenario(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--set` by alias and by path is what a changed file would give; what means nothing is refused."""
+    path = written(tmp_path, described())
+    changed = json.loads(raidsim(path, "--set", "layout=raid6", "--set", "workload.depth=2", "--json")[1])
+    made = described(depth=2)
+    made["arrays"]["md0"]["level"] = "raid6"
+    assert changed == json.loads(raidsim(written(tmp_path, made), "--json")[1])
+    status, out, err = raidsim(path, "--set", "dephth=2")
+    assert (status, out) == (2, "")
+    assert "dephth" in err
+
+
+def told(out: str) -> str:
+    """The words of an output, however they are broken into lines."""
+    return " ".join(out.split())
+
+
+def test_relief_can_be_left_out(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--no-relief` runs once: nothing is said of it, and JSON has null."""
+    path = written(tmp_path, described())
+    shown = told(raidsim(path, "--no-relief")[1])
+    assert "ten times as fast" not in shown
+    assert "left out" not in shown
+    assert json.loads(raidsim(path, "--no-relief", "--json")[1])["relief"] is None
+
+
+def test_a_long_run_is_not_made_twice_unasked(
+    raidsim: Raidsim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond some events the second run is left out, which is said; `--relief` makes it all the same."""
+    monkeypatch.setattr(run_module, "_MOST_EVENTS", 10)
+    path = written(tmp_path, described())
+    shown = told(raidsim(path)[1])
+    assert "was left out, because that takes as long again (--relief)" in shown
+    assert "ten times as fast" not in shown
+    shown = told(raidsim(path, "--relief")[1])
+    assert "left out" not in shown
+    assert "With drives ten times as fast" in shown
+
+
+def test_an_idle_array_is_told_what_more_outstanding_would_give(raidsim: Raidsim, tmp_path: Path) -> None:
+    """One I/O at a time saturates nothing: four times as many are tried, and what that costs in latency is told."""
+    shown = told(raidsim(written(tmp_path, described(depth=1)))[1])
+    assert "With 4 times as many I/Os outstanding (depth 4): " in shown
+    assert "reads take " in shown
+
+
+def test_an_open_load_is_told_its_latency(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Its rate is what was asked for: no interval of real machines around it, and relief in milliseconds."""
+    path = written(tmp_path, described(depth=1, iops=40, duration="2s"))
+    shown = told(raidsim(path)[1])
+    assert " instead of " in shown
+    assert "p99 " in shown
+    assert "is not known: no report gives any" in shown
+    assert json.loads(raidsim(path, "--json")[1])["model_interval"] is None
+
+
+def test_a_load_that_is_too_much_says_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Latencies that grow for ever are not shown as if they meant something; the counter-test is the one above."""
+    path = written(tmp_path, described(depth=1, iops=500, duration="10s"))
+    shown = raidsim(path)[1]
+    assert "saturated: more is sent than the devices take" in shown
+    assert "which is all that is sent, reads take " in told(shown)
+    assert "Latency (ms)" not in shown
+    printed = json.loads(raidsim(path, "--json", "--no-relief")[1])
+    assert printed["saturated"] is True
+    assert printed["model_interval"] is not None
+
+
+def test_a_precision_says_what_it_came_to(raidsim: Raidsim, tmp_path: Path) -> None:
+    """How long was measured and how well the rate is known."""
+    shown = told(raidsim(written(tmp_path, described(precision="5%", duration="60s")), "--no-relief")[1])
+    assert "of simulated time, until it was known to 5 %" in shown
+
+
+def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A day has a row for each of its phases, and the busiest is named as the bottleneck's."""
+    phases = [{"name": "night", "lasts": "16h", "depth": 1}, {"name": "office", "lasts": "8h", "depth": 16}]
+    path = written(tmp_path, described(phases=phases, depth=1))
+    shown = raidsim(path)[1]
+    for words in ("Phases (above: the day)", "night", "office", "during office"):
+        assert words in shown
+    assert set(json.loads(raidsim(path, "--json")[1])["phases"]) == {"night", "office"}
 
 
 def rebuilding() -> dict[str, Any]:

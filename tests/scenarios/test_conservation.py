@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.arrays import PARITY_LEVELS
 from raidsim.scenarios.build import BuiltMachine
-from raidsim.scenarios.run import LoadRun
+from raidsim.scenarios.load_run import LoadRun
 from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document

@@ -16,9 +16,10 @@ from raidsim.model.closed_load import ClosedLoad
 from raidsim.model.errors import ArrayFailed, InputError
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.build import BuiltMachine
+from raidsim.scenarios.load_run import LoadRun
 from raidsim.scenarios.prediction import Prediction
 from raidsim.scenarios.programs import ProgramsSpec
-from raidsim.scenarios.run import LoadRun, simulate
+from raidsim.scenarios.run import simulate
 from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import Devices, ScenarioSpec
 from raidsim.tests.scenarios.random_documents import Document, documents

@@ -1,0 +1,51 @@
+"""`raidsim advise`: which layouts meet a requirement, why the others do not, and what would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..scenarios.advice import advise
+from ..scenarios.requirement import read_requirement
+from ..validation.plot import check_plot_file
+from .advise_plot import draw_advice
+from .advise_tables import document, print_advice
+from .predict_tables import tables_console
+from .progress import progress_share
+
+
+def advise_command(
+    requirement: Annotated[Path, typer.Argument(help="A requirement file (YAML).")],
+    sets: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change the requirement; repeatable.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw what meets it: cost or drives against p99.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Find the layouts that meet a requirement, ranked; say why the others do not, and what would do.
+
+    Exit status: 0 if something meets it, 1 if nothing does.
+    """
+    if plot is not None:
+        check_plot_file(plot)
+    wanted = read_requirement(requirement, sets or ())
+    share = [0.0]
+
+    def watch(done: int, known: int) -> None:
+        share[0] = max(share[0], done / (known + 1))
+
+    with progress_share("simulating designs") as follow:
+        follow(lambda: share[0])
+        advice = advise(wanted, workers, watch)
+    if plot is not None:
+        draw_advice(advice, plot)
+    if as_json:
+        typer.echo(json.dumps(document(advice), allow_nan=False))
+    else:
+        print_advice(tables_console(), advice)
+    if not advice.ranked:
+        raise typer.Exit(1)

@@ -1,0 +1,101 @@
+"""`raidsim compare`: designs side by side under the same requests."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..model.errors import InputError
+from ..model.quantities import parse_fraction, parse_time
+from ..scenarios.alternatives import designs_of, on_common_span
+from ..scenarios.document import parse_alternatives, read_document
+from ..scenarios.load_curve import FEWEST_POINTS, POINTS
+from ..scenarios.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings, compare, runs_planned
+from ..scenarios.task_pool import TaskPool
+from ..validation.plot import check_plot_file
+from .compare_document import comparison_document
+from .compare_plot import draw_curves
+from .compare_tables import print_comparison
+from .predict_tables import tables_console
+from .progress import progress_share
+from .scenario_options import ScenarioArgument, SetOption
+
+_MOST_POINTS = 40
+
+
+def compare_command(
+    scenario: ScenarioArgument,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="PATH=A,B,...",
+            help="What differs: layout=raid5,raid6,raid10; repeated: all combinations.",
+        ),
+    ] = None,
+    sets: SetOption = None,
+    baseline: Annotated[
+        int | None, typer.Option("--baseline", metavar="N", help="Compare with design N; default: the first.")
+    ] = None,
+    replications: Annotated[
+        int, typer.Option("--replications", min=1, max=MOST_REPLICATIONS, help="Runs of each design.")
+    ] = REPLICATIONS,
+    precision: Annotated[
+        str | None,
+        typer.Option("--precision", metavar="SHARE", help="More runs until the means are known to so much (2%)."),
+    ] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild/--no-rebuild", help="Simulate how long a rebuild takes.")] = True,
+    replacement: Annotated[
+        str, typer.Option("--replacement", metavar="TIME", help="Until a failed drive is replaced without a spare.")
+    ] = "24h",
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Response time against offered load, for each design.")
+    ] = False,
+    points: Annotated[
+        int, typer.Option("--points", min=FEWEST_POINTS, max=_MOST_POINTS, help="Of each curve.")
+    ] = POINTS,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the curves (svg, png or pdf); with --curve.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Compare designs side by side under the same requests."""
+    if not vary and not curve:
+        raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
+    if plot is not None and not curve:
+        raise InputError("--plot", "found it without --curve", "allowed: with --curve")
+    if plot is not None:
+        check_plot_file(plot)
+    settings = Settings(
+        replications=replications,
+        precision=None if precision is None else _precision(precision),
+        baseline=baseline,
+        rebuild=rebuild,
+        replacement_s=parse_time(replacement, "--replacement"),
+        curve_points=points if curve else 0,
+    )
+    document = read_document(scenario, sets or [])
+    varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]
+    designs, span = on_common_span(designs_of(document, varied))
+    planned = max(1, runs_planned(designs, settings))
+    with TaskPool(workers or os.cpu_count() or 1) as pool, progress_share("simulating") as follow:
+        follow(lambda: pool.done / planned)
+        found = compare(designs, settings, pool)
+    if plot is not None:
+        draw_curves(document.title, found, plot)
+    if as_json:
+        typer.echo(json.dumps(comparison_document(document.title, found, settings, span), allow_nan=False))
+    else:
+        print_comparison(tables_console(), document.title, found, settings, span)
+
+
+def _precision(text: str) -> float:
+    value = parse_fraction(text, "--precision")
+    if not 0.0005 <= value < 1:
+        raise InputError("--precision", f"found {text}", "allowed: 0.05% to 99%")
+    return value

@@ -1,0 +1,255 @@
+"""What would happen without the bottleneck: the same scenario with what limits taken away.
+
+A link, a CPU or a controller's processor is made a thousand times as fast. That cannot be done to drives, which would
+be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), and keep firmware, buffer and
+interface. Where nothing is saturated and a load keeps its I/Os outstanding, these are what limits, so there are four
+times as many of them. A load that comes by itself (open) or does one thing after the other (dd, programs) waits for its
+busiest part even so, and that is taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..model.usage import Limit, Usage, limit
+from .machine import ControllerInstance, DriveInstance, MachineSpec
+from .measured_run import Run
+from .prediction import Prediction
+from .run import simulate
+from .sample import Sample
+from .scenario import ScenarioSpec
+from .workloads import MOST_OUTSTANDING, LoadSpec
+
+WITHOUT_LIMIT = 1000.0
+"""How much faster links and processors get."""
+FASTER_DRIVES = 10.0
+"""How much faster the drives' mechanics get."""
+MORE_OUTSTANDING = 4
+"""How many times as many I/Os are outstanding where nothing is saturated."""
+SHORTER = 5.0
+"""With faster drives the same number of I/Os takes less time; so much shorter is the run of a closed load."""
+
+_MECHANICS_S = (
+    "seek_track_to_track",
+    "seek_average",
+    "seek_full_stroke",
+    "write_settle",
+    "head_switch",
+    "head_skew",
+    "cylinder_skew",
+)
+_MECHANICS_RATES = ("rotation", "outer_media_rate", "inner_media_rate")
+_FIRMWARE_S = ("command", "write_page", "drive_command", "stripe")
+
+ReliefKind = Literal["limit", "busiest", "outstanding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relieved:
+    """A scenario without its bottleneck.
+
+    Attributes
+    ----------
+    what
+        What is other than before, in words: "link pci without limit".
+    kind
+        Whether that was saturated ("limit"), only the busiest part ("busiest"), or the I/Os outstanding.
+    scenario
+        The scenario with it.
+    """
+
+    what: str
+    kind: ReliefKind
+    scenario: ScenarioSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """What happens without the bottleneck.
+
+    Attributes
+    ----------
+    what, kind
+        As in :class:`Relieved`.
+    prediction
+        What the relieved scenario gives.
+    """
+
+    what: str
+    kind: ReliefKind
+    prediction: Prediction
+
+    @property
+    def then(self) -> str:
+        """What limits then, in words."""
+        found = limit(busiest_phase(self.prediction).usages)
+        if found is None:
+            return "then nothing is busy"
+        if found.saturated:
+            return f"then limited by {found.words}"
+        return f"then nothing is saturated, busiest is {found.words}"
+
+
+def relief(
+    scenario: ScenarioSpec,
+    prediction: Prediction,
+    sample: Sample | None = None,
+    watch: Callable[[Run], None] | None = None,
+) -> Relief | None:
+    """Run a scenario without what limited it.
+
+    Parameters
+    ----------
+    scenario, prediction
+        What was run, and what it gave.
+    sample, watch
+        As for :func:`.run.simulate`.
+
+    Returns
+    -------
+    Relief or None
+        None if nothing was busy, or there cannot be more I/Os outstanding.
+    """
+    changed = relieved(scenario, busiest_phase(prediction).usages)
+    if changed is None:
+        return None
+    return Relief(changed.what, changed.kind, simulate(changed.scenario, sample, watch))
+
+
+def busiest_phase(prediction: Prediction) -> Prediction:
+    """Of a load with phases the one in which something was busiest; else the prediction itself."""
+
+    def most(phase: Prediction) -> float:
+        return max((usage.utilisation for usage in phase.usages), default=0.0)
+
+    return max(prediction.phases.values(), key=most, default=prediction)
+
+
+def is_open(scenario: ScenarioSpec) -> bool:
+    """Whether the load sends at its own pace, at least in one phase, so that it gets no more if more could be had."""
+    workload = scenario.workload
+    if not isinstance(workload, LoadSpec):
+        return False
+    return any(load.job_iops is not None for _, _, load in workload.parts())
+
+
+def relieved(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Relieved | None:
+    """The scenario without what limits it, as :func:`relief` says."""
+    found = limit(usages)
+    if found is None:
+        return None
+    workload = scenario.workload
+    if not found.saturated and isinstance(workload, LoadSpec) and not is_open(scenario):
+        return _more_outstanding(scenario, workload)
+    kind: ReliefKind = "limit" if found.saturated else "busiest"
+    if found.parts[0].kind == "disk":
+        return Relieved("drives ten times as fast (seeks, rotation, media rate)", kind, _faster_drives(scenario))
+    return Relieved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
+
+
+def _words(found: Limit) -> str:
+    names = sorted(part.name for part in found.parts)
+    kind = found.parts[0].kind
+    if kind == "cpu":
+        return " and ".join("the CPU" if name == "cpu" else f"the processor of {_owner(name)}" for name in names)
+    return f"{kind} {names[0]}" if len(names) == 1 else f"{kind}s {', '.join(names)}"
+
+
+def _owner(processor: str) -> str:
+    """The controller whose processor is called so."""
+    return processor.removesuffix(" cpu")
+
+
+def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | None:
+    factor = MORE_OUTSTANDING
+    deepest = max([workload.depth, *(phase.depth or 1 for phase in workload.phases)])
+    if factor * deepest * workload.jobs * len(workload.targets) > MOST_OUTSTANDING:
+        return None
+    phases = tuple(
+        phase if phase.depth is None else phase.model_copy(update={"depth": factor * phase.depth})
+        for phase in workload.phases
+    )
+    more = workload.model_copy(update={"depth": factor * workload.depth, "phases": phases})
+    each = "" if workload.phases else f" (depth {more.depth:,})"
+    what = f"{factor} times as many I/Os outstanding{each}"
+    return Relieved(what, "outstanding", scenario.model_copy(update={"workload": more}))
+
+
+def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
+    machine = scenario.machine
+    drives = {name: _faster(instance) for name, instance in machine.drives.items()}
+    faster: dict[str, Any] = {"machine": machine.model_copy(update={"drives": drives})}
+    workload = scenario.workload
+    timed = scenario.failures or scenario.busy_arrays or is_open(scenario)
+    if isinstance(workload, LoadSpec) and workload.precision is None and not timed:
+        shorter = {"duration": workload.duration / SHORTER, "warm_up": workload.warm_up / SHORTER}
+        faster["workload"] = workload.model_copy(update=shorter)
+    return scenario.model_copy(update=faster)
+
+
+def _faster(instance: DriveInstance) -> DriveInstance:
+    spec = instance.spec()
+    values: dict[str, Any] = {name: getattr(spec, name) * FASTER_DRIVES for name in _MECHANICS_RATES}
+    for name in _MECHANICS_S:
+        seconds = getattr(spec, name)
+        if seconds is not None:
+            values[name] = seconds / FASTER_DRIVES
+    return instance.model_copy(update={"overrides": {**instance.overrides, **values}})
+
+
+def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
+    names = {part.name for part in found.parts}
+    changes: dict[str, Any] = {}
+    if found.parts[0].kind == "link":
+        changes["machine"] = _fast_links(scenario.machine, names)
+    else:
+        if "cpu" in names:
+            changes["path_length"] = scenario.path_length / WITHOUT_LIMIT
+            changes["encrypted"] = {
+                name: layer.model_copy(update={"rate": layer.rate * WITHOUT_LIMIT})
+                for name, layer in scenario.encrypted.items()
+            }
+        changes["machine"] = _fast_processors(scenario.machine, {_owner(name) for name in names - {"cpu"}})
+    return scenario.model_copy(update=changes)
+
+
+def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
+    """Links, cables, and what connects controllers to the host."""
+    links = {
+        name: link.model_copy(
+            update={
+                "rate": link.rate * WITHOUT_LIMIT,
+                "write_rate": None if link.write_rate is None else link.write_rate * WITHOUT_LIMIT,
+                "per_transfer": 0.0,
+            }
+        )
+        if name in names
+        else link
+        for name, link in machine.links.items()
+    }
+    channels = {
+        name: channel.model_copy(update={"rate": channel.rate * WITHOUT_LIMIT}) if name in names else channel
+        for name, channel in machine.channels.items()
+    }
+    controllers = {
+        name: _overridden(each, host_rate=each.spec().host_rate * WITHOUT_LIMIT, host_transfer=0.0)
+        if name in names
+        else each
+        for name, each in machine.controllers.items()
+    }
+    return machine.model_copy(update={"links": links, "channels": channels, "controllers": controllers})
+
+
+def _fast_processors(machine: MachineSpec, controllers: set[str]) -> MachineSpec:
+    changed = dict(machine.controllers)
+    for name in controllers:
+        spec = changed[name].spec()
+        times = {field: getattr(spec, field) / WITHOUT_LIMIT for field in _FIRMWARE_S}
+        changed[name] = _overridden(changed[name], xor_rate=spec.xor_rate * WITHOUT_LIMIT, **times)
+    return machine.model_copy(update={"controllers": changed})
+
+
+def _overridden(instance: ControllerInstance, **values: float) -> ControllerInstance:
+    return instance.model_copy(update={"overrides": {**instance.overrides, **values}})

@@ -1,0 +1,125 @@
+"""The catalogue's drive, kernel and core for what was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
+from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match
+from raidsim.calibration.inspection.findings import Fact, FoundDrive
+from raidsim.model.drives import drive, drive_names
+
+
+def matched(at_least: int | None = None, **known: Any) -> Match:
+    """The match of a drive of which some things are known."""
+    disk = FoundDrive("sda", "x:1")
+    for key, value in known.items():
+        setattr(disk, key, Fact(value, "x:1"))
+    found = match(disk, at_least)
+    assert isinstance(found, Match), found
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in drive_names() if not name.startswith("Generic")])
+def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
+    """Protects exact matches: a drive with the catalogue's own model, as programs print it, is that drive unchanged."""
+    spec = drive(name)
+    for printed in (spec.model, f"ATA {spec.model}", f"{spec.model}-00XYZ0"):
+        found = matched(model=printed, capacity=spec.capacity)
+        assert (found.model, found.overrides, found.why) == (name, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("known", "base", "rate"),
+    [
+        ({"capacity": 4000787030016, "interface": "sata", "rotation": 7200.0}, "IronWolf-Pro-20TB", (140, 180)),
+        ({"capacity": 2000398934016, "interface": "sata", "rotation": 7200.0}, "WD5000AAKS", (110, 150)),
+        ({"capacity": 4000787030016, "interface": "sas", "rotation": 7200.0}, "Exos-X20-20TB-SAS", (140, 180)),
+        ({"capacity": 600127266816, "interface": "sas", "rotation": 10000.0}, "Exos-10E2400-2400GB", (100, 180)),
+        ({"capacity": 300000000000, "interface": "sas", "rotation": 15000.0}, "Exos-15E900-900GB", (180, 260)),
+        ({"capacity": 18000207937536, "interface": "sata", "model": "ST18000NM000J"}, "IronWolf-Pro-20TB", (260, 286)),
+    ],
+)
+def test_the_nearest_drive_of_the_class(known: dict[str, Any], base: str, rate: tuple[int, int]) -> None:
+    """Protects derived drives: class by rotation and interface, capacity as found, media rate in between."""
+    found = matched(**known)
+    assert found.model == base
+    spec = drive(found.model).with_values(**found.overrides)
+    assert spec.capacity == known["capacity"]
+    assert rate[0] * 1e6 <= spec.outer_media_rate <= rate[1] * 1e6
+    assert spec.inner_media_rate < spec.outer_media_rate
+    assert "nearest" in found.why
+
+
+def test_rates_grow_with_capacity_and_rotation() -> None:
+    """Protects the law: a larger drive that turns alike is faster at the rim, and one that turns slower is slower."""
+    rates = []
+    for size in (10**12, 2 * 10**12, 4 * 10**12, 10 * 10**12, 16 * 10**12):
+        found = matched(capacity=size, interface="sata", rotation=7200.0)
+        rates.append(drive(found.model).with_values(**found.overrides).outer_media_rate)
+    assert rates == sorted(rates)
+    assert rates[0] < rates[-1]
+    slow = matched(capacity=4 * 10**12, interface="sata", rotation=5400.0)
+    assert drive(slow.model).with_values(**slow.overrides).outer_media_rate < rates[2]
+
+
+def test_families() -> None:
+    """Protects relatives: Seagate's capacity and letters, Western Digital's letters; the suffix does not matter."""
+    assert matched(model="ST20000NM007D-3DJ103").model == "Exos-X20-20TB-SAS"
+    assert "same family" in matched(model="WDC WD1600JB-00GVA0", capacity=160041885696).why
+    assert matched(model="WDC WD1600JB-00GVA0", capacity=160041885696).model in ("WD2500JB", "WD800JB")
+    assert "family" not in matched(model="QUANTUM FIREBALL", capacity=40 * 10**9).why
+
+
+def test_nothing_known_is_said() -> None:
+    """Protects the emptiest case: some drive, with no override, and what is assumed."""
+    found = matched()
+    assert found.overrides == {}
+    assert "assumed" in found.why
+
+
+@pytest.mark.parametrize("size", [1, SMALLEST - 1, LARGEST + 1, 10**18])
+def test_sizes_that_no_disk_has(size: int) -> None:
+    """Protects from building a disk of an absurd size, which would take all memory there is."""
+    found = match(FoundDrive("sda", "x:1", capacity=Fact(size, "x:1")), None)
+    assert isinstance(found, str)
+    assert "stands in for disks" in found
+
+
+def test_every_size_and_rotation_has_a_drive() -> None:
+    """Protects the derivation: whatever a disk says within reason, a drive comes out that the model can build."""
+    for size in (SMALLEST, 10 * SMALLEST, 73 * 10**9, 10**12, 6 * 10**12, LARGEST):
+        for rotation in (4200.0, 5400.0, 7200.0, 10000.0, 15000.0):
+            found = matched(capacity=size, rotation=rotation, interface="sas", write_cache=True)
+            drive(found.model).with_values(**found.overrides)
+
+
+@pytest.mark.parametrize(
+    ("release", "kernel"),
+    [
+        ("2.4", "linux-2.4.18"),
+        ("2.4.27-2-386", "linux-2.4.26"),
+        ("2.6.9-42.EL", "linux-2.6.8"),
+        ("2.6.18-164.el5", "linux-2.6.20"),
+        ("2.6.20-16-server", "linux-2.6.20-server"),
+        ("3.10.0-1160.el7.x86_64", "linux-2.6.20"),
+        ("5.15.0-91-generic", "linux-6.1"),
+        ("6.12.9", "linux-6.1"),
+        ("FreeBSD 13.1-RELEASE", "freebsd-6.2"),
+        ("nonsense", "linux-6.1"),
+    ],
+)
+def test_the_kernel_that_came_out_nearest(release: str, kernel: str) -> None:
+    """Protects the choice of the modelled kernel, by when releases came out."""
+    assert nearest_kernel(release) == kernel
+
+
+def test_cores() -> None:
+    """Protects prices: small cores, old cores, and all others; without a name the kernel's age decides."""
+    assert nearest_cpu("Intel(R) Celeron(R) CPU J3455 @ 1.50GHz", "linux-6.1") == "nas-core"
+    assert nearest_cpu("Intel(R) Pentium(R) 4 CPU 2.40GHz", "linux-2.6.8") == "core-2004"
+    assert nearest_cpu("AMD EPYC 7302P 16-Core Processor", "linux-6.1") == "server-core"
+    assert nearest_cpu(None, "linux-2.4.18") == "core-2004"
+    assert nearest_cpu(None, "linux-6.1") == "server-core"

@@ -1,0 +1,111 @@
+"""The machine at hand: what is asked, and what is said of what could not be read. The programs here are stand-ins."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from raidsim.calibration.inspection.inspection import inspect
+from raidsim.calibration.inspection.this_machine import Said, ThisMachine, run_program
+from raidsim.scenarios.document import document_from
+from raidsim.tests.calibration.inspection.mdstat_texts import LEVELS, text
+
+SAMPLES = Path(__file__).with_name("samples")
+CPUINFO = "processor\t: 0\nmodel name\t: AMD EPYC 7302P 16-Core Processor\ncpu MHz\t\t: 2994.375\n"
+
+
+class Programs:
+    """Stand-ins that print samples; what is not among them is not installed."""
+
+    def __init__(self, said: dict[str, Said]) -> None:
+        self.said = said
+        self.asked: list[tuple[str, ...]] = []
+
+    def find(self, *names: str) -> str | None:
+        """The first that there is."""
+        return next((name for name in names if any(key.startswith(name) for key in self.said)), None)
+
+    def run(self, command: tuple[str, ...]) -> Said:
+        """What the sample says for it."""
+        self.asked.append(command)
+        words = " ".join(command)
+        return next((said for key, said in self.said.items() if words.startswith(key)), Said("", "no such sample"))
+
+
+def machine(folder: Path, programs: Programs, mdstat: str = "") -> ThisMachine:
+    """A machine with these files and programs."""
+    (folder / "mdstat").write_text(mdstat or "Personalities :\nunused devices: <none>\n")
+    (folder / "cpuinfo").write_text(CPUINFO)
+    (folder / "meminfo").write_text("MemTotal:       65811980 kB\n")
+    return ThisMachine(folder, programs.find, programs.run, "Linux 5.15.0-91-generic")
+
+
+def test_what_is_asked_and_what_comes_out(tmp_path: Path) -> None:
+    """Protects the whole way: arrays from /proc, disks from lsblk and smartctl, the computer, each with its source."""
+    blocks = (SAMPLES / "lsblk.json").read_text()
+    smart = (SAMPLES / "smartctl-sata.json").read_text()
+    programs = Programs({"lsblk": Said(blocks), "smartctl": Said(smart), "mdadm": Said("", "must be super-user")})
+    own = machine(tmp_path, programs, text(LEVELS["raid5"]))
+    asked: list[str] = []
+    found = inspect(own.collect(asked.append), "this machine")
+    spec = document_from(found.text, "x").spec()
+    assert spec.arrays["md0"].level == "raid5"
+    assert spec.machine.cpu.name.startswith("AMD EPYC")
+    assert spec.machine.memory == 65811980 * 1024
+    assert asked == ["mdadm --detail md0", "lsblk", "smartctl sda", "smartctl sdb", "smartctl sdc"]
+    assert own.notes == ["mdadm --detail md0: must be super-user"]
+    assert any(each["where"].startswith("lsblk:") for each in found.found)
+
+
+def test_nothing_that_writes_is_run(tmp_path: Path) -> None:
+    """Protects the machine: only subcommands that show, and no log file of the controllers' tools."""
+    controller = (SAMPLES / "storcli-controller.json").read_text()
+    for tools in ({"storcli64": Said(controller)}, {"MegaCli64": Said((SAMPLES / "megacli-ld.txt").read_text())}):
+        programs = Programs({"lsblk": Said((SAMPLES / "lsblk.json").read_text()), **tools})
+        machine(tmp_path, programs).collect(lambda _: None)
+        assert len(programs.asked) >= 4
+        for command in programs.asked:
+            if command[0] == "storcli64":
+                assert command[2:] == ("show", "all", "J", "nolog")
+            elif command[0] == "MegaCli64":
+                assert command[1] in ("-AdpAllInfo", "-LDInfo", "-PDList", "-AdpBbuCmd")
+                assert command[-1] == "-NoLog"
+            else:
+                assert command[0] == "lsblk"
+
+
+def test_what_is_not_installed_is_said_once(tmp_path: Path) -> None:
+    """Protects from a silent gap: smartctl that is missing is one note; tools of RAID are none."""
+    own = machine(tmp_path, Programs({"lsblk": Said((SAMPLES / "lsblk.json").read_text())}), text(LEVELS["raid5"]))
+    own.collect(lambda _: None)
+    assert own.notes == [
+        "mdadm is not installed; what it would tell is missing",
+        "smartctl is not installed; what it would tell is missing",
+    ]
+
+
+def test_files_that_are_not_there_are_said(tmp_path: Path) -> None:
+    """Protects machines without md: no /proc/mdstat is a note."""
+    own = ThisMachine(tmp_path, Programs({}).find, Programs({}).run, "Linux 6.1.0")
+    sources = own.collect(lambda _: None)
+    assert [source.kind for source in sources] == ["uname"]
+    assert any("mdstat: No such file" in note for note in own.notes)
+
+
+def test_a_program_that_hangs_is_ended() -> None:
+    """Protects from a controller's tool that never answers."""
+    began = time.monotonic()
+    said = run_program((sys.executable, "-c", "import time; time.sleep(60)"), patience_s=0.3)
+    assert said == Said("", "no answer within 0.3 s")
+    assert time.monotonic() - began < 10
+
+
+def test_programs_run_in_a_folder_of_their_own() -> None:
+    """Protects the working folder from logs that tools leave beside them; and complaints are passed on."""
+    here = run_program((sys.executable, "-c", "import os; print(os.getcwd())")).text.strip()
+    assert here
+    assert not Path(here).exists()
+    failed = run_program((sys.executable, "-c", "import sys; sys.exit('Permission denied')"))
+    assert failed == Said("", "Permission denied")
+    assert run_program(("/nonexistent/program",)).trouble == "No such file or directory"

@@ -1,0 +1,130 @@
+"""`raidsim compare` as a person runs it: tables, JSON, pictures, bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from raidsim.cli import main as cli
+
+TEXT = """
+name: "small [box]"
+machine:
+  drives: {model: Generic-20GB-ATA, count: 4, price: 50}
+arrays:
+  md0: {level: raid5}
+workload: {kind: load, depth: 4, read_share: 50%, duration: 300ms, warm_up: 100ms}
+"""
+
+Shown = tuple[object, str, str]
+Raidsim = Callable[..., Shown]
+
+
+@pytest.fixture
+def raidsim(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Raidsim:
+    """Runs the command on the small scenario in one process; gives status, output and errors."""
+    file = tmp_path / "small.yaml"
+    file.write_text(TEXT)
+
+    def run(*arguments: str) -> Shown:
+        status: object = 0
+        try:
+            cli.main(["compare", str(file), "--workers", "1", *arguments])
+        except SystemExit as ended:
+            status = ended.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_tables(raidsim: Raidsim) -> None:
+    """Every design has its row in every table, impossible ones a line with the reason; nothing is wider than a page."""
+    status, out, err = raidsim("--vary", "layout=raid5,raid10,raid50", "--replications", "2")
+    assert status == 0
+    assert err == ""
+    assert "small [box]" in out
+    assert "2 runs of each design with the same requests" in out
+    assert "requests go to the first 40.0 GB of each" in out
+    for words in ("Speed", "Against design 1", "bottleneck", "Rebuild beside this load", "Cost"):
+        assert words in out
+    assert "design 3 (raid50) is not possible" in out
+    assert "raid50 needs at least 6" in " ".join(out.split())
+    assert "1 to 2" in out
+    assert "the failure rate of Generic-20GB-ATA is not known" in out
+    assert max(len(line) for line in out.splitlines()) <= 100
+
+
+def test_json_is_one_object_with_everything(raidsim: Raidsim) -> None:
+    """The same as JSON: figures with intervals, differences, facts, the reason of what cannot be."""
+    status, out, _ = raidsim("--vary", "layout=raid5,raid10,raid50", "--replications", "2", "--json", "--no-rebuild")
+    found = json.loads(out)
+    assert status == 0
+    assert (found["baseline"], found["replications"], found["confidence"]) == (1, 2, 0.9)
+    first, second, third = found["designs"]
+    assert first["values"] == {"layout": "raid5"}
+    assert first["facts"]["survives_any"] == 1
+    assert first["facts"]["cost"] == 200.0
+    assert first["against_baseline"] == {}
+    assert first["rebuild_s"] is None
+    iops = second["figures"]["iops"]
+    assert iops["low"] < iops["mean"] < iops["high"]
+    assert second["replications"]["iops"][0] - first["replications"]["iops"][0] == pytest.approx(
+        2 * second["against_baseline"]["iops"]["mean"]
+        - (second["replications"]["iops"][1] - first["replications"]["iops"][1])
+    )
+    assert third["refused"]
+    assert "figures" not in third
+
+
+def test_states_of_an_array(raidsim: Raidsim) -> None:
+    """Whole, degraded and rebuilding are compared like layouts, and what is still survived is said."""
+    vary = "state=whole,degraded,rebuilding"
+    status, out, _ = raidsim("--vary", vary, "--replications", "1", "--no-rebuild", "--json")
+    designs = json.loads(out)["designs"]
+    assert status == 0
+    assert [design["facts"]["survives_any"] for design in designs] == [1, 0, 0]
+    assert all(design["refused"] is None for design in designs)
+
+
+@pytest.mark.parametrize("suffix", [pytest.param("svg", marks=pytest.mark.slow), "png"])
+def test_curves_of_one_scenario_and_their_picture(raidsim: Raidsim, tmp_path: Path, suffix: str) -> None:
+    """Without --vary the scenario's own curve: table with the knee, and a picture that is the same every time."""
+    picture = tmp_path / f"curve.{suffix}"
+    arguments = ("--curve", "--points", "6", "--replications", "1", "--no-rebuild", "--set", "precision=30%")
+    status, out, _ = raidsim(*arguments, "--plot", str(picture))
+    assert status == 0
+    assert "Load curve of design 1, as it is: up to" in out
+    assert out.count("knee") == 1
+    drawn = picture.read_bytes()
+    assert len(drawn) > 1000
+    if suffix == "svg":
+        again = raidsim(*arguments, "--plot", str(picture))
+        assert again[1] == out
+        assert picture.read_bytes() == drawn
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--vary: found nothing that differs"),
+        (["--vary", "layout=raid5", "--plot", "x.svg"], "--plot: found it without --curve"),
+        (["--curve", "--plot", "x.txt"], "x.txt is no picture file"),
+        (["--vary", "layout"], "--vary"),
+        (["--vary", "layuot=raid5,raid6"], "--vary layuot"),
+        (["--vary", "layout=raid60,raid50"], "no design is possible"),
+        (["--vary", "depth=1,2", "--baseline", "3"], "--baseline: design 3"),
+        (["--vary", "depth=1,2", "--precision", "0%"], "--precision: found 0%"),
+        (["--vary", "depth=1,2", "--replacement", "soon"], "--replacement"),
+        (["--vary", "depth=" + ",".join(map(str, range(1, 70)))], "69 combinations"),
+    ],
+)
+def test_bad_input_is_one_message(raidsim: Raidsim, arguments: list[str], message: str) -> None:
+    """What was found and what is allowed, in one line, with status 2 and nothing on stdout."""
+    status, out, err = raidsim(*arguments, "--no-rebuild", "--replications", "1")
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1

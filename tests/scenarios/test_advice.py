@@ -1,0 +1,98 @@
+"""Advice: what meets a requirement, what does not, and what would; the same whatever the number of processes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from raidsim.scenarios.advice import Advice, Adviser, Verdict, advise, pareto
+from raidsim.scenarios.advice_runs import Simulations
+from raidsim.tests.scenarios.test_requirement import DRIVE, wanted
+
+EASY: dict[str, Any] = {
+    "load": {"iops": 150, "read_share": "80%", "block_size": "8KiB"},
+    "limits": {"read_p99": "30ms"},
+    "survives": 1,
+    "levels": ["raid0", "raid10"],
+    "chunks": ["64KiB", "256KiB"],
+    "drives": [{"model": DRIVE, "count": 4, "price": 300}],
+    "precision": "10%",
+}
+
+
+@pytest.fixture(scope="module")
+def easy() -> Advice:
+    """Four drives for a light load."""
+    return advise(wanted(**EASY), workers=1)
+
+
+def test_what_meets_it_is_ranked(easy: Advice) -> None:
+    """RAID 10 meets it, with an interval within the limit, cost, saturation and the risk of losing data."""
+    (verdict,) = easy.ranked
+    assert verdict.design.family.level.level == "raid10"
+    assert verdict.measured is not None
+    assert verdict.measured.latencies["read_p99"].high < 0.03
+    assert verdict.facts.cost == 1200
+    assert verdict.saturates_at is not None
+    assert 500 < verdict.saturates_at < 3000
+    assert verdict.loss_per_year is not None
+    assert 0 < verdict.loss_per_year < 1e-2
+
+
+def test_what_a_bound_refuses_is_not_simulated(easy: Advice) -> None:
+    """RAID 0 survives nothing, and chunks of which an I/O makes the same commands are looked at once."""
+    failed = [each for each in easy.verdicts if each.status == "fails"]
+    assert [each.design.family.level.level for each in failed] == ["raid0"]
+    assert failed[0].measured is None
+    assert "survives no failure" in failed[0].reasons[0]
+    assert easy.alike == (262144,)
+
+
+def test_too_much_headroom_or_risk_fails(easy: Advice) -> None:
+    """The counter-test: the same design fails when it may take only a tenth of its load, or lose no data at all."""
+    tight = wanted(**EASY, headroom="8%", data_loss=0)
+    with Simulations(tight, workers=1) as simulations:
+        (verdict,) = simulations.run([Adviser(tight).completed(easy.ranked[0])])
+    assert verdict.status == "fails"
+    assert any("saturates at" in reason for reason in verdict.reasons)
+    assert any("loses data" in reason for reason in verdict.reasons)
+
+
+def test_better_in_one_thing_is_not_beaten(easy: Advice) -> None:
+    """Of two designs the dearer one stays if it is better at something, and goes if it is not."""
+    (cheap,) = easy.ranked
+    larger = _changed(cheap, cost=2000.0, usable_bytes=10**13)
+    worse = _changed(cheap, cost=1300.0)
+    front, rest = pareto([worse, larger, cheap])
+    assert front == [cheap, larger]
+    assert rest == [worse]
+
+
+def _changed(verdict: Verdict, **facts: Any) -> Verdict:
+    return replace(verdict, facts=replace(verdict.facts, **facts))
+
+
+@pytest.mark.slow
+def test_what_would_do_does(easy: Advice) -> None:
+    """Too much for two drives: it says how many would do and what two can do, alike with one and two processes."""
+    changes = {
+        **EASY,
+        "load": {"iops": 400, "read_share": "100%", "block_size": "8KiB"},
+        "limits": {"p99": "12ms"},
+        "drives": [{"model": DRIVE, "count": 2}],
+        "precision": "3%",
+    }
+    alone, together = (advise(wanted(**changes), workers=workers) for workers in (1, 2))
+    assert not alone.ranked
+    (suggested,) = alone.would_do
+    assert suggested.design.drives > 2
+    assert suggested.status == "meets"
+    (attained,) = alone.attainable
+    assert attained.iops < 400
+    assert attained.verdict.design.drives == 2
+    for one, other in ((alone.would_do, together.would_do), (alone.verdicts, together.verdicts)):
+        assert [(each.design.name, each.measured and each.measured.latencies) for each in one] == [
+            (each.design.name, each.measured and each.measured.latencies) for each in other
+        ]
