@@ -17,11 +17,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..model.errors import InputError
-from ..scenarios.figure_values import figure_values
 from ..scenarios.program_run import scale_for
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.sweeps.figure_values import figure_values
 from .evaluate import Evaluator, Progress
 from .figures import Dimension, figures_of
 from .sensitivity import Matrix, Screening, Shares, Vector, screen, variance_shares

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..scenarios.advice import advise
-from ..scenarios.requirement import read_requirement
+from ..scenarios.advice.advice import advise
+from ..scenarios.advice.requirement import read_requirement
 from ..validation.plot import check_plot_file
 from .advise_plot import draw_advice
 from .advise_tables import document, print_advice

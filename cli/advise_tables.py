@@ -13,9 +13,9 @@ from rich.text import Text
 
 from ..model.batch_means import Estimate
 from ..model.quantities import format_duration, format_size
-from ..scenarios.advice import Advice, Attainable, Verdict
-from ..scenarios.designs import Family
-from ..scenarios.requirement import RequirementSpec
+from ..scenarios.advice.advice import Advice, Attainable, Verdict
+from ..scenarios.advice.designs import Family
+from ..scenarios.advice.requirement import RequirementSpec
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""

@@ -11,10 +11,10 @@ import typer
 
 from ..model.errors import InputError
 from ..model.quantities import parse_fraction, parse_time
-from ..scenarios.alternatives import designs_of, on_common_span
-from ..scenarios.document import parse_alternatives, read_document
+from ..scenarios.comparison.alternatives import designs_of, on_common_span
+from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings, compare, runs_planned
+from ..scenarios.documents.document import parse_alternatives, read_document
 from ..scenarios.load_curve import FEWEST_POINTS, POINTS
-from ..scenarios.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings, compare, runs_planned
 from ..scenarios.task_pool import TaskPool
 from ..validation.plot import check_plot_file
 from .compare_document import comparison_document

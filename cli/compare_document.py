@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 from ..model.batch_means import Estimate
+from ..scenarios.comparison.side_by_side import CONFIDENCE, Comparison, Measured, Settings
 from ..scenarios.load_curve import CurvePoint, LoadCurve
-from ..scenarios.side_by_side import CONFIDENCE, Comparison, Measured, Settings
 
 
 def comparison_document(title: str, found: Comparison, settings: Settings, span: int | None) -> dict[str, Any]:

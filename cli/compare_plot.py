@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..scenarios.comparison.side_by_side import Comparison
 from ..scenarios.load_curve import CurvePoint, LoadCurve
-from ..scenarios.side_by_side import Comparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..model.batch_means import Estimate
 from ..model.quantities import format_duration
-from ..scenarios.side_by_side import Comparison, Measured, Settings
+from ..scenarios.comparison.side_by_side import Comparison, Measured, Settings
 
 _SPEED: dict[str, tuple[str, float]] = {
     "iops": ("I/Os per s", 1.0),

@@ -11,8 +11,7 @@ import typer
 from ..calibration.model_interval import figure_kind, model_interval
 from ..model.errors import InputError
 from ..model.spec_errors import located
-from ..scenarios.chrome_trace import chrome_trace
-from ..scenarios.document import read_document
+from ..scenarios.documents.document import read_document
 from ..scenarios.observer import UNOBSERVED
 from ..scenarios.prediction import Prediction
 from ..scenarios.program_run import most_scale
@@ -22,7 +21,8 @@ from ..scenarios.relief import Relief, relief
 from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
-from ..scenarios.timeline import DEFAULT_IOS, Recorder, Timeline
+from ..scenarios.timeline.chrome_trace import chrome_trace
+from ..scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
 from .output_files import check_output, check_picture, whole_file
 from .progress import progress_share
 from .run_document import document

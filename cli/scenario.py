@@ -13,11 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ..model.errors import InputError
-from ..scenarios.document import document_file, read_document
-from ..scenarios.document_text import changed_text, plain_text
-from ..scenarios.extends import parse_layer, read_text
-from ..scenarios.library import PREFIX, library_names, library_summary
-from ..scenarios.written import written
+from ..scenarios.documents.document import document_file, read_document
+from ..scenarios.documents.document_text import changed_text, plain_text
+from ..scenarios.documents.extends import parse_layer, read_text
+from ..scenarios.documents.library import PREFIX, library_names, library_summary
+from ..scenarios.documents.written import written
 from .scenario_options import SetOption
 from .write_file import write_file
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 ScenarioArgument = Annotated[str, typer.Argument(help="A scenario file (YAML), or the name of a library scenario.")]
-"""For :func:`raidsim.scenarios.document.read_document`."""
+"""For :func:`raidsim.scenarios.documents.document.read_document`."""
 
 SetOption = Annotated[
     list[str] | None,

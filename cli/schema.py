@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..scenarios.document_schema import document_schema
+from ..scenarios.documents.document_schema import document_schema
 from .write_file import write_file
 
 

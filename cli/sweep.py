@@ -11,12 +11,12 @@ import typer
 
 from ..model.errors import InputError
 from ..model.quantities import parse_time
-from ..scenarios.document import parse_assignment
-from ..scenarios.export import ResultTable, write_csv, write_parquet
-from ..scenarios.result_store import ResultStore
-from ..scenarios.sweep import SweepProgress, run_sweep
-from ..scenarios.sweep_plan import SweepPlan, read_sweep
-from ..scenarios.sweep_workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
+from ..scenarios.documents.document import parse_assignment
+from ..scenarios.sweeps.export import ResultTable, write_csv, write_parquet
+from ..scenarios.sweeps.result_store import ResultStore
+from ..scenarios.sweeps.sweep import SweepProgress, run_sweep
+from ..scenarios.sweeps.sweep_plan import SweepPlan, read_sweep
+from ..scenarios.sweeps.sweep_workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
 from .scenario_options import SetOption
 from .sweep_progress import sweep_progress
 from .sweep_tables import document, dumped, print_state, print_sweep, sweep_console

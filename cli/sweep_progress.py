@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from ..model.quantities import format_duration
-from ..scenarios.sweep import SweepProgress
+from ..scenarios.sweeps.sweep import SweepProgress
 
 _EVERY_S = 10.0
 

@@ -16,8 +16,8 @@ from rich.text import Text
 from ..model.quantities import format_size
 from ..model.statistics import Estimate
 from ..scenarios.replicate import mean_of_replications
-from ..scenarios.result_store import ResultStore, RunRow, SweepRecord
-from ..scenarios.sweep_axes import Cell
+from ..scenarios.sweeps.result_store import ResultStore, RunRow, SweepRecord
+from ..scenarios.sweeps.sweep_axes import Cell
 
 _WIDTH = 100
 _MOST_POINTS = 20

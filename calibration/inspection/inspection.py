@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...model.errors import InputError
-from ...scenarios.document import document_from
+from ...scenarios.documents.document import document_from
 from . import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
 from .findings import Findings
 from .hardware import connect

@@ -12,7 +12,7 @@ from raidsim.calibration.inspection.inspection import Source
 from raidsim.calibration.inspection.this_machine import ThisMachine
 from raidsim.cli import inspect as command
 from raidsim.cli import main as cli
-from raidsim.scenarios.document import document_from, read_document
+from raidsim.scenarios.documents.document import document_from, read_document
 from raidsim.tests.calibration.inspection.mdstat_texts import LEVELS, text
 
 SAMPLES = Path(command.__file__).parent.parent / "tests/calibration/inspection/samples"
@@ -43,7 +43,7 @@ def test_a_scenario_on_stdout(mdstat: Path, capsys: pytest.CaptureFixture[str]) 
     assert spec.name == "array"
     assert spec.arrays["md0"].level == "raid5"
     assert "chunk: 512KiB  # array.txt:3" in said.out
-    assert said.out.startswith("# Made by raidsim inspect from ")
+    assert said.out.startswith("# Made by raidsim inspect from")
     assert "memory: 16GiB  # assumed: nothing tells the memory" in said.out
     assert said.err == ""
 

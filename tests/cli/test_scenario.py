@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from raidsim.cli import main as cli
-from raidsim.scenarios.document import document_from, read_document
-from raidsim.scenarios.document_schema import document_schema
-from raidsim.scenarios.library import LIBRARY, library_names
+from raidsim.scenarios.documents.document import document_from, read_document
+from raidsim.scenarios.documents.document_schema import document_schema
+from raidsim.scenarios.documents.library import LIBRARY, library_names
 
 Shown = tuple[object, str, str]
 Raidsim = Callable[..., Shown]

@@ -17,9 +17,9 @@ import pytest
 from raidsim.cli import sweep as sweep_module
 from raidsim.cli.main import main
 from raidsim.cli.sweep_progress import sweep_progress
-from raidsim.scenarios import sweep_point
 from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sweep import SweepProgress
+from raidsim.scenarios.sweeps import sweep_point
+from raidsim.scenarios.sweeps.sweep import SweepProgress
 from raidsim.tests.scenarios.sweep_bench import settled, sweep_file, tables
 
 GRID = {"layout": ["raid5", "raid10"], "depth": [1, 4]}
@@ -190,7 +190,7 @@ def test_tables_that_cannot_be_written_leave_what_was_there(
         raise OSError(28, "No space left on device")
 
     Path("a.csv").write_text("old", encoding="utf-8")
-    monkeypatch.setattr("raidsim.scenarios.export._sync", full)
+    monkeypatch.setattr("raidsim.scenarios.sweeps.export._sync", full)
     status, _, err = ran(capsys, file, "--workers", "0", "--csv", "a.csv")
     assert status == 2
     assert "a.csv: cannot be written (No space left on device)" in err

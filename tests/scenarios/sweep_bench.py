@@ -12,11 +12,11 @@ from typing import Any
 
 import yaml
 
-from raidsim.scenarios import sweep as sweep_module
-from raidsim.scenarios.result_store import ResultStore
-from raidsim.scenarios.sweep import SweepProgress, run_sweep
-from raidsim.scenarios.sweep_plan import SweepPlan, read_sweep
-from raidsim.scenarios.sweep_workers import ProcessWorkers, SweepWorkers, ThisProcess
+from raidsim.scenarios.sweeps import sweep as sweep_module
+from raidsim.scenarios.sweeps.result_store import ResultStore
+from raidsim.scenarios.sweeps.sweep import SweepProgress, run_sweep
+from raidsim.scenarios.sweeps.sweep_plan import SweepPlan, read_sweep
+from raidsim.scenarios.sweeps.sweep_workers import ProcessWorkers, SweepWorkers, ThisProcess
 
 SCENARIO: dict[str, Any] = {
     "kernel": "linux-6.1",
@@ -88,7 +88,7 @@ def _sweep_process(file: Path, store: Path, workers: int) -> None:
 def begun(file: Path, store: Path, workers: int) -> multiprocessing.process.BaseProcess:
     """A process that runs a sweep; those after the first one begin at once."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["raidsim.scenarios.sweep", "raidsim.scenarios.sweep_workers"])
+    context.set_forkserver_preload(["raidsim.scenarios.sweeps.sweep", "raidsim.scenarios.sweeps.sweep_workers"])
     process = context.Process(target=_sweep_process, args=(file, store, workers))
     process.start()
     return process

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from raidsim.scenarios.advice import Advice, Adviser, Verdict, advise, pareto
-from raidsim.scenarios.advice_runs import Simulations
+from raidsim.scenarios.advice.advice import Advice, Adviser, Verdict, advise, pareto
+from raidsim.scenarios.advice.advice_runs import Simulations
 from raidsim.tests.scenarios.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from raidsim.model.errors import InputError
-from raidsim.scenarios.alternatives import designs_of, on_common_span
-from raidsim.scenarios.document import Document, document_from
+from raidsim.scenarios.comparison.alternatives import designs_of, on_common_span
+from raidsim.scenarios.documents.document import Document, document_from
 
 TEXT = """
 name: small

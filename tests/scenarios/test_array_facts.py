@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from pydantic import ValidationError
 
 from raidsim.model.layouts import layout_for
-from raidsim.scenarios.array_facts import array_facts
-from raidsim.scenarios.reliability import data_loss
+from raidsim.scenarios.comparison.array_facts import array_facts
+from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.designs import design
 from raidsim.tests.scenarios.random_documents import documents

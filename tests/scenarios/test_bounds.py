@@ -9,13 +9,13 @@ import pytest
 
 from raidsim.model.drives import drive
 from raidsim.model.layouts import layout_for
-from raidsim.scenarios.bounds import refusals
-from raidsim.scenarios.designs import Design, families
-from raidsim.scenarios.drive_time import DriveTime
-from raidsim.scenarios.member_visits import Visits, visits_for
+from raidsim.scenarios.advice.bounds import refusals
+from raidsim.scenarios.advice.designs import Design, families
+from raidsim.scenarios.advice.drive_time import DriveTime
+from raidsim.scenarios.advice.member_visits import Visits, visits_for
+from raidsim.scenarios.advice.positioning_bound import least_positioning, log_moments
+from raidsim.scenarios.advice.requirement import RequirementSpec
 from raidsim.scenarios.offered_load import as_much_as_it_takes
-from raidsim.scenarios.positioning_bound import least_positioning, log_moments
-from raidsim.scenarios.requirement import RequirementSpec
 from raidsim.scenarios.run import simulate
 from raidsim.tests.scenarios.test_requirement import DRIVE, wanted
 

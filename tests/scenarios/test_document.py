@@ -11,8 +11,8 @@ import yaml
 
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import load_spec
-from raidsim.scenarios.assignment import format_path, parse_alternatives, parse_assignment, parse_path
-from raidsim.scenarios.document import Document, document_from, read_document
+from raidsim.scenarios.documents.assignment import format_path, parse_alternatives, parse_assignment, parse_path
+from raidsim.scenarios.documents.document import Document, document_from, read_document
 from raidsim.scenarios.scenario import ScenarioSpec
 
 EXAMPLES = [

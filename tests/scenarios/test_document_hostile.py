@@ -15,9 +15,9 @@ import pytest
 from raidsim.cli import main as cli
 from raidsim.model.errors import InputError
 from raidsim.model.yaml_files import read_yaml
-from raidsim.scenarios.document import Document, document_from, read_document
-from raidsim.scenarios.document_positions import DocumentPositions, paths_below
-from raidsim.scenarios.library import LIBRARY
+from raidsim.scenarios.documents.document import Document, document_from, read_document
+from raidsim.scenarios.documents.document_positions import DocumentPositions, paths_below
+from raidsim.scenarios.documents.library import LIBRARY
 
 BOMB = "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
 HOSTILE: dict[str, str | bytes] = {

@@ -9,9 +9,9 @@ import pytest
 
 from raidsim.model.errors import InputError
 from raidsim.model.yaml_files import parse_yaml, read_yaml
-from raidsim.scenarios.document import document_from
-from raidsim.scenarios.document_schema import DIALECT, document_schema, field_words
-from raidsim.scenarios.library import LIBRARY
+from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.documents.document_schema import DIALECT, document_schema, field_words
+from raidsim.scenarios.documents.library import LIBRARY
 from raidsim.scenarios.machine import DriveInstance, MachineSpec
 from raidsim.tests.scenarios.json_schema_check import fits
 

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from raidsim.scenarios.document import document_from, read_document
-from raidsim.scenarios.document_text import changed_text, plain_text
-from raidsim.scenarios.library import LIBRARY, library_names, library_summary
-from raidsim.scenarios.machine_catalogue import cpu_names, machine_names
+from raidsim.scenarios.documents.document import document_from, read_document
+from raidsim.scenarios.documents.document_text import changed_text, plain_text
+from raidsim.scenarios.documents.library import LIBRARY, library_names, library_summary
+from raidsim.scenarios.documents.machine_catalogue import cpu_names, machine_names
+from raidsim.scenarios.documents.written import written
 from raidsim.scenarios.programs import ProgramsSpec
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.written import written
 
 REPORTS = ("gentoo-2004", "catalan-2005", "gateway-2005", "prinkey-2002", "freebsd-2007")
 TODAY = ("home-nas", "database-server", "video-ingest", "mail-spool", "backup-target", "vm-host")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.scenarios.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
+from raidsim.scenarios.comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
 from raidsim.scenarios.run import simulate
 from raidsim.tests.scenarios.designs import design
 

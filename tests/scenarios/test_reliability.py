@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from raidsim.scenarios.loss_chain import Chain
-from raidsim.scenarios.reliability import YEAR_S, data_loss, failure_rate, unknown_rates
+from raidsim.scenarios.comparison.loss_chain import Chain
+from raidsim.scenarios.comparison.reliability import YEAR_S, data_loss, failure_rate, unknown_rates
 from raidsim.tests.scenarios.designs import design
 
 HOUR = 3600.0

@@ -7,9 +7,9 @@ import math
 import pytest
 
 from raidsim.model.errors import InputError
-from raidsim.scenarios.alternatives import Design, designs_of, on_common_span
+from raidsim.scenarios.comparison.alternatives import Design, designs_of, on_common_span
+from raidsim.scenarios.comparison.side_by_side import Comparison, Settings, compare
 from raidsim.scenarios.replicate import unpaired_difference
-from raidsim.scenarios.side_by_side import Comparison, Settings, compare
 from raidsim.scenarios.task_pool import TaskPool
 from raidsim.tests.scenarios.test_alternatives import small
 

@@ -15,17 +15,17 @@ import pytest
 
 from raidsim.model.batch_means import Estimate
 from raidsim.model.errors import InputError
-from raidsim.scenarios import sweep_point
 from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.result_file import IN_MEMORY
-from raidsim.scenarios.result_store import ResultStore, RunRow
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
-from raidsim.scenarios.sweep import SweepProgress, run_sweep
-from raidsim.scenarios.sweep_plan import read_sweep
-from raidsim.scenarios.sweep_point import Batch, BatchReport, run_batch
-from raidsim.scenarios.sweep_workers import SweepWorkers, ThisProcess
-from raidsim.scenarios.time_limit import TimeIsUp, time_limit
+from raidsim.scenarios.sweeps import sweep_point
+from raidsim.scenarios.sweeps.result_file import IN_MEMORY
+from raidsim.scenarios.sweeps.result_store import ResultStore, RunRow
+from raidsim.scenarios.sweeps.sweep import SweepProgress, run_sweep
+from raidsim.scenarios.sweeps.sweep_plan import read_sweep
+from raidsim.scenarios.sweeps.sweep_point import Batch, BatchReport, run_batch
+from raidsim.scenarios.sweeps.sweep_workers import SweepWorkers, ThisProcess
+from raidsim.scenarios.sweeps.time_limit import TimeIsUp, time_limit
 from raidsim.tests.scenarios.sweep_bench import SCENARIO, plan_of, run, sweep_file, tables
 
 Work = Callable[[Batch], Any]
@@ -238,7 +238,7 @@ def test_a_time_limit_that_was_kept_interrupts_nothing() -> None:
 def test_what_cannot_be_interrupted_ends_with_its_process() -> None:
     """A call into a library that hangs does not hold a worker for ever."""
     code = (
-        "import time; from raidsim.scenarios import time_limit as limit\nlimit.GRACE_S = 0.1\n"
+        "import time; from raidsim.scenarios.sweeps import time_limit as limit\nlimit.GRACE_S = 0.1\n"
         "with limit.time_limit(0.1, own_process=True): time.sleep(60)"
     )
     began = time.monotonic()

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from raidsim.model.errors import InputError
-from raidsim.scenarios.sweep import SweepProgress
-from raidsim.scenarios.sweep_point import Batch, BatchReport
-from raidsim.scenarios.sweep_workers import ClusterWorkers, ProcessWorkers
+from raidsim.scenarios.sweeps.sweep import SweepProgress
+from raidsim.scenarios.sweeps.sweep_point import Batch, BatchReport
+from raidsim.scenarios.sweeps.sweep_workers import ClusterWorkers, ProcessWorkers
 from raidsim.tests.scenarios.sweep_bench import kill_and_resume, plan_of, run, sweep_file, tables
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")

@@ -13,8 +13,8 @@ from scipy.stats import qmc
 
 import raidsim
 from raidsim.model.errors import InputError
-from raidsim.scenarios.sweep_axes import Choices, Range, latin_hypercube
-from raidsim.scenarios.sweep_plan import read_sweep
+from raidsim.scenarios.sweeps.sweep_axes import Choices, Range, latin_hypercube
+from raidsim.scenarios.sweeps.sweep_plan import read_sweep
 from raidsim.tests.scenarios.sweep_bench import RANGES, SCENARIO, plan_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from raidsim.model.batch_means import Estimate
 from raidsim.model.errors import InputError
 from raidsim.model.statistics import Usage
-from raidsim.scenarios.result_store import ResultStore, RunRow
+from raidsim.scenarios.sweeps.result_store import ResultStore, RunRow
 
 MODEL = ("0123", "raidsim, model 0123")
 PATHS = ("depth", "layout")
@@ -78,7 +78,7 @@ def test_a_second_writer_is_refused_and_readers_are_not(file: Path) -> None:
 def test_another_process_is_refused_until_the_first_has_ended(file: Path) -> None:
     """The lock is the operating system's: it holds between processes, and a killed one has none."""
     code = (
-        "import sys; from raidsim.scenarios.result_store import ResultStore\n"
+        "import sys; from raidsim.scenarios.sweeps.result_store import ResultStore\n"
         "store = ResultStore(sys.argv[1], write=True); print('there', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(file)]

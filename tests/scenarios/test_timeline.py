@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
-from raidsim.scenarios.chrome_trace import chrome_trace
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
-from raidsim.scenarios.timeline import Command, Recorder, Timeline, record
+from raidsim.scenarios.timeline.chrome_trace import chrome_trace
+from raidsim.scenarios.timeline.timeline import Command, Recorder, Timeline, record
 from raidsim.tests.scenarios.random_documents import Document, documents, program_documents
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, machine_document, scenario_document
 

@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect
 from raidsim.model.errors import InputError
 from raidsim.scenarios.arrays import ArraySpec
-from raidsim.scenarios.document import document_from
+from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.calibration.inspection.mdstat_texts import KIB_PER_MEMBER, LEVELS, progress, text
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from raidsim.calibration.inspection.inspection import inspect
 from raidsim.calibration.inspection.this_machine import Said, ThisMachine, run_program
-from raidsim.scenarios.document import document_from
+from raidsim.scenarios.documents.document import document_from
 from raidsim.tests.calibration.inspection.mdstat_texts import LEVELS, text
 
 SAMPLES = Path(__file__).with_name("samples")

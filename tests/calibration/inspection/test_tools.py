@@ -12,7 +12,7 @@ import pytest
 from raidsim.calibration.inspection.findings import Fact, FoundDrive
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
 from raidsim.model.errors import InputError
-from raidsim.scenarios.document import document_from
+from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
 

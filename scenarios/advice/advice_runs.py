@@ -1,0 +1,217 @@
+"""The simulations that advice rests on: one task each, the same in whichever process it runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from ...model.batch_means import Estimate
+from ..comparison.rebuild_time import rebuild_time
+from ..offered_load import as_much_as_it_takes
+from ..run import simulate
+from ..workloads import LEAST_PRECISION
+from .designs import Design
+from .requirement import RequirementSpec
+
+_Result = TypeVar("_Result")
+_WARM_UP = 0.25
+"""Of a brief run, what comes before its measurement, as a share of it."""
+_LONGEST_IOS = 250_000
+"""I/Os after which a run ends whose speed is not known well enough by then."""
+_LEAST_LONGEST_S = 30.0
+_TAKEN = 0.97
+"""Share of the I/Os offered of which fewer are served only by what is saturated."""
+_SATURATION_PRECISION = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One simulation.
+
+    Attributes
+    ----------
+    design
+        Of what.
+    kind
+        "brief": so many I/Os from an empty array, in which nothing can be slower than it is later; "precise": as long
+        as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same,
+        brief; "rebuild": a member beside the load.
+    iops
+        I/Os per second offered.
+    ios
+        Of "brief" and "full", how many would be measured at `iops`.
+    finer
+        Of "precise": the precision is divided by this.
+    """
+
+    design: Design
+    kind: Literal["brief", "full", "precise", "saturate", "rebuild"]
+    iops: float
+    ios: int = 0
+    finer: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a simulation gave.
+
+    Attributes
+    ----------
+    task
+        Which.
+    iops
+        I/Os per second served.
+    latencies
+        "read_p99", "write_mean" and the like, with 90 % intervals (s).
+    saturated
+        Whether more came than were served.
+    commands
+        Commands per second that the drives served.
+    busiest
+        How busy the busiest drive was, as a share.
+    bottleneck
+        In words.
+    rate
+        Interval of the I/Os per second.
+    seconds
+        Time to rebuild a member (s); None if nothing was rebuilt.
+    """
+
+    task: Task
+    iops: float
+    latencies: dict[str, Estimate]
+    saturated: bool
+    commands: float
+    busiest: float
+    bottleneck: str
+    rate: Estimate | None
+    seconds: float | None = None
+
+
+def run_task(requirement: RequirementSpec, task: Task) -> Measured:
+    """Simulate."""
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    if task.kind in ("brief", "full"):
+        length = task.ios / task.iops
+        times = {"warm_up": _WARM_UP * length, "duration": length}
+    else:
+        longest = max(_LEAST_LONGEST_S, _LONGEST_IOS / task.iops)
+        precision = _SATURATION_PRECISION
+        if task.kind == "precise":
+            precision = max(LEAST_PRECISION, requirement.precision / task.finer)
+        times = {"warm_up": 0.0, "duration": longest, "precision": precision}
+    spec = task.design.scenario(wanted, wanted.load.document(**times))
+    if task.kind == "rebuild":
+        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+    found = simulate(as_much_as_it_takes(spec) if task.kind in ("saturate", "full") else spec)
+    served = sum(found.iops.values())
+    names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]
+    return Measured(
+        task,
+        served,
+        {name: found.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in found.estimates},
+        task.kind == "precise" and (found.saturated or served < _TAKEN * task.iops),
+        found.member_ios / found.measured_s,
+        max((usage.utilisation for usage in found.usages if usage.kind == "disk"), default=0.0),
+        found.bottleneck,
+        found.estimates.get("iops"),
+    )
+
+
+Search = Generator[Task, Measured, _Result]
+"""Asks for one simulation after the other, and returns what it found."""
+
+
+class Simulations:
+    """Runs searches side by side; what each finds depends on itself alone, and so not on the number of processes.
+
+    Parameters
+    ----------
+    requirement
+        Whose load is simulated.
+    workers
+        Processes; as many as cores unless given. With one everything runs in this process.
+    watch
+        Called with the number of simulations that are done, and of those known to be needed.
+    """
+
+    def __init__(
+        self, requirement: RequirementSpec, workers: int | None = None, watch: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._requirement = requirement
+        self._workers = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1
+        self._watch = watch
+        self._pool: ProcessPoolExecutor | None = None
+        self.done = 0
+
+    def __enter__(self) -> Simulations:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def run(self, searches: Sequence[Search[_Result]]) -> list[_Result]:
+        """The results of all searches, in their order."""
+        if self._workers == 1 or not searches:
+            return [self._alone(search, len(searches)) for search in searches]
+        if self._pool is None:
+            # A forked process would inherit threads that show progress.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._requirement,))
+        results: dict[int, _Result] = {}
+        under_way: dict[Future[Measured], int] = {}
+
+        def advance(number: int, measured: Measured | None) -> None:
+            assert self._pool is not None
+            search = searches[number]
+            try:
+                task = next(search) if measured is None else search.send(measured)
+            except StopIteration as end:
+                results[number] = end.value
+                return
+            under_way[self._pool.submit(_work, task)] = number
+
+        for number in range(len(searches)):
+            advance(number, None)
+        while under_way:
+            finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in finished:
+                number = under_way.pop(future)
+                self._count(len(under_way) + 1)
+                advance(number, future.result())
+        return [results[number] for number in range(len(searches))]
+
+    def _alone(self, search: Search[_Result], others: int) -> _Result:
+        measured: Measured | None = None
+        while True:
+            try:
+                task = next(search) if measured is None else search.send(measured)
+            except StopIteration as end:
+                result: _Result = end.value
+                return result
+            measured = run_task(self._requirement, task)
+            self._count(others)
+
+    def _count(self, left: int) -> None:
+        self.done += 1
+        if self._watch is not None:
+            self._watch(self.done, self.done + left)
+
+
+_wanted: RequirementSpec | None = None
+
+
+def _begin(requirement: RequirementSpec) -> None:
+    """Tell a new process what it works for."""
+    global _wanted  # noqa: PLW0603 - an initializer of a process has nowhere else to put it
+    _wanted = requirement
+
+
+def _work(task: Task) -> Measured:
+    assert _wanted is not None
+    return run_task(_wanted, task)

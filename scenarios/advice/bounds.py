@@ -1,0 +1,124 @@
+"""Why a design cannot meet a requirement, known without simulating it.
+
+Every bound here is one that no simulation of the design can beat, so that nothing that would do is refused:
+
+=========== ============================================================================ =====================
+bound       formula                                                                      from
+=========== ============================================================================ =====================
+capacity    usable bytes of the layout                                                   :mod:`.array_facts`
+failures    losses survived, whichever they are                                          :mod:`.array_facts`
+budget      prices of drives, controller and machine                                     :mod:`.array_facts`
+links       I/Os x bytes <= rate of the controller's host link, of a drive's interface   arithmetic
+latency     seek and turn from the best place, and the turn of a read-modify-write       :mod:`.positioning_bound`
+drive time  I/Os x (visits x least positioning + transfer) <= number of drives           :mod:`.drive_time`
+=========== ============================================================================ =====================
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ...model.quantities import format_duration
+from ..comparison.array_facts import ArrayFacts, array_facts
+from ..scenario import ScenarioSpec
+from .drive_time import DriveTime
+from .requirement import TARGET, RequirementSpec
+
+Bound = Literal["capacity", "failures", "budget", "links", "latency", "drive time", "headroom"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A bound that a design does not keep.
+
+    Attributes
+    ----------
+    bound
+        Which.
+    text
+        In words, with what is needed and what there is.
+    needed, there_is
+        The numbers, in SI units.
+    commands, most_iops
+        Of "drive time": drive commands per second, and I/Os per second that are not exceeded.
+    """
+
+    bound: Bound
+    text: str
+    needed: float
+    there_is: float
+    commands: float | None = None
+    most_iops: float | None = None
+
+
+def refusals(spec: ScenarioSpec, requirement: RequirementSpec) -> list[Refusal]:
+    """Every bound that the design does not keep, those first that say most."""
+    facts = array_facts(spec)
+    return [*_facts(facts, requirement), *_links(spec, requirement), *_arms(spec, requirement)]
+
+
+def _facts(facts: ArrayFacts, requirement: RequirementSpec) -> Iterator[Refusal]:
+    if facts.survives_any < requirement.survives:
+        wanted, there = _failures(requirement.survives), _failures(facts.survives_any)
+        text = f"survives {there} for sure, not {wanted.split()[0]}"
+        yield Refusal("failures", text, requirement.survives, facts.survives_any)
+    if requirement.capacity is not None and facts.usable_bytes < requirement.capacity:
+        text = f"holds {facts.usable_bytes / 1e12:.3g} TB of the {requirement.capacity / 1e12:.3g} TB required"
+        yield Refusal("capacity", text, requirement.capacity, facts.usable_bytes)
+    if requirement.budget is not None and facts.cost is not None and facts.cost > requirement.budget:
+        text = f"costs {facts.cost:,.0f}, above the budget of {requirement.budget:,.0f}"
+        yield Refusal("budget", text, facts.cost, requirement.budget)
+
+
+def _failures(count: int) -> str:
+    return "no failure" if not count else f"{count} failure{'s' if count > 1 else ''}"
+
+
+def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]:
+    time = DriveTime(spec)
+    iops = requirement.load.iops
+    moved = {
+        op: iops * time.shares[op] * sum(size * share for size, share in time.sizes[op].items())
+        for op in ("read", "write")
+    }
+    most = max(moved.values())
+    if time.controller is not None and most > time.controller.host_rate:
+        taken = time.controller.host_rate
+        text = f"moves {most / 1e6:,.0f} MB/s one way; {time.controller.model} takes {taken / 1e6:,.0f}"
+        yield Refusal("links", text, most, taken)
+    rate = time.drive.interface_rate
+    if time.controller is not None:
+        rate = min(rate, time.controller.drive_rate)
+    channels = [spec.machine.channels[spec.machine.drives[name].channel].rate for name in spec.arrays[TARGET].members]
+    rate = min(rate, *channels)
+    per_drive = moved["write"] / time.members
+    if not time.writes_back and per_drive > rate:
+        text = f"writes {per_drive / 1e6:,.0f} MB/s to each drive; its cable takes {rate / 1e6:,.0f}"
+        yield Refusal("links", text, per_drive, rate)
+
+
+def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]:
+    time, limits, load = DriveTime(spec), requirement.limits, requirement.load
+    for op in load.ops:
+        for kind in ("p99", "mean"):
+            limit = limits.of(op, kind)
+            least = time.least_latency(op, kind) if limit is not None else 0.0
+            if limit is not None and least > limit:
+                text = f"{op} {kind} {format_duration(least)} or more on idle drives"
+                yield Refusal("latency", text, least, limit)
+    demand = time.demand(load.iops, limits)
+    if demand.busy > time.members:
+        per_drive = demand.visits / time.members
+        most = time.most_iops(limits)
+        text = f"{per_drive:,.0f} commands a drive and second, {1e3 * demand.positioning_s:.2g} ms or more each"
+        yield Refusal("drive time", text, demand.busy, time.members, demand.visits, most)
+    elif requirement.headroom is not None:
+        most = time.most_iops()
+        if math.isfinite(most) and load.iops > requirement.headroom * most:
+            text = (
+                f"{load.iops:,.0f} IOPS are above {100 * requirement.headroom:.0f} % of {most:,.0f}, its most at best"
+            )
+            yield Refusal("headroom", text, load.iops, requirement.headroom * most)

@@ -1,0 +1,237 @@
+"""Designs that a requirement lets one build: a level of so many drives, on a controller or on the kernel.
+
+A *family* is a design without the number of its drives: what is compared with another number of drives. Every design
+becomes a scenario with one array and the requirement's load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.layouts.factory import MIN_DISKS
+from ...model.quantities import format_size
+from ..documents.document import Document
+from ..documents.document_positions import DocumentPositions
+from ..scenario import ScenarioSpec
+from .requirement import TARGET, ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
+
+CONTROLLER = "raid"
+_NO_CHUNKS = ("raid1", "raid3", "linear")
+_GROUP_SIZES = {"raid50": (3, 12), "raid60": (4, 16), "raid01": (2, 64)}
+"""Sizes of groups that are tried unless one is given: wider ones rebuild from too many drives to be usual."""
+_WIDEST_MIRROR = 3
+"""Copies that a RAID 1 is tried with; more are there if raid1 is asked for by `levels`."""
+_NO_SPARES = ("linear", "raid0", "raid3", "raid01")
+_WORDS = {"linear": "linear", "raid01": "RAID 0+1"}
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A design without the number of its drives.
+
+    Attributes
+    ----------
+    level
+        Level and variant.
+    group_drives
+        Drives of each inner array, of the levels that have them.
+    drive, controller
+        What it is built of.
+    chunk
+        Bytes.
+    """
+
+    level: LevelChoice
+    group_drives: int | None
+    drive: DriveChoice
+    controller: ControllerChoice
+    chunk: int
+
+    @property
+    def layout_words(self) -> str:
+        """The layout in words: "RAID 10", "RAID 10 far", "RAID 60 of 6s"."""
+        level = self.level
+        words = _WORDS.get(level.level) or f"RAID {level.level.removeprefix('raid')}"
+        if level.algorithm is not None:
+            words += f" {level.algorithm}"
+        if level.copies is not None and level.copies != 2:
+            words += f" of {level.copies} copies"
+        return f"{words} in groups of {self.group_drives}" if self.group_drives is not None else words
+
+    @property
+    def has_chunk(self) -> bool:
+        """Whether the level has chunks."""
+        return self.level.level not in _NO_CHUNKS
+
+    @property
+    def without_chunk(self) -> tuple[Any, ...]:
+        """What is alike in families that differ by their chunks only."""
+        return (self.level, self.group_drives, self.drive.model, repr(self.drive.overrides), repr(self.controller))
+
+    def fits(self, members: int) -> bool:
+        """Whether an array of so many members can be built."""
+        level = self.level.level
+        if members < MIN_DISKS[level]:
+            return False
+        if self.group_drives is not None:
+            return members % self.group_drives == 0 and members > self.group_drives
+        if level == "raid10":
+            copies = self.level.copies or 2
+            disjoint = not self.controller.is_none or self.level.algorithm == "striped-mirrors"
+            return members >= copies and (not disjoint or members % copies == 0)
+        return True
+
+    def is_regular(self, members: int) -> bool:
+        """Whether all copies of a RAID 10 lie on the same groups of drives; md builds others as well."""
+        return self.level.level != "raid10" or members % (self.level.copies or 2) == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A family with a number of drives.
+
+    Attributes
+    ----------
+    family
+        What it is.
+    drives
+        How many in all, spares among them.
+    spares
+        How many of them stand by.
+    """
+
+    family: Family
+    drives: int
+    spares: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        family = self.family
+        words = f"{family.layout_words}, {self.drives} x {family.drive.model}"
+        if self.spares:
+            words += f" ({self.spares} spare)"
+        if not family.controller.is_none:
+            words += f" on {family.controller.model}"
+        return f"{words}, {format_size(family.chunk)}" if family.has_chunk else words
+
+    def document(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> Document:
+        """The scenario as a document.
+
+        Parameters
+        ----------
+        requirement
+            Whose load it gets.
+        workload
+            The load instead of the requirement's own.
+        """
+        family = self.family
+        drive: dict[str, Any] = {"model": family.drive.model, "count": self.drives}
+        if family.drive.price is not None:
+            drive["price"] = family.drive.price
+        if family.drive.overrides:
+            drive["overrides"] = family.drive.overrides
+        base = requirement.machine
+        machine: dict[str, Any] = {"model": base} if isinstance(base, str) else dict(base or {})
+        machine["drives"] = drive
+        level = family.level
+        array: dict[str, Any] = {"level": level.level, "chunk": family.chunk}
+        array["members"] = [f"disk{i}" for i in range(self.members)]
+        if self.spares:
+            array["spares"] = [f"disk{i}" for i in range(self.members, self.drives)]
+        for field in ("algorithm", "copies"):
+            if getattr(level, field) is not None:
+                array[field] = getattr(level, field)
+        if family.group_drives is not None:
+            array["groups"] = self.members // family.group_drives
+        if not family.controller.is_none:
+            controller: dict[str, Any] = {"model": family.controller.model, "overrides": family.controller.overrides}
+            if family.controller.price is not None:
+                controller["price"] = family.controller.price
+            machine["controllers"] = {CONTROLLER: controller}
+            array["controller"] = CONTROLLER
+        data = {
+            "name": self.name,
+            "kernel": requirement.kernel,
+            "machine": machine,
+            "arrays": {TARGET: array},
+            "workload": workload or requirement.load.document(),
+            "seed": requirement.seed,
+        }
+        return Document(self.name, data, DocumentPositions(self.name, {}))
+
+    def scenario(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> ScenarioSpec:
+        """The scenario, checked; `InputError` if there can be no such machine."""
+        return self.document(requirement, workload).spec()
+
+    @property
+    def key(self) -> str:
+        """What tells it from every other design of a requirement."""
+        family = self.family
+        return f"{self.name} {family.drive.overrides!r} {family.controller!r}"
+
+    @property
+    def members(self) -> int:
+        """Drives in the array."""
+        return self.drives - self.spares
+
+
+def families(requirement: RequirementSpec) -> list[tuple[Family, tuple[int, ...]]]:
+    """Every family that the requirement allows, with its numbers of drives, in the order of the requirement."""
+    found: list[tuple[Family, tuple[int, ...]]] = []
+    for drive in requirement.drives:
+        for controller in requirement.controllers:
+            for level in requirement.levels:
+                if requirement.hot_spares and level.level in _NO_SPARES:
+                    continue
+                for group in _groups(level, [count - requirement.hot_spares for count in drive.count]):
+                    for chunk in requirement.chunks[:1] if level.level in _NO_CHUNKS else requirement.chunks:
+                        family = Family(level, group, drive, controller, chunk)
+                        counts = _counts(family, requirement, drive.count)
+                        if counts:
+                            found.append((family, counts))
+    return found
+
+
+def _counts(family: Family, requirement: RequirementSpec, counts: Iterable[int]) -> tuple[int, ...]:
+    usual = "levels" not in requirement.model_fields_set and family.level.level == "raid1"
+    fitting = [count for count in counts if family.fits(count - requirement.hot_spares)]
+    pairs = [count for count in fitting if family.is_regular(count - requirement.hot_spares)]
+    fitting = pairs or fitting
+    return tuple(count for count in fitting if not usual or count - requirement.hot_spares <= _WIDEST_MIRROR)
+
+
+def _groups(level: LevelChoice, members: list[int]) -> list[int | None]:
+    """Sizes of groups that divide one of the numbers of members."""
+    if level.level not in _GROUP_SIZES:
+        return [None]
+    if level.group_drives is not None:
+        return [level.group_drives]
+    least, most = _GROUP_SIZES[level.level]
+    sizes = {size for count in members for size in range(least, most + 1) if count % size == 0 and count > size}
+    return [*sorted(sizes)]
+
+
+def impossible(design: Design) -> str | None:
+    """Why the design cannot be plugged together; None if it can."""
+    controller = design.family.controller.spec()
+    drive = design.family.drive.spec()
+    if controller is None:
+        return None
+    if design.family.level.level not in controller.levels:
+        return f"{controller.model} offers {', '.join(controller.levels)}"
+    if design.drives > controller.ports:
+        return f"{controller.model} has {controller.ports} ports"
+    if not _plugs_in(drive.interface, controller.drive_interface):
+        return f"{drive.interface} drives do not plug into {controller.model} ({controller.drive_interface})"
+    return None
+
+
+def _plugs_in(drive: str, controller: str) -> bool:
+    """Whether a controller's ports take the drive; SAS ports take SATA drives as well (SAS-1, STP)."""
+    kinds = ("SAS", "SATA", "SCSI", "PATA", "FC")
+    of_drive = next((kind for kind in kinds if kind in drive), drive)
+    of_controller = next((kind for kind in kinds if kind in controller), controller)
+    return of_drive == of_controller or (of_drive, of_controller) == ("SATA", "SAS")

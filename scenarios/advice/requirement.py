@@ -1,0 +1,353 @@
+"""A requirement: what a storage array must do, and what it may be built of; what `raidsim advise` takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from ...model.controllers import ControllerSpec, controller
+from ...model.drives import DriveSpec, drive
+from ...model.errors import InputError
+from ...model.kernels import KernelName
+from ...model.spec import Fraction, PositiveDuration, PositiveSize, Spec, refusal
+from ...model.spec_errors import changed, validate
+from ...model.yaml_files import KeyPath
+from ..arrays import Level
+from ..documents.assignment import parse_assignment, parse_path
+from ..documents.document_positions import DocumentPositions
+from ..documents.extends import read_layers
+from ..documents.merge import assigned, copied
+from ..load_parts import Arrivals, IoSize, Locality, SectorSize
+from ..workloads import LoadSpec
+
+MOST_DRIVES = 256
+"""Of one design: more are several arrays."""
+TARGET = "md0"
+"""What the array of every design is called."""
+_RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
+_ALLOWED_COUNTS = f"allowed: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
+_GROUPED = ("raid50", "raid60", "raid01")
+
+
+def _counts(value: Any) -> Any:
+    """Numbers of drives from a number, a range or a list of either."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    found: set[int] = set()
+    for part in parts:
+        match = _RANGE.fullmatch(part) if isinstance(part, str) else None
+        if match is not None:
+            low, high = int(match[1]), int(match[2])
+        elif isinstance(part, int) and not isinstance(part, bool):
+            low = high = part
+        else:
+            raise refusal(repr(part)[:60], _ALLOWED_COUNTS)
+        if not 1 <= low <= high <= MOST_DRIVES:
+            raise refusal(repr(part)[:60], _ALLOWED_COUNTS)
+        found.update(range(low, high + 1))
+    if not found:
+        raise refusal("no number of drives", _ALLOWED_COUNTS)
+    return tuple(sorted(found))
+
+
+Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
+"""Numbers of drives, in rising order: ``12``, ``4-24``, ``[8, 12, 16-20]``."""
+
+
+class RequiredLoad(Spec):
+    """The I/Os that come, whatever the array does; fields as in :class:`~.workloads.LoadSpec`, `iops` of all jobs."""
+
+    iops: float = Field(gt=0, le=1e7)
+    read_share: Fraction = 1.0
+    block_size: IoSize = 4096
+    read_size: IoSize | None = None
+    write_size: IoSize | None = None
+    align: SectorSize | None = None
+    pattern: Literal["random", "sequential", "mixed"] = "random"
+    sequential_share: Fraction | None = None
+    run_length: float | None = Field(default=None, ge=2, le=1e6)
+    locality: Locality | None = None
+    arrivals: Arrivals | None = None
+    jobs: int = Field(default=1, ge=1, le=4096)
+    span: PositiveSize | None = None
+
+    @model_validator(mode="after")
+    def _is_a_load(self) -> Self:
+        self.spec()
+        return self
+
+    def spec(self, **more: Any) -> LoadSpec:
+        """The load on the array of a design, with other fields added or replaced (None: left out)."""
+        mine = {**self.model_dump(exclude_none=True, exclude={"iops"}), "total_iops": self.iops, **more}
+        fields = {name: value for name, value in mine.items() if value is not None}
+        return LoadSpec.model_validate({"kind": "load", "targets": (TARGET,), **fields})
+
+    def document(self, **more: Any) -> dict[str, Any]:
+        """The same as a document has it, with units."""
+        load = self.spec(**more)
+        data = load.model_dump(exclude_unset=True, exclude={"targets"})
+        return {name: f"{value!r}s" if name in ("warm_up", "duration") else value for name, value in data.items()}
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """What occurs of "read" and "write"."""
+        return tuple(op for op, share in (("read", self.read_share), ("write", 1.0 - self.read_share)) if share > 0)
+
+
+class Limits(Spec):
+    """How late I/Os may be.
+
+    Attributes
+    ----------
+    p99, mean
+        99 % of the reads and 99 % of the writes must be faster than the first, and both kinds on average than the
+        second.
+    read_p99, write_p99, read_mean, write_mean
+        The same for one kind, instead.
+    """
+
+    p99: PositiveDuration | None = None
+    mean: PositiveDuration | None = None
+    read_p99: PositiveDuration | None = None
+    write_p99: PositiveDuration | None = None
+    read_mean: PositiveDuration | None = None
+    write_mean: PositiveDuration | None = None
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for kind in ("p99", "mean"):
+            both = [op for op in ("read", "write") if getattr(self, f"{op}_{kind}") is not None]
+            if getattr(self, kind) is not None and len(both) == 2:
+                raise refusal(f"{kind} beside read_{kind} and write_{kind}", "allowed: two of the three", (kind,))
+        return self
+
+    def of(self, op: str, kind: str) -> float | None:
+        """The limit (s) for "read" or "write", of "p99" or "mean"."""
+        own: float | None = getattr(self, f"{op}_{kind}")
+        general: float | None = getattr(self, kind)
+        return general if own is None else own
+
+
+class DriveChoice(Spec):
+    """A drive that may be used: its name in the catalogue, what one costs, and how many there may be."""
+
+    model: str
+    count: Counts
+    price: float | None = Field(default=None, ge=0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        _check_entry(drive, self.model, self.overrides)
+        return self
+
+    def spec(self) -> DriveSpec:
+        """The catalogue's drive with the overrides."""
+        return drive(self.model).with_values(**self.overrides) if self.overrides else drive(self.model)
+
+
+def _bare_word(key: str) -> BeforeValidator:
+    """A name alone stands for a description with nothing else in it."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
+
+
+class ControllerChoice(Spec):
+    """A hardware controller that may run the array ("none": the kernel does), and what it costs."""
+
+    model: str
+    price: float | None = Field(default=None, ge=0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.is_none and (self.price is not None or self.overrides):
+            raise refusal("a price or overrides of none", "allowed: none alone", ("model",))
+        if not self.is_none:
+            _check_entry(controller, self.model, self.overrides)
+        return self
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the kernel runs the array."""
+        return self.model.casefold() == "none"
+
+    def spec(self) -> ControllerSpec | None:
+        """The catalogue's controller with the overrides."""
+        if self.is_none:
+            return None
+        entry = controller(self.model)
+        return entry.with_values(**self.overrides) if self.overrides else entry
+
+
+class LevelChoice(Spec):
+    """A level that may be used, with its variant.
+
+    Attributes
+    ----------
+    level, algorithm, copies
+        As in :class:`~.arrays.ArraySpec`.
+    group_drives
+        Of raid50, raid60 and raid01: drives of each inner array; all sizes that divide the number of drives unless
+        given.
+    """
+
+    level: Level
+    algorithm: str | None = None
+    copies: int | None = Field(default=None, ge=2)
+    group_drives: int | None = Field(default=None, ge=2)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.group_drives is not None and self.level not in _GROUPED:
+            raise refusal(f"group_drives of {self.level}", f"allowed: with {', '.join(_GROUPED)}", ("group_drives",))
+        if self.copies is not None and self.level != "raid10":
+            raise refusal(f"copies of {self.level}", "allowed: with raid10", ("copies",))
+        return self
+
+
+Levels = tuple[Annotated[LevelChoice, _bare_word("level")], ...]
+DEFAULT_LEVELS = tuple(
+    LevelChoice(level=level) for level in ("raid0", "raid1", "raid10", "raid5", "raid6", "raid50", "raid60")
+)
+
+
+class RequirementSpec(Spec):
+    """What an array must do.
+
+    Attributes
+    ----------
+    load
+        The I/Os it must serve.
+    limits
+        How late they may be.
+    capacity
+        Least usable bytes.
+    survives
+        Drives that may fail, whichever they are, without losing data.
+    data_loss
+        Largest probability of losing data within a year.
+    budget
+        Most that drives, controllers and machine may cost together.
+    headroom
+        Largest share of the load at which the array saturates.
+    drives, levels, chunks, controllers
+        What it may be built of.
+    hot_spares
+        Drives that stand by, of those counted.
+    machine, kernel
+        What it hangs on, as in a scenario, without drives.
+    precision
+        Half the width of the 90 % intervals that decide, as a share.
+    """
+
+    name: str = "requirement"
+    load: RequiredLoad
+    limits: Limits = Limits()
+    capacity: PositiveSize | None = None
+    survives: int = Field(default=0, ge=0, le=16)
+    data_loss: Fraction | None = None
+    budget: float | None = Field(default=None, ge=0)
+    headroom: Fraction | None = None
+    drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...] = Field(min_length=1)
+    levels: Levels = DEFAULT_LEVELS
+    chunks: tuple[PositiveSize, ...] = Field(default=(65536, 524288), min_length=1)
+    controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
+    hot_spares: int = Field(default=0, ge=0, le=16)
+    machine: str | dict[str, Any] | None = None
+    kernel: KernelName = "linux-6.1"
+    precision: Fraction = Field(default=0.02)
+    seed: int = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _answerable(self) -> Self:
+        if not self.levels or not self.controllers:
+            empty = "levels" if not self.levels else "controllers"
+            raise refusal("nothing to choose from", "allowed: one or more", (empty,))
+        if isinstance(self.machine, dict):
+            for key in ("drives", "controllers"):
+                if key in self.machine:
+                    raise refusal(f"{key} of the machine", f"allowed: in {key} of the requirement", ("machine", key))
+        if not 0.001 <= self.precision <= 0.5:
+            raise refusal(f"{100 * self.precision:g} %", "allowed: 0.1% to 50%", ("precision",))
+        if self.headroom is not None and not 0 < self.headroom <= 1:
+            raise refusal(f"{self.headroom:g}", "allowed: above 0, up to 100%", ("headroom",))
+        if self.budget is not None:
+            for i, choice in enumerate(self.drives):
+                if choice.price is None:
+                    raise refusal("no price", "required with a budget", ("drives", i, "price"))
+            for i, controlling in enumerate(self.controllers):
+                if controlling.price is None and not controlling.is_none:
+                    raise refusal("no price", "required with a budget", ("controllers", i, "price"))
+        return self
+
+
+def _check_entry(catalogue: Any, model: str, overrides: Mapping[str, Any]) -> None:
+    """Refuse what the catalogue does not have, and overrides that its entries do not take."""
+    try:
+        entry = catalogue(model)
+    except InputError as error:
+        raise refusal(f"{model!r} is {error.found}", error.allowed, ("model",)) from None
+    try:
+        changed(entry, overrides, units_required=True)
+    except InputError as error:
+        field = (error.place,) if error.place else ()
+        raise refusal(error.found.removeprefix("found "), error.allowed, ("overrides", *field)) from None
+
+
+def read_requirement(path: Path, sets: Sequence[str] = ()) -> RequirementSpec:
+    """The requirement in a file, which may extend another one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    sets
+        Changes, "path=value" each: ``load.iops=3000``.
+
+    Raises
+    ------
+    InputError
+        Naming file and line (or option), field, what was found and what is allowed.
+    """
+    layer = read_layers(path, str(path))
+    data: dict[str, Any] = copied(layer.data)
+    positions = layer.positions
+    data.setdefault("name", path.stem)
+    for text in sets:
+        typed, value = parse_assignment(text)
+        place = f"--set {typed}"
+        at = parse_path(typed, place)
+        _put(data, at, value, place)
+        positions = assigned(positions, data, at, value, place)
+    return validate(RequirementSpec, data, positions)
+
+
+def requirement_from(data: Mapping[str, Any], name: str = "<text>") -> RequirementSpec:
+    """The requirement that plain data describe."""
+    return validate(RequirementSpec, dict(data), DocumentPositions(name, {}))
+
+
+def _put(data: dict[str, Any], path: KeyPath, value: Any, place: str) -> None:
+    """Put `value` at `path`, making the mappings on the way; None removes."""
+    inside: Any = data
+    for depth, part in enumerate(path):
+        key: Any = part
+        if isinstance(inside, list):
+            if not str(part).isdecimal() or int(str(part)) >= len(inside):
+                raise InputError(place, f"no item {part!r}", f"allowed: 0 to {len(inside) - 1}")
+            key = int(str(part))
+        elif not isinstance(inside, dict):
+            raise InputError(place, f"{path[depth - 1]} is a value with nothing inside", "allowed: a mapping or a list")
+        if depth < len(path) - 1:
+            if isinstance(inside, dict):
+                inside = inside.setdefault(key, {})
+            else:
+                inside = inside[key]
+        elif value is None:
+            if isinstance(inside, list) or key in inside:
+                del inside[key]
+        else:
+            inside[key] = value

@@ -1,0 +1,131 @@
+"""Designs to compare: every combination of some values in a scenario, and those that cannot be, with the reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import Any
+
+from ...model.errors import InputError
+from ..documents.document import Document
+from ..scenario import Devices, ScenarioSpec
+from ..workloads import LoadSpec
+
+MOST_DESIGNS = 64
+_SPAN_UNIT = 1 << 20
+
+
+@dataclass(frozen=True)
+class Design:
+    """One of the scenarios that are compared.
+
+    Attributes
+    ----------
+    number
+        From 1.
+    values
+        What is special about it, by path or alias.
+    spec
+        The scenario; None if it cannot be.
+    refused
+        Why it cannot be.
+    """
+
+    number: int
+    values: dict[str, Any]
+    spec: ScenarioSpec | None
+    refused: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its values in words; those of a single design are those of the scenario."""
+        return " ".join(f"{path}={shown(value)}" for path, value in self.values.items()) or "as it is"
+
+    @property
+    def label(self) -> str:
+        """The values alone."""
+        return " ".join(shown(value) for value in self.values.values()) or "as it is"
+
+
+def designs_of(document: Document, varied: Sequence[tuple[str, list[Any]]]) -> list[Design]:
+    """All combinations of the varied values, the last one varying fastest.
+
+    Raises
+    ------
+    InputError
+        If a path means nothing or stands there twice, or there are too many combinations. A combination that makes no
+        scenario is none of these: it is a design that is refused.
+    """
+    paths = [path for path, _ in varied]
+    for i, path in enumerate(paths):
+        if path in paths[:i]:
+            raise InputError(f"--vary {path}", "found twice", "allowed: all values of it in one --vary")
+    count = prod(len(values) for _, values in varied)
+    if count > MOST_DESIGNS:
+        raise InputError("--vary", f"{count} combinations", f"allowed: up to {MOST_DESIGNS} designs")
+    for path, values in varied:
+        _check_means_something(document, path, values)
+    combinations = product(*(values for _, values in varied))
+    return [
+        _design(document, number, dict(zip(paths, values, strict=True)))
+        for number, values in enumerate(combinations, start=1)
+    ]
+
+
+def _check_means_something(document: Document, path: str, values: Sequence[Any]) -> None:
+    """Refuse a path that no value makes sense of."""
+    first: InputError | None = None
+    for value in values:
+        try:
+            document.changed({path: value}, "--vary")
+        except InputError as refusal:
+            first = first or refusal
+        else:
+            return
+    if first is not None:
+        raise first
+
+
+def _design(document: Document, number: int, values: dict[str, Any]) -> Design:
+    try:
+        return Design(number, values, document.changed(values, "--vary").spec())
+    except InputError as refusal:
+        return Design(number, values, None, str(refusal))
+
+
+def on_common_span(designs: Sequence[Design]) -> tuple[list[Design], int | None]:
+    """The designs with the same requests: on as many bytes as the smallest of them has.
+
+    Returns
+    -------
+    designs, span
+        The span is None if every load has one of its own, or if nothing is a load of direct I/O.
+    """
+    loads = [(design.spec, design.spec.workload) for design in designs if design.spec is not None]
+    rooms = [_room(spec, load) for spec, load in loads if isinstance(load, LoadSpec) and load.span is None]
+    if not rooms:
+        return list(designs), None
+    span = min(rooms)
+    span = span // _SPAN_UNIT * _SPAN_UNIT or span
+    found = []
+    for design in designs:
+        spec = design.spec
+        if spec is not None and isinstance(spec.workload, LoadSpec) and spec.workload.span is None:
+            spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"span": span})})
+        found.append(replace(design, spec=spec))
+    return found, span
+
+
+def _room(spec: ScenarioSpec, load: LoadSpec) -> int:
+    devices = Devices(spec.machine, spec.arrays, spec.encrypted)
+    return min(devices.capacity(target) for target in load.targets) - load.start
+
+
+def shown(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}:{shown(inner)}" for name, inner in value.items())
+    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -1,0 +1,215 @@
+"""How likely data are lost in a year.
+
+Failures of drives are taken as independent, with the rate of the maker's data sheet. Both flatter: drives in the field
+are replaced several times as often as data sheets say, more often with age, and failures come together (Schroeder and
+Gibson, "Disk failures in the real world", FAST 2007). The probabilities compare designs; they promise nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, count
+
+from ...model.drives import DriveSpec
+from ...model.layouts import MirroredLayout, Raid10Layout
+from ..scenario import ScenarioSpec
+from .loss_chain import Chain
+from .redundancy import Part, top_parts
+
+YEAR_S = 365.25 * 24 * 3600.0
+REPLACEMENT_S = 24 * 3600.0
+"""Assumed: somebody replaces a failed drive the next day, if no spare stands by."""
+_MOST_SETS = 100_000
+"""Sets of lost members that are tried one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class LossRisk:
+    """Probability that data are lost within a year.
+
+    Attributes
+    ----------
+    per_year
+        Of any loss.
+    from_failures
+        Of losing a whole array because too many drives have failed.
+    from_read_errors
+        Of losing a sector (or, where the driver gives up, the array) because it cannot be read during a rebuild that
+        has no redundancy left; None if the error rate of a drive is not known. `per_year` is without it then.
+    rebuild_s
+        Time for the rebuild of one member that this is for (s); None if nothing can be rebuilt.
+    replacement_s
+        Time until a failed drive is replaced where no spare stands by (s).
+    afr
+        Share of the drives that fail in a year; their mean.
+    """
+
+    per_year: float
+    from_failures: float
+    from_read_errors: float | None
+    rebuild_s: float | None
+    replacement_s: float
+    afr: float
+
+
+def failure_rate(drive: DriveSpec) -> float | None:
+    """Failures of a drive per second, from its AFR or else its MTBF; None if it has neither."""
+    if drive.afr is not None and drive.afr < 1.0:
+        return -math.log1p(-drive.afr) / YEAR_S
+    if drive.mtbf:
+        return 1.0 / drive.mtbf
+    return None
+
+
+def unknown_rates(spec: ScenarioSpec) -> list[str]:
+    """Models of the drives that hold data and whose failure rate is not known."""
+    drives = spec.machine.drives
+    models = {drives[name].model for part in top_parts(spec) for name in part.leaves if _rate(spec, name) is None}
+    return sorted(models)
+
+
+def data_loss(spec: ScenarioSpec, rebuild_s: float | None, replacement_s: float = REPLACEMENT_S) -> LossRisk | None:
+    """How likely the scenario's arrays lose data within a year; None if a drive's failure rate is not known.
+
+    Parameters
+    ----------
+    spec
+        The scenario. Members that have failed in it are missing at the beginning of the year.
+    rebuild_s
+        Time to rebuild a member (s), as :func:`raidsim.scenarios.comparison.rebuild_time.rebuild_time` has it; None
+        where nothing can be rebuilt.
+    replacement_s
+        Time until a failed drive is replaced (s) where no spare stands by.
+    """
+    if unknown_rates(spec):
+        return None
+    tops = top_parts(spec)
+    risk = _Risk(spec, math.inf if rebuild_s is None else rebuild_s, replacement_s)
+    found = [risk.year(part) for part in tops]
+    arrays = _any_of([lost for lost, _ in found])
+    sectors = _all_known([lost for _, lost in found])
+    from_errors = None if sectors is None else _any_of(sectors) * (1.0 - arrays)
+    afr = [-math.expm1(-_known(_rate(spec, name)) * YEAR_S) for part in tops for name in part.leaves]
+    return LossRisk(
+        per_year=arrays + (from_errors or 0.0),
+        from_failures=arrays,
+        from_read_errors=from_errors,
+        rebuild_s=rebuild_s,
+        replacement_s=replacement_s,
+        afr=sum(afr) / len(afr),
+    )
+
+
+class _Risk:
+    """The losses of a scenario's parts within a year."""
+
+    def __init__(self, spec: ScenarioSpec, rebuild_s: float, replacement_s: float) -> None:
+        self.spec = spec
+        self.rebuild_s = rebuild_s
+        self.replacement_s = replacement_s
+
+    def year(self, part: Part) -> tuple[float, float | None]:
+        """Probability that all of a part is lost, and that a sector of it is lost first (None: not known)."""
+        if part.layout is None:
+            return (1.0, 0.0) if part.lost else (-math.expm1(-_known(_rate(self.spec, part.name)) * YEAR_S), 0.0)
+        found = [self.year(each) for each in part.parts]
+        if not part.is_redundant:
+            lost = _any_of([lost for lost, _ in found])
+            sectors = _all_known([sector for _, sector in found])
+            return lost, None if sectors is None else _any_of(sectors)
+        # A member that is an array loses all of itself at the rate at which a drive with this risk would fail.
+        alive = [lost for each, (lost, _) in zip(part.parts, found, strict=True) if not each.dead]
+        missing = len(part.parts) - len(alive)
+        if len(alive) < len(part.parts) - self._most(part):
+            return 1.0, 0.0
+        rate = sum(-math.log1p(-min(lost, 1 - 1e-15)) for lost in alive) / len(alive) / YEAR_S
+        tolerated, critical = _survival(part)
+        errors = self._errors(part, critical)
+        chain = Chain(
+            members=len(part.parts),
+            failure_rate=rate,
+            tolerated=tolerated,
+            rebuild_s=self.rebuild_s,
+            replacement_s=self.replacement_s,
+            spares=part.spares,
+            unreadable=errors or (),
+        )
+        array, sector = chain.losses(YEAR_S, missing)
+        return array, None if errors is None else sector
+
+    @staticmethod
+    def _most(part: Part) -> int:
+        return len(_survival(part)[0])
+
+    def _errors(self, part: Part, critical: Sequence[float]) -> list[float] | None:
+        """Probability that a rebuild with so many parts missing meets an error that nothing else can correct."""
+        assert part.layout is not None
+        copies = isinstance(part.layout, (MirroredLayout, Raid10Layout))
+        per_byte = [self._errors_per_byte(each) for each in part.parts if not each.dead]
+        known = [each for each in per_byte if each is not None]
+        if len(known) < len(per_byte):
+            return None
+        mean = sum(known) / len(known)
+        size, used = len(part.parts), part.used_bytes
+        # A mirror's copy is read once; parity needs all that are left.
+        read = [used if copies else (size - missing) * used for missing in range(len(critical))]
+        return [0.0 - share * math.expm1(-each * mean) for each, share in zip(read, critical, strict=True)]
+
+    def _errors_per_byte(self, part: Part) -> float | None:
+        """Sectors that cannot be read, per byte read; none where the part corrects them itself."""
+        if part.layout is None:
+            bits = self.spec.machine.drives[part.name].spec().bits_per_unrecoverable_error
+            return None if bits is None else -8.0 * math.log1p(-1.0 / max(bits, 2.0))
+        if part.is_redundant and not any(each.dead for each in part.parts):
+            return 0.0
+        inside = _all_known([self._errors_per_byte(each) for each in part.parts if not each.dead])
+        return None if inside is None else sum(inside) / max(1, len(inside))
+
+
+def _survival(part: Part) -> tuple[list[float], list[float]]:
+    """How likely one more loss is survived, and how likely it need not be, by the number of parts missing.
+
+    All sets of missing parts that are survived count alike. RAID 10 with overlapping copies is followed a few losses
+    beyond what it survives for sure; further losses count as fatal, and hardly ever come to that.
+    """
+    keeps, size = part.keeps, len(part.parts)
+    if not part.groups:
+        return [1.0] * keeps, [0.0] * keeps + [1.0]
+    assert part.layout is not None
+    tolerates = part.layout.tolerates
+    tolerated: list[float] = []
+    critical = [0.0]
+    survived = [frozenset[int]()]
+    for missing in count():
+        if missing > keeps + 1 or math.comb(size, missing + 1) > _MOST_SETS:
+            return tolerated, critical[: len(tolerated) + 1]
+        more = [frozenset(lost) for lost in combinations(range(size), missing + 1) if tolerates(frozenset(lost))]
+        if not more:
+            return tolerated, critical[: len(tolerated) + 1]
+        # Each survived set of one more is reached from each of its members' absence.
+        tolerated.append(len(more) * (missing + 1) / (len(survived) * (size - missing)))
+        exposed = sum(any(not tolerates(lost | {other}) for other in range(size)) for lost in more)
+        critical.append(exposed / len(more))
+        survived = more
+    raise AssertionError("count() does not end")
+
+
+def _any_of(probabilities: Sequence[float]) -> float:
+    """Probability of at least one of independent events."""
+    return 0.0 - math.expm1(sum(math.log1p(-min(each, 1 - 1e-16)) for each in probabilities))
+
+
+def _all_known(values: Sequence[float | None]) -> list[float] | None:
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else None
+
+
+def _rate(spec: ScenarioSpec, drive: str) -> float | None:
+    return failure_rate(spec.machine.drives[drive].spec())
+
+
+def _known(rate: float | None) -> float:
+    assert rate is not None  # data_loss has checked
+    return rate

@@ -1,0 +1,1 @@
+"""Scenarios as people write them: files with shorthands and defaults, and what is ready to use."""

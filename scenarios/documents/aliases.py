@@ -1,0 +1,120 @@
+"""Short names for the parts of a document that people change most: ``disks=6``, ``layout=raid6``, ``depth=32``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...model.errors import InputError
+from ...model.yaml_files import KeyPath
+from ..arrays import NO_REDUNDANCY, OPTION_LEVELS
+from .merge import as_mapping, drives_in_short
+
+ONLY_ARRAY = "md0"
+"""What the array is called that an alias makes where there is none."""
+
+_OF_ARRAY = (
+    "level",
+    "chunk",
+    "groups",
+    "algorithm",
+    "balance",
+    "controller",
+    "failed",
+    "rebuilding",
+    "spares",
+    "copies",
+    "bitmap",
+    "stripe_cache",
+)
+_OF_WORKLOAD = (
+    "depth",
+    "jobs",
+    "iops",
+    "total_iops",
+    "read_share",
+    "block_size",
+    "pattern",
+    "precision",
+    "duration",
+    "warm_up",
+)
+_PACE = ("depth", "iops", "total_iops")
+"""What sets the pace of a load, one instead of the other."""
+_ELSEWHERE: dict[str, KeyPath] = {
+    "memory": ("machine", "memory"),
+    "cores": ("machine", "cpu", "cores"),
+    "cpu": ("machine", "cpu"),
+}
+_STATES = {"whole": (None, None), "degraded": (1, None), "rebuilding": (1, 1)}
+_SHAPE = ("algorithm", "copies", "groups", "outer_chunk")
+"""What belongs to one level and is left behind when `layout` chooses another."""
+
+ALIASES = tuple(sorted((*_OF_ARRAY, *_OF_WORKLOAD, *_ELSEWHERE, "layout", "disks", "drive", "state")))
+"""All of them."""
+
+
+def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:
+    """What an alias with this value changes in a document: paths and their values, in order.
+
+    Raises
+    ------
+    InputError
+        If the document has several things that the alias could mean, or none.
+    """
+    if alias in _OF_WORKLOAD:
+        others = _PACE if alias in _PACE and value is not None else ()
+        return [*((("workload", other), None) for other in others if other != alias), (("workload", alias), value)]
+    if alias in _ELSEWHERE:
+        return [(_ELSEWHERE[alias], value)]
+    if alias in ("disks", "drive"):
+        return _drives(data, alias, value, place)
+    array = ("arrays", _only_array(data, alias, place))
+    if alias == "layout":
+        return _layout(data, array, value)
+    if alias == "state":
+        if not isinstance(value, str) or value not in _STATES:
+            raise InputError(place, f"found {value!r}"[:80], f"allowed: {', '.join(_STATES)}")
+        failed, rebuilding = _STATES[value]
+        resync = [((*array, "resync"), None)] if rebuilding is None else []
+        return [((*array, "failed"), failed), ((*array, "rebuilding"), rebuilding), *resync]
+    if alias == "controller" and value == "none":
+        value = None
+    return [((*array, alias), value)]
+
+
+def _drives(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list[tuple[KeyPath, Any]]:
+    """The number of the drives, or the model of all of them."""
+    key = "count" if alias == "disks" else "model"
+    machine = data.get("machine")
+    drives = machine.get("drives") if isinstance(machine, Mapping) else None
+    if isinstance(drives, Mapping) and drives and not drives_in_short(drives):
+        if key == "model":
+            return [(("machine", "drives", name, "model"), value) for name in drives]
+        found = f"the drives are listed one by one: {', '.join(map(str, drives))}"
+        raise InputError(place, found[:200], "allowed: with machine.drives: {model: ..., count: ...}")
+    return [(("machine", "drives", key), value)]
+
+
+def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
+    arrays = data.get("arrays") or {}
+    if not isinstance(arrays, Mapping) or len(arrays) > 1:
+        names = ", ".join(map(str, arrays)) if isinstance(arrays, Mapping) else "no mapping"
+        key = "level" if alias in ("layout", "state") else alias
+        raise InputError(place, f"there are several arrays: {names}", f"allowed: arrays.NAME.{key}")
+    return str(next(iter(arrays), ONLY_ARRAY))
+
+
+def _layout(data: Mapping[Any, Any], array: tuple[str, str], value: Any) -> list[tuple[KeyPath, Any]]:
+    """Another level, without what belongs to the old one only; a mapping is a level with its options."""
+    arrays = data.get("arrays") or {}
+    given = arrays.get(array[1])
+    fields = given if isinstance(given, Mapping) else as_mapping(array, given) or {}
+    options = dict(value) if isinstance(value, Mapping) else {"level": value}
+    level = options.get("level", fields.get("level"))
+    changes: list[tuple[KeyPath, Any]] = []
+    for field in fields:
+        elsewhere = field in OPTION_LEVELS and level not in OPTION_LEVELS[field]
+        if field not in options and (field in _SHAPE or elsewhere or (field == "resync" and level in NO_REDUNDANCY)):
+            changes.append(((*array, field), None))
+    return [*changes, *(((*array, field), inner) for field, inner in options.items())]

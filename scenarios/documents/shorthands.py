@@ -1,0 +1,222 @@
+"""From what a person writes to a whole scenario: names of catalogues looked up, counts turned into names, defaults.
+
+What is written out already means what it says; only what is missing, or stands there in short, is filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...model.controllers import controller_names
+from ...model.errors import InputError
+from ...model.yaml_files import KeyPath
+from .machine_shorthands import expanded_machine
+from .merge import as_mapping
+
+DEFAULT_KERNEL = "linux-6.1"
+DEFAULT_MOUNT = "/data"
+_NAMED_MEMBERS = ("failed", "rebuilding", "write_mostly")
+_DD_BYTES = 1 << 30
+"""What a dd moves whose size is not given."""
+
+
+class Expansion:
+    """One document being expanded.
+
+    Parameters
+    ----------
+    data
+        The document: merged, without keys that are null. It is not changed.
+    name
+        What the scenario is called unless it says so itself.
+    origins
+        Takes where values that were made stand in the document.
+
+    Attributes
+    ----------
+    result
+        A scenario, as far as the document makes sense.
+    """
+
+    def __init__(self, data: Mapping[Any, Any], name: str, origins: dict[KeyPath, KeyPath]) -> None:
+        self.origins = origins
+        self.result: dict[Any, Any] = {"name": name, "kernel": DEFAULT_KERNEL, **data}
+        self.result["machine"] = expanded_machine(data.get("machine"), self._behind(data), self.origins)
+        self._arrays()
+        self._file_systems_given()
+        self._workload()
+
+    @staticmethod
+    def _behind(data: Mapping[Any, Any]) -> bool:
+        """Whether all arrays are run by controllers, so that the drives hang on those."""
+        arrays = _mapping(data.get("arrays"))
+        return bool(arrays) and all(_mapping(array).get("controller") is not None for array in arrays.values())
+
+    @property
+    def _drives(self) -> list[str]:
+        return list(_mapping(_mapping(self.result["machine"]).get("drives")))
+
+    def _arrays(self) -> None:
+        arrays = self.result.get("arrays")
+        if not isinstance(arrays, Mapping):
+            return
+        full: dict[Any, Any] = {}
+        for name, given in arrays.items():
+            as_given = as_mapping(("arrays", name), given)
+            if as_given is not None:
+                self.origins["arrays", name, "level"] = ("arrays", name)
+            full[name] = dict(given) if isinstance(given, Mapping) else {} if given is None else as_given or given
+        self.result["arrays"] = full
+        described = {name: array for name, array in full.items() if isinstance(array, dict)}
+        for array in described.values():
+            for field in ("members", "spares", *_NAMED_MEMBERS):
+                if isinstance(array.get(field), str):
+                    array[field] = [array[field]]
+        self._members(described)
+        for name, array in described.items():
+            if "level" not in array and isinstance(array.get("members"), list):
+                array["level"] = _usual_level(len(array["members"]))
+            self._states(name, array)
+            self._controller(name, array)
+
+    def _members(self, arrays: dict[Any, dict[str, Any]]) -> None:
+        """Numbers of members and spares become drives that nothing else uses; members not given are all of those."""
+        taken = self._taken(arrays)
+        free = [drive for drive in self._drives if drive not in taken]
+        for name, array in arrays.items():
+            spares = _count(array.get("spares"), ("arrays", name, "spares"), len(free))
+            if spares is not None:
+                array["spares"] = free[len(free) - spares :]
+                free = free[: len(free) - spares]
+        for name, array in arrays.items():
+            members = _count(array.get("members"), ("arrays", name, "members"), len(free))
+            if members is not None:
+                array["members"], free = free[:members], free[members:]
+        open_ones = [name for name, array in arrays.items() if "members" not in array]
+        if len(open_ones) > 1:
+            place = f"arrays.{open_ones[1]}.members"
+            raise InputError(place, "it is missing", f"allowed: left out in one array only, here in {open_ones[0]}")
+        for name in open_ones:
+            if not free:
+                found = "it is missing, and no drive is free"
+                raise InputError(f"arrays.{name}.members", found, f"allowed: {', '.join(self._drives) or 'none'}")
+            arrays[name]["members"] = free
+
+    def _taken(self, arrays: Mapping[Any, Mapping[str, Any]]) -> set[Any]:
+        """Devices that the document names as part of something."""
+        named: list[Any] = []
+        for array in arrays.values():
+            for field in ("members", "spares"):
+                named += array[field] if isinstance(array.get(field), list) else []
+            named.append(array.get("journal"))
+        for group in ("encrypted", "file_systems"):
+            named += [_mapping(layer).get("on") for layer in _mapping(self.result.get(group)).values()]
+        targets = _mapping(self.result.get("workload")).get("targets")
+        named += targets if isinstance(targets, list) else [targets]
+        return {name for name in named if isinstance(name, str)}
+
+    @staticmethod
+    def _states(name: Any, array: dict[str, Any]) -> None:
+        """Numbers of lost and of replaced members become the first of them."""
+        members = array.get("members")
+        if not isinstance(members, list):
+            return
+        for field in ("failed", "rebuilding"):
+            among = array["failed"] if field == "rebuilding" and isinstance(array.get("failed"), list) else members
+            number = _count(array.get(field), ("arrays", name, field), len(among))
+            if number is not None:
+                array[field] = among[:number]
+        if "rebuilding" in array and "failed" not in array:
+            array["failed"] = array["rebuilding"]
+
+    def _controller(self, name: Any, array: dict[str, Any]) -> None:
+        """A controller's model that the machine has no instance of becomes one."""
+        wanted, machine = array.get("controller"), self.result["machine"]
+        if not isinstance(wanted, str) or not isinstance(machine, Mapping):
+            return
+        known = machine.get("controllers", {})
+        if not isinstance(known, Mapping) or wanted in known:
+            return
+        model = {model.casefold(): model for model in controller_names()}.get(wanted.casefold())
+        if model is None:
+            return
+        number = 0
+        while f"raid{number or ''}" in known:
+            number += 1
+        instance = f"raid{number or ''}"
+        machine["controllers"] = {**known, instance: {"model": model}}  # type: ignore[index]
+        self.origins["machine", "controllers", instance] = ("arrays", name, "controller")
+        array["controller"] = instance
+
+    def _top_devices(self) -> list[Any]:
+        """What nothing else is built of: arrays and encrypted devices, or the drives if there are neither."""
+        arrays, encrypted = _mapping(self.result.get("arrays")), _mapping(self.result.get("encrypted"))
+        used: list[Any] = []
+        for array in arrays.values():
+            members = _mapping(array).get("members")
+            used += members if isinstance(members, list) else []
+        used += [_mapping(layer).get("on") for layer in encrypted.values()]
+        return [name for name in (*arrays, *encrypted) if name not in used] if arrays or encrypted else self._drives
+
+    def _file_systems_given(self) -> None:
+        mounted = self.result.get("file_systems")
+        if not isinstance(mounted, Mapping):
+            return
+        full: dict[Any, Any] = {}
+        for point, given in mounted.items():
+            as_given = as_mapping(("file_systems", point), given)
+            if as_given is not None:
+                self.origins["file_systems", point, "kind"] = ("file_systems", point)
+            spec = dict(given) if isinstance(given, Mapping) else as_given or given
+            tops = self._top_devices()
+            if isinstance(spec, dict) and "on" not in spec and len(tops) == 1:
+                spec["on"] = tops[0]
+            full[point] = spec
+        self.result["file_systems"] = full
+
+    def _workload(self) -> None:
+        given = self.result.get("workload", {})
+        if not isinstance(given, Mapping):
+            return
+        workload = {"kind": _kind(given), **given}
+        self.result["workload"] = workload
+        if workload["kind"] == "programs":
+            tops = self._top_devices()
+            if "file_systems" not in self.result and len(tops) == 1:
+                kind = "ufs2" if str(self.result["kernel"]).startswith("freebsd") else "ext3"
+                self.result["file_systems"] = {DEFAULT_MOUNT: {"kind": kind, "on": tops[0]}}
+            return
+        if isinstance(workload.get("targets"), str):
+            workload["targets"] = [workload["targets"]]
+        workload.setdefault("targets", self._top_devices())
+        if workload["kind"] == "dd":
+            workload.setdefault("direction", "read")
+            workload.setdefault("size", _DD_BYTES)
+
+
+def _mapping(value: Any) -> Mapping[Any, Any]:
+    """`value` if it is a mapping; an empty one if it is anything else, which the check that follows refuses."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _kind(workload: Mapping[Any, Any]) -> str:
+    """Which workload is meant by one that does not say so: a load, unless it has what only others have."""
+    if "direction" in workload:
+        return "dd"
+    return "programs" if "steps" in workload else "load"
+
+
+def _usual_level(members: int) -> str:
+    """The level of an array that does not say so: what survives two losses, as far as the members go."""
+    return {1: "linear", 2: "raid1", 3: "raid5"}.get(members, "raid6")
+
+
+def _count(value: Any, path: KeyPath, most: int) -> int | None:
+    """`value` if it is a number of devices; None if it is something else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if not isinstance(value, int) or not 0 <= value <= most:
+        place = ".".join(map(str, path))
+        raise InputError(place, f"found {value!r}"[:80], f"allowed: names, or a whole number from 0 to {most}")
+    return value

@@ -1,0 +1,1 @@
+"""Many runs of a scenario with varied fields, kept in one file."""

@@ -1,0 +1,234 @@
+"""The file that results of sweeps are kept in: a SQLite database that only raidsim has made.
+
+What was reported as kept stays whatever happens to the process or the machine: every save is one transaction, with the
+default rollback journal and a sync of the folder (https://www.sqlite.org/pragma.html#pragma_synchronous). One process
+at a time writes; others may read meanwhile.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+from ...model.errors import InputError, RaidsimError
+
+IN_MEMORY = ":memory:"
+"""A store that is gone when the process is."""
+_APPLICATION = 0x52414944
+_FORMAT = 1
+_WAIT_S = 60.0
+_SCHEMA = """
+CREATE TABLE sweeps (
+  sweep INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, model TEXT NOT NULL, made_by TEXT NOT NULL,
+  name TEXT NOT NULL, points INTEGER NOT NULL, replications INTEGER NOT NULL,
+  UNIQUE (fingerprint, model)) STRICT;
+CREATE TABLE paths (
+  sweep INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL,
+  PRIMARY KEY (sweep, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE points (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, position INTEGER NOT NULL, value ANY NOT NULL,
+  PRIMARY KEY (sweep, point, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE runs (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, key TEXT NOT NULL,
+  status TEXT NOT NULL, error TEXT NOT NULL, bottleneck TEXT NOT NULL, saturated INTEGER NOT NULL,
+  PRIMARY KEY (sweep, point, replication)) STRICT, WITHOUT ROWID;
+CREATE TABLE figures (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, name TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY (sweep, point, replication, name)) STRICT, WITHOUT ROWID;
+CREATE TABLE estimates (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, name TEXT NOT NULL,
+  mean REAL, half_width REAL, confidence REAL, batches INTEGER NOT NULL, warmup REAL, lag1 REAL,
+  correlated INTEGER NOT NULL,
+  PRIMARY KEY (sweep, point, replication, name)) STRICT, WITHOUT ROWID;
+CREATE TABLE usages (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, position INTEGER NOT NULL,
+  name TEXT NOT NULL, kind TEXT NOT NULL, utilisation REAL NOT NULL, mean_queue REAL NOT NULL,
+  reads INTEGER NOT NULL, writes INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  PRIMARY KEY (sweep, point, replication, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE timings (
+  sweep INTEGER NOT NULL, point INTEGER NOT NULL, replication INTEGER NOT NULL, seconds REAL NOT NULL,
+  worker TEXT NOT NULL,
+  PRIMARY KEY (sweep, point, replication)) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_key ON runs (key)
+"""
+_TABLES = tuple(" ".join(statement.split()) for statement in _SCHEMA.split(";"))
+_ALLOWED = "allowed: a new file, or one that raidsim sweep made"
+
+
+class Unstorable(RaidsimError):
+    """Something that is no result, which the tables do not take."""
+
+
+class ResultFile:
+    """A file of results.
+
+    Parameters
+    ----------
+    path
+        The file, or :data:`IN_MEMORY`.
+    write
+        Whether results will be added; one process at a time may. Without, the file has to be there already.
+
+    Attributes
+    ----------
+    name
+        The file as it was given.
+    db
+        The connection to it.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is something else, is damaged, or another process is writing to it.
+    """
+
+    def __init__(self, path: Path | str, write: bool) -> None:
+        self.name = str(path)
+        self._lock: _Lock | None = None
+        try:
+            if self.name != IN_MEMORY:
+                _check_place(self.name, write)
+                self._lock = _Lock(self.name) if write else None
+            with self.told():
+                self.db = self._connected(write)
+                self._check_or_make(write)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if hasattr(self, "db"):
+            self.db.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _connected(self, write: bool) -> sqlite3.Connection:
+        address = self.name
+        if address != IN_MEMORY:
+            # A reader may have to roll back what a process that was killed had begun, so it does not open read-only.
+            address = f"{Path(self.name).absolute().as_uri()}?mode={'rwc' if write else 'rw'}"
+        db = sqlite3.connect(address, timeout=_WAIT_S, isolation_level=None, uri=address != IN_MEMORY)
+        db.execute("PRAGMA trusted_schema = OFF")
+        db.execute("PRAGMA synchronous = EXTRA")
+        return db
+
+    def _check_or_make(self, write: bool) -> None:
+        db = self.db
+        there = {sql for (sql,) in db.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+        application, form = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        if not there and not application and write:
+            with self.transaction():
+                for table in _TABLES:
+                    db.execute(table)
+                db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                db.execute(f"PRAGMA user_version = {_FORMAT}")
+            return
+        if application != _APPLICATION or (form == _FORMAT and there != set(_TABLES)):
+            found = "an empty file" if not there else "a database of something else"
+            raise InputError(self.name, found, _ALLOWED)
+        if form != _FORMAT:
+            found = f"results in format {form}, of another release of raidsim"
+            raise InputError(self.name, found, f"allowed: format {_FORMAT}, or a new file")
+        damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if damage != "ok":
+            raise InputError(self.name, "the file is damaged", "allowed: a copy that is whole, or a new file")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # SQLite has rolled back by itself after some errors
+                self.db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What SQLite says, as a person can act on it."""
+        try:
+            yield
+        except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError) as error:
+            raise Unstorable(f"{type(error).__name__}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorname", "")
+            for start, (found, allowed) in _MEANINGS.items():
+                if code.startswith(start):
+                    raise InputError(self.name, found, allowed) from None
+            raise InputError(self.name, f"SQLite says: {error}", _ALLOWED) from None
+
+
+_KEPT = "what was done before is kept: the same command goes on there"
+_MEANINGS = {
+    "SQLITE_FULL": ("no space is left for it", _KEPT),
+    "SQLITE_IOERR": ("it cannot be written or read", _KEPT),
+    "SQLITE_READONLY": ("it may not be written to", "allowed: a file and a folder that may be"),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "allowed: a file in a folder that is there and may be written to"),
+    "SQLITE_BUSY": ("another program holds it", "allowed: a file that nothing else has locked"),
+    "SQLITE_NOTADB": ("this is no database", _ALLOWED),
+    "SQLITE_CORRUPT": ("the file is damaged", "allowed: a copy that is whole, or a new file"),
+}
+
+
+def _check_place(name: str, write: bool) -> None:
+    """Refuse what is no file, and a folder that is not there."""
+    path = Path(name)
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        if not write:
+            raise InputError(name, "there is no such file", "allowed: a file that raidsim sweep made") from None
+        if not path.parent.is_dir():
+            raise InputError(
+                name, f"there is no folder {path.parent}", "allowed: a file in a folder that is there"
+            ) from None
+        return
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise InputError(name[:200], f"cannot be opened ({reason})", _ALLOWED) from None
+    if not stat.S_ISREG(about.st_mode):
+        found = "this is a folder" if stat.S_ISDIR(about.st_mode) else "this is no regular file"
+        raise InputError(name, found, _ALLOWED)
+
+
+class _Lock:
+    """Keeps a second process from writing to the same file.
+
+    It is a lock on an empty database beside the file: the operating system takes it away when the process ends,
+    however it ends, and readers of the results are not held up.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._path = Path(f"{name}.lock")
+        self._db: sqlite3.Connection | None = None
+        try:
+            self._db = sqlite3.connect(self._path, timeout=0, isolation_level=None)
+            self._db.execute("BEGIN EXCLUSIVE")
+        except sqlite3.DatabaseError as error:
+            busy = getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+            found = "another raidsim sweep is writing to it" if busy else f"no file can be made beside it ({error})"
+            allowed = "wait for it, or give another --store" if busy else "allowed: a folder that may be written to"
+            if self._db is not None:
+                self._db.close()
+            raise InputError(name, found, allowed) from None
+
+    def release(self) -> None:
+        """Let others write. The file goes first: two processes never hold one name."""
+        with suppress(OSError):  # where an open file cannot be removed, it stays
+            self._path.unlink()
+        if self._db is not None:
+            self._db.close()

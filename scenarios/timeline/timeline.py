@@ -1,0 +1,105 @@
+"""A timeline: the first I/Os of a measurement, and every command, transfer and work that came of them.
+
+`record` runs a scenario and takes notes; :func:`.chrome_trace.chrome_trace` gives them the form that Perfetto and
+Chrome draw.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from ..run import simulate
+from ..sample import Sample
+from ..scenario import ScenarioSpec
+from ..workloads import LoadSpec
+from .timeline_causes import RecordedError
+from .timeline_events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .timeline_recorder import Recorder
+
+__all__ = [
+    "DEFAULT_IOS",
+    "Command",
+    "ControllerCommand",
+    "CpuWork",
+    "LogicalIO",
+    "Recorder",
+    "Timeline",
+    "Transfer",
+    "record",
+]
+
+DEFAULT_IOS = 1000
+"""Logical I/Os that are recorded unless asked otherwise: a file of a megabyte or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What happened from the beginning of a measurement until its first I/Os were complete.
+
+    Attributes
+    ----------
+    scenario
+        Its name.
+    began_s, ended_s
+        When the first thing in it began and the last was over, by the simulated clock.
+    ios
+        The workload's I/Os, in order of arrival.
+    commands
+        What the drives did, in order of completion: those of other I/Os and of a rebuild, too.
+    work
+        What processors did.
+    transfers
+        What crossed links.
+    controller_commands
+        What hardware controllers were given.
+    """
+
+    scenario: str
+    began_s: float
+    ended_s: float
+    ios: tuple[LogicalIO, ...]
+    commands: tuple[Command, ...]
+    work: tuple[CpuWork, ...]
+    transfers: tuple[Transfer, ...]
+    controller_commands: tuple[ControllerCommand, ...]
+
+    @classmethod
+    def of(cls, scenario: str, recorder: Recorder) -> Timeline:
+        """What a recorder has noted of a run of `scenario`."""
+        return cls(
+            scenario=scenario,
+            began_s=recorder.began_s,
+            ended_s=recorder.ended_s,
+            ios=tuple(recorder.ios),
+            commands=tuple(recorder.commands),
+            work=tuple(recorder.work),
+            transfers=tuple(recorder.transfers),
+            controller_commands=tuple(recorder.controller_commands),
+        )
+
+    def commands_of(self, number: int) -> list[Command]:
+        """The drives' commands that served a logical I/O, in the order in which they came to the drives' queues."""
+        found = [command for command in self.commands if number in command.causes]
+        return sorted(found, key=lambda command: (command.arrived_s, command.started_s, command.drive))
+
+
+def record(spec: ScenarioSpec, sample: Sample | None = None, ios: int = DEFAULT_IOS) -> Timeline:
+    """Run a scenario, as far as that takes, and record the first `ios` I/Os of its measurement.
+
+    Parameters
+    ----------
+    spec
+        What to run.
+    sample
+        How much of a long run; as for :func:`.run.simulate`.
+    ios
+        How many logical I/Os.
+    """
+    workload = spec.workload
+    # A run of several parts is recorded in its last one, and one with a precision begins to measure when it is settled.
+    stops = isinstance(workload, LoadSpec) and workload.precision is None and not workload.phases
+    recorder = Recorder(ios, stops)
+    with suppress(RecordedError):
+        simulate(spec, sample, observer=recorder)
+    return Timeline.of(spec.name, recorder)
