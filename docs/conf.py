@@ -23,3 +23,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"
 autodoc_default_options = {"members": True, "show-inheritance": True}
+
+# In a console a line with "#" is taken for root's prompt, and an apostrophe in a comment of a YAML file for a string.
+suppress_warnings = ["misc.highlighting_failure"]
