@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..scenarios.advice.advice import Advice, Verdict
+from ..scenarios.advice.advice import Advice
+from ..scenarios.advice.verdict import Verdict
 
 _BLUE, _GREY, _RED = "#1f6fb4", "#9aa5b1", "#c0392b"
 

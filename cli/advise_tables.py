@@ -13,9 +13,10 @@ from rich.text import Text
 
 from ..model.batch_means import Estimate
 from ..model.quantities import format_duration, format_size
-from ..scenarios.advice.advice import Advice, Attainable, Verdict
+from ..scenarios.advice.advice import Advice
 from ..scenarios.advice.designs import Family
 from ..scenarios.advice.requirement import RequirementSpec
+from ..scenarios.advice.verdict import Attainable, Verdict
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""

@@ -25,6 +25,7 @@ from .progress import progress_share
 from .scenario_options import ScenarioArgument, SetOption
 
 _MOST_POINTS = 40
+_REPLACEMENT = "24h"
 
 
 def compare_command(
@@ -50,14 +51,20 @@ def compare_command(
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild/--no-rebuild", help="Simulate how long a rebuild takes.")] = True,
     replacement: Annotated[
-        str, typer.Option("--replacement", metavar="TIME", help="Until a failed drive is replaced without a spare.")
-    ] = "24h",
+        str | None,
+        typer.Option(
+            "--replacement",
+            metavar="TIME",
+            help=f"Until a failed drive is replaced without a spare; default {_REPLACEMENT}.",
+        ),
+    ] = None,
     curve: Annotated[
         bool, typer.Option("--curve", help="Response time against offered load, for each design.")
     ] = False,
     points: Annotated[
-        int, typer.Option("--points", min=FEWEST_POINTS, max=_MOST_POINTS, help="Of each curve.")
-    ] = POINTS,
+        int | None,
+        typer.Option("--points", min=FEWEST_POINTS, max=_MOST_POINTS, help=f"Of each curve; default {POINTS}."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the curves (svg, png or pdf); with --curve.")
     ] = None,
@@ -67,8 +74,11 @@ def compare_command(
     """Compare designs side by side under the same requests."""
     if not vary and not curve:
         raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
-    if plot is not None and not curve:
-        raise InputError("--plot", "found it without --curve", "allowed: with --curve")
+    for option, given in (("--plot", plot), ("--points", points)):
+        if given is not None and not curve:
+            raise InputError(option, "found it without --curve", "allowed: with --curve")
+    if replacement is not None and not rebuild:
+        raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
     if plot is not None:
         check_plot_file(plot)
     settings = Settings(
@@ -76,8 +86,8 @@ def compare_command(
         precision=None if precision is None else _precision(precision),
         baseline=baseline,
         rebuild=rebuild,
-        replacement_s=parse_time(replacement, "--replacement"),
-        curve_points=points if curve else 0,
+        replacement_s=parse_time(replacement or _REPLACEMENT, "--replacement"),
+        curve_points=(points or POINTS) if curve else 0,
     )
     document = read_document(scenario, sets or [])
     varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]

@@ -7,6 +7,7 @@ that cannot be imported does not take the others down.
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import os
 import sys
@@ -32,6 +33,8 @@ COMMANDS = {
     "compare": ("compare:compare_command", "Compare designs side by side under the same requests."),
     "advise": ("advise:advise_command", "Find the layouts that meet a requirement."),
     "sweep": ("sweep:sweep_command", "Run a grid or a sample of scenarios; resumable."),
+    "replay": ("replay:replay_command", "Play a recorded trace on a machine."),
+    "trace": ("trace:trace_command", "Say what is in a recorded trace."),
     "scenario": ("scenario:scenario_command", "List and show scenarios; write changed copies."),
     "inspect": ("inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
     "schema": ("schema:schema_command", "Print the JSON Schema of scenario files."),
@@ -138,3 +141,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader (head, less) has seen enough; keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        print(f"error: stdout cannot be written ({error.strerror})", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)

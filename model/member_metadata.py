@@ -51,11 +51,11 @@ class Redundant(Protocol):
         """Slots among them that are there to be written."""
 
     @property
-    def resync_bytes(self) -> int:
-        """Length of the address space that resync and the bitmap count in."""
+    def capacity(self) -> int:
+        """Logical bytes."""
 
     def resync_range(self, offset: int, size: int) -> tuple[int, int]:
-        """From where to where a logical range lies in that address space."""
+        """From where to where a logical range lies in the address space that the bitmap counts in."""
 
     def unplug(self) -> None:
         """Let held-back requests go."""

@@ -22,6 +22,21 @@ from .yaml_files import KeyPath, Positions, read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 _NOTHING = object()
+_PLAIN_WORDS = {
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "string_type": "text",
+}
+"""What is allowed, where pydantic speaks of Python's types."""
 
 
 def load_spec(model_class: type[_Model], path: Path | str) -> _Model:
@@ -177,7 +192,8 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
         message = detail["msg"].removeprefix("Value error, ")
         what, separator, right = message.partition("; ")
         return (f"found {what}", right) if separator and isinstance(value, Mapping) else (found, message)
-    return found, "allowed: " + detail["msg"].removeprefix("Input should be ")
+    allowed = _PLAIN_WORDS.get(kind) or detail["msg"].removeprefix("Input should be ")
+    return found, f"allowed: {allowed}"
 
 
 def _unknown_key(key: str, known: list[str]) -> tuple[str, str]:
@@ -186,7 +202,8 @@ def _unknown_key(key: str, known: list[str]) -> tuple[str, str]:
 
 def _choice(word: str, choices: list[str]) -> str:
     allowed = "allowed: " + ", ".join(choices) if choices else "nothing is allowed here"
-    close = difflib.get_close_matches(word, choices, n=1, cutoff=0.6)
+    folded = {choice.casefold(): choice for choice in choices}
+    close = [folded[fold] for fold in difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)]
     return f"did you mean {close[0]!r}? {allowed}" if close else allowed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -100,8 +101,13 @@ def _named(tied: list[Usage]) -> str:
         return f"{name} ({_percent(first)} busy)"
     least, most = _percent(tied[-1]), _percent(first)
     span = most if least == most else f"{least.removesuffix(' %')} to {most}"
-    names = ", ".join(sorted(usage.name for usage in tied))
+    names = ", ".join(sorted((usage.name for usage in tied), key=_numbered))
     return f"{len(tied)} {first.kind}s ({names}: {span} busy)"
+
+
+def _numbered(name: str) -> list[tuple[int, str]]:
+    """What sorts disk2 before disk10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def _percent(usage: Usage) -> str:

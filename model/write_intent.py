@@ -93,7 +93,8 @@ class WriteIntentBitmap:
         self._members = MemberMetadata(array, data_offset_sectors)
         self.chunk_bytes = chunk_bytes
         self.daemon_sleep_s = daemon_sleep_s
-        self._file_bytes = _HEADER + -(-array.resync_bytes // (8 * chunk_bytes))
+        _, end = array.resync_range(array.capacity - SECTOR, SECTOR)
+        self._file_bytes = _HEADER + -(-end // (8 * chunk_bytes))
         self._counters: dict[int, int] = {}  # by chunk: 1 and 2 are set bits without writes, more are writes under way
         self._fresh = 2 if fresh else 0  # the counter of all chunks that are not in `_counters`
         self._dirty: set[int] = set()  # pages with a bit set that is not on the members yet

@@ -24,6 +24,8 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.A
 _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUTHS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What would do something to the terminal that it is shown on."""
 _DEEPEST = 64
 _SURELY_SHALLOW = 2000
 """Characters: a text that is no longer is not nested so deep that composing it recursively is a danger."""
@@ -226,6 +228,8 @@ class _Builder:
         kind = node.tag.removeprefix(_TAG)
         try:
             if kind == "str":
+                if _CONTROL.search(text):
+                    raise self._error(line, f"a control character in {text[:40]!r}", "allowed: printable text")
                 return text
             if kind == "null":
                 return None
@@ -236,7 +240,8 @@ class _Builder:
             if kind == "float":
                 return float(text.replace(".", "", 1) if _INFINITE.fullmatch(text) else text)
         except (KeyError, ValueError):
-            raise self._error(line, f"{text[:40]!r} is no {kind}", f"allowed: a value that is a {kind}") from None
+            allowed = "allowed: another value, or text in quotes"
+            raise self._error(line, f"{text[:40]!r} is no {kind}", allowed) from None
         raise self._error(line, f"the tag {node.tag}", "allowed: plain YAML without tags")
 
     def _error(self, line: int, found: str, allowed: str) -> InputError:

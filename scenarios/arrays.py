@@ -37,6 +37,8 @@ OPTION_LEVELS: dict[str, tuple[str, ...]] = {
     "round_robin": ("raid3",),
 }
 """Options that only some levels have."""
+KERNEL_OPTIONS = ("write_mostly", "bitmap", "rmw_level", "stripe_cache")
+"""Options that no controller has."""
 
 
 class ResyncSpec(Spec):
@@ -185,7 +187,7 @@ class ArraySpec(Spec):
         """Refuse what is md's and not a controller's."""
         if self.needs_raid10_driver:
             raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
-        for field in ("write_mostly", "bitmap", "rmw_level", "stripe_cache"):
+        for field in KERNEL_OPTIONS:
             if getattr(self, field) not in (None, ()):
                 raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
 

@@ -18,6 +18,7 @@ from ..model.closed_load import DirectLoad, OpenLoad
 from ..model.engine import Engine
 from ..model.latency_histogram import LatencyHistogram
 from ..model.percentile_interval import Counts, percentile_estimate
+from ..model.trace_load import TimedTrace
 
 MOST = 512
 CONFIDENCE = 0.9
@@ -63,7 +64,7 @@ class LoadWindows:
     def __init__(self, engine: Engine, loads: Sequence[DirectLoad], stores: Callable[[], Stores] | None = None) -> None:
         self._engine = engine
         self._loads = loads
-        self._open = [load for load in loads if isinstance(load, OpenLoad)]
+        self._open = [load for load in loads if isinstance(load, OpenLoad | TimedTrace)]
         self._look = stores or Stores
         self._completed = 0
         self.began = self.length = 0.0

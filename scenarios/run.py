@@ -94,14 +94,14 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample), observer), sample)
         watch(programs)
         rate = programs.run()
-        prediction = _prediction(programs, programs.span * programs.scale, rate, programs.figures)
+        prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
         return replace(prediction, reports=programs.reports)
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario, observer=observer), sample)
         watch(run)
         seconds = run.run() * scenario.workload.size
-        return _prediction(run, seconds, total / seconds)
+        return prediction_of(run, seconds, total / seconds)
     free = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=False)
     watch(free)
     free.run()
@@ -109,13 +109,13 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     room = max(0, limits.limit - limits.flush_above)
     fills_after = room / free.growth if free.growth > 0 else float("inf")
     if fills_after * free.rate >= total:
-        return _prediction(free, total / free.rate, free.rate)
+        return prediction_of(free, total / free.rate, free.rate)
     throttled = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=True)
     watch(throttled)
     throttled.run()
     steady = _rate_without_growth(free, throttled)
     seconds = fills_after + (total - fills_after * free.rate) / steady
-    return _prediction(min(free, throttled, key=lambda run: abs(run.growth)), seconds, total / seconds)
+    return prediction_of(min(free, throttled, key=lambda run: abs(run.growth)), seconds, total / seconds)
 
 
 def _load_prediction(
@@ -127,10 +127,10 @@ def _load_prediction(
     watch(load)
     rate = load.run()
     asked = workload.precision is not None
-    prediction = _prediction(load, load.span if asked else workload.duration, rate)
+    prediction = prediction_of(load, load.span if asked else workload.duration, rate)
     return replace(
         prediction,
-        figures=prediction.figures | _latency_figures(prediction),
+        figures=prediction.figures | latency_figures(prediction),
         estimates=load.estimates,
         saturated=load.saturated,
         precision_reached=load.precision_reached,
@@ -149,7 +149,8 @@ def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
     return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
 
 
-def _prediction(run: Run, seconds: float, rate: float, figures: dict[str, float] | None = None) -> Prediction:
+def prediction_of(run: Run, seconds: float, rate: float, figures: dict[str, float] | None = None) -> Prediction:
+    """What a run that is over gives, with the duration (s) and rate (bytes/s) of its whole workload."""
     usages = run.usages()
     machine = run.machine
     latencies = run.latencies()
@@ -171,7 +172,7 @@ def _prediction(run: Run, seconds: float, rate: float, figures: dict[str, float]
     )
 
 
-def _latency_figures(prediction: Prediction) -> dict[str, float]:
+def latency_figures(prediction: Prediction) -> dict[str, float]:
     """What fio prints of latencies: the mean and the 99th percentile (s)."""
     return {
         f"{op}_{name}_seconds": values[f"{name}_s"]

@@ -95,7 +95,7 @@ class ReportText:
             raise too_long(name)
         text = text.removeprefix("\ufeff")
         if not text.strip():
-            raise InputError(name, "found nothing: it is empty", "allowed: the output of a benchmark program")
+            raise InputError(name, "found nothing: it is empty", "allowed: the output of a program")
         self.lines = [_overwritten(line) for line in text.split("\n")]
         control = _CONTROL.search(text)
         if control is not None:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, TypeVar
 
 from ...model.batch_means import Estimate
@@ -20,7 +21,7 @@ from .requirement import RequirementSpec
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25
 """Of a brief run, what comes before its measurement, as a share of it."""
-_LONGEST_IOS = 250_000
+LONGEST_IOS = 250_000
 """I/Os after which a run ends whose speed is not known well enough by then."""
 _LEAST_LONGEST_S = 30.0
 _TAKEN = 0.97
@@ -79,6 +80,8 @@ class Measured:
         Interval of the I/Os per second.
     seconds
         Time to rebuild a member (s); None if nothing was rebuilt.
+    settled
+        Whether a run to a precision saw nothing rise or fall any more; caches that are still filling do.
     """
 
     task: Task
@@ -90,6 +93,7 @@ class Measured:
     bottleneck: str
     rate: Estimate | None
     seconds: float | None = None
+    settled: bool = True
 
 
 def run_task(requirement: RequirementSpec, task: Task) -> Measured:
@@ -99,7 +103,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         length = task.ios / task.iops
         times = {"warm_up": _WARM_UP * length, "duration": length}
     else:
-        longest = max(_LEAST_LONGEST_S, _LONGEST_IOS / task.iops)
+        longest = max(_LEAST_LONGEST_S, LONGEST_IOS / task.iops)
         precision = _SATURATION_PRECISION
         if task.kind == "precise":
             precision = max(LEAST_PRECISION, requirement.precision / task.finer)
@@ -119,6 +123,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         max((usage.utilisation for usage in found.usages if usage.kind == "disk"), default=0.0),
         found.bottleneck,
         found.estimates.get("iops"),
+        settled=found.precision_reached is None or isfinite(found.precision_reached),
     )
 
 

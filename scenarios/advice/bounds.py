@@ -5,7 +5,7 @@ Every bound here is one that no simulation of the design can beat, so that nothi
 =========== ============================================================================ =====================
 bound       formula                                                                      from
 =========== ============================================================================ =====================
-capacity    usable bytes of the layout                                                   :mod:`.array_facts`
+capacity    usable bytes of the layout, also for what the load reaches                   :mod:`.array_facts`
 failures    losses survived, whichever they are                                          :mod:`.array_facts`
 budget      prices of drives, controller and machine                                     :mod:`.array_facts`
 links       I/Os x bytes <= rate of the controller's host link, of a drive's interface   arithmetic
@@ -68,6 +68,9 @@ def _facts(facts: ArrayFacts, requirement: RequirementSpec) -> Iterator[Refusal]
     if requirement.capacity is not None and facts.usable_bytes < requirement.capacity:
         text = f"holds {facts.usable_bytes / 1e12:.3g} TB of the {requirement.capacity / 1e12:.3g} TB required"
         yield Refusal("capacity", text, requirement.capacity, facts.usable_bytes)
+    if requirement.load.span is not None and facts.usable_bytes < requirement.load.span:
+        text = f"holds {facts.usable_bytes / 1e12:.3g} TB of the {requirement.load.span / 1e12:.3g} TB the load reaches"
+        yield Refusal("capacity", text, requirement.load.span, facts.usable_bytes)
     if requirement.budget is not None and facts.cost is not None and facts.cost > requirement.budget:
         text = f"costs {facts.cost:,.0f}, above the budget of {requirement.budget:,.0f}"
         yield Refusal("budget", text, facts.cost, requirement.budget)

@@ -121,6 +121,21 @@ class DriveTime:
         in_drives = self.members * self.drive.write_buffer if self.drive.write_cache else 0
         return (in_controller + in_drives) / smallest
 
+    @property
+    def settles_after(self) -> float:
+        """I/Os in which everything is as it stays, at least, if more come than are served.
+
+        The memory that takes writes fills, is replaced, and is replaced again while it is measured
+        (:mod:`~raidsim.scenarios.steady`). Drives keep no more writes than they have entries for.
+        """
+        share = self.shares["write"]
+        if not share or not self.writes_back:
+            return 0.0
+        size = sum(size * part for size, part in self.sizes["write"].items())
+        in_controller = min(self.controller.cache, self._span) / size if self.controller is not None else 0.0
+        in_drive = min(self.drive.write_extents, self.drive.write_buffer / size) if self.drive.write_cache else 0.0
+        return 3.0 * (in_controller + self.members * in_drive) / share
+
     @cached_property
     def _rewritten(self) -> float:
         """Share of the writes that go to a row of which something waits to be written."""

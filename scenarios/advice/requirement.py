@@ -13,6 +13,7 @@ from ...model.controllers import ControllerSpec, controller
 from ...model.drives import DriveSpec, drive
 from ...model.errors import InputError
 from ...model.kernels import KernelName
+from ...model.layouts.factory import CHUNK_UNIT
 from ...model.spec import Fraction, PositiveDuration, PositiveSize, Spec, refusal
 from ...model.spec_errors import changed, validate
 from ...model.yaml_files import KeyPath
@@ -251,9 +252,9 @@ class RequirementSpec(Spec):
     data_loss: Fraction | None = None
     budget: float | None = Field(default=None, ge=0)
     headroom: Fraction | None = None
-    drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...] = Field(min_length=1)
+    drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...]
     levels: Levels = DEFAULT_LEVELS
-    chunks: tuple[PositiveSize, ...] = Field(default=(65536, 524288), min_length=1)
+    chunks: tuple[PositiveSize, ...] = (65536, 524288)
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
     hot_spares: int = Field(default=0, ge=0, le=16)
     machine: str | dict[str, Any] | None = None
@@ -263,9 +264,12 @@ class RequirementSpec(Spec):
 
     @model_validator(mode="after")
     def _answerable(self) -> Self:
-        if not self.levels or not self.controllers:
-            empty = "levels" if not self.levels else "controllers"
-            raise refusal("nothing to choose from", "allowed: one or more", (empty,))
+        for choices in ("drives", "levels", "chunks", "controllers"):
+            if not getattr(self, choices):
+                raise refusal("nothing to choose from", "allowed: one or more", (choices,))
+        for i, chunk in enumerate(self.chunks):
+            if chunk < CHUNK_UNIT or chunk & (chunk - 1):
+                raise refusal(f"{chunk} bytes", "allowed: powers of two from 4KiB on", ("chunks", i))
         if isinstance(self.machine, dict):
             for key in ("drives", "controllers"):
                 if key in self.machine:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.errors import InputError
 from ...model.yaml_files import KeyPath
-from ..arrays import NO_REDUNDANCY, OPTION_LEVELS
+from ..arrays import KERNEL_OPTIONS, NO_REDUNDANCY, OPTION_LEVELS
 from .merge import as_mapping, drives_in_short
 
 ONLY_ARRAY = "md0"
@@ -78,8 +78,8 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
         failed, rebuilding = _STATES[value]
         resync = [((*array, "resync"), None)] if rebuilding is None else []
         return [((*array, "failed"), failed), ((*array, "rebuilding"), rebuilding), *resync]
-    if alias == "controller" and value == "none":
-        value = None
+    if alias == "controller":
+        return _controller(data, array, value)
     return [((*array, alias), value)]
 
 
@@ -105,11 +105,22 @@ def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
     return str(next(iter(arrays), ONLY_ARRAY))
 
 
+def _controller(data: Mapping[Any, Any], array: tuple[str, str], value: Any) -> list[tuple[KeyPath, Any]]:
+    """A controller, without what the kernel's arrays alone have; or the kernel."""
+    if value is None or value == "none":
+        return [((*array, "controller"), None)]
+    left = [field for field in _array_fields(data, array) if field in (*KERNEL_OPTIONS, "algorithm", "journal")]
+    return [*(((*array, field), None) for field in left), ((*array, "controller"), value)]
+
+
+def _array_fields(data: Mapping[Any, Any], array: tuple[str, str]) -> Mapping[Any, Any]:
+    given = (data.get("arrays") or {}).get(array[1])
+    return given if isinstance(given, Mapping) else as_mapping(array, given) or {}
+
+
 def _layout(data: Mapping[Any, Any], array: tuple[str, str], value: Any) -> list[tuple[KeyPath, Any]]:
     """Another level, without what belongs to the old one only; a mapping is a level with its options."""
-    arrays = data.get("arrays") or {}
-    given = arrays.get(array[1])
-    fields = given if isinstance(given, Mapping) else as_mapping(array, given) or {}
+    fields = _array_fields(data, array)
     options = dict(value) if isinstance(value, Mapping) else {"level": value}
     level = options.get("level", fields.get("level"))
     changes: list[tuple[KeyPath, Any]] = []

@@ -20,6 +20,7 @@ from ...model.yaml_files import Positions
 from ..scenario import ScenarioSpec
 from .assignment import parse_alternatives, parse_assignment
 from .document_edit import meaning, put
+from .document_paths import checked
 from .document_positions import DocumentPositions
 from .extends import Layer, parse_layer, read_layers
 from .library import PREFIX, library_file, library_names
@@ -139,6 +140,8 @@ def document_from(text: str, name: str = "<text>", sets: Sequence[str] = ()) -> 
 
 def _with_sets(name: str, layer: Layer, sets: Sequence[str]) -> Document:
     document = Document(name, layer.data, layer.positions)
+    for removed, place in layer.removed.items():
+        checked(removed, place, short=())
     for text in sets:
         path, value = parse_assignment(text)
         document = document.changed({path: value})
@@ -158,7 +161,7 @@ def document_file(source: str | Path) -> tuple[str, Path]:
         return text, path
     if path.is_file():
         return text, path
-    path = library_file(text, f"no file {text!r}, and")
+    path = library_file(text, f"no file {text!r}")
     return f"{PREFIX}{path.stem}", path
 
 

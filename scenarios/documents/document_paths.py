@@ -16,8 +16,17 @@ from .document_schema import Schema, document_schema, schema_at
 _DEEPEST = 6
 
 
-def checked(path: KeyPath, place: str) -> KeyPath:
+def checked(path: KeyPath, place: str, short: Sequence[str] = ALIASES) -> KeyPath:
     """The same path, if it means something in a document.
+
+    Parameters
+    ----------
+    path
+        Keys and places of lists.
+    place
+        What errors name.
+    short
+        Short names that could have been meant.
 
     Raises
     ------
@@ -30,7 +39,7 @@ def checked(path: KeyPath, place: str) -> KeyPath:
         inside = [inner for schema in here for inner in schema_at(schema, root)]
         here = [inner for schema in inside for inner in _inner(schema, key)]
         if not here:
-            raise _unknown(path, depth, _keys(inside), place)
+            raise _unknown(path, depth, _keys(inside), place, short)
         if {} in here:
             break
     return path
@@ -58,13 +67,13 @@ def _keys(schemas: Sequence[Schema]) -> list[str]:
     return list(dict.fromkeys(key for schema in schemas for key in schema.get("properties", {})))
 
 
-def _unknown(path: KeyPath, depth: int, known: list[str], place: str) -> InputError:
+def _unknown(path: KeyPath, depth: int, known: list[str], place: str, short: Sequence[str]) -> InputError:
     """What to say about a path whose key at `depth` is unknown."""
     before, word = path[:depth], str(path[depth])
     by_word: dict[str, list[str]] = {}
     for key in known:
         by_word.setdefault(key, []).append(format_path((*before, key)))
-    for alias in ALIASES:
+    for alias in short:
         by_word.setdefault(alias, []).append(alias)
     near = _near(word, by_word)
     if not near:
@@ -76,7 +85,8 @@ def _unknown(path: KeyPath, depth: int, known: list[str], place: str) -> InputEr
     if depth:
         within = f"allowed in {format_path(before)}: {', '.join(known)}" if known else "nothing is allowed there"
     else:
-        within = f"allowed: paths that begin with {', '.join(known)}; or {', '.join(ALIASES)}"
+        first = [key for key in known if key != "extends"]
+        within = f"allowed: paths that begin with {', '.join(first)}" + (f"; or {', '.join(short)}" if short else "")
     return InputError(place, f"there is no {format_path(path[: depth + 1])!r}", hint + within)
 
 

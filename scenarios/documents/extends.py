@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from ...model.errors import InputError
 from ...model.quantities import format_size
-from ...model.yaml_files import decoded, parse_yaml
+from ...model.yaml_files import KeyPath, decoded, parse_yaml
 from .document_positions import DocumentPositions
 from .library import LIBRARY, PREFIX, library_file
-from .merge import copied, merged, overlaid
+from .merge import copied, merged, null_paths, overlaid
 
 LARGEST_FILE = 1 << 20
 """Bytes: a scenario file is a page or two."""
@@ -29,10 +29,19 @@ _ALLOWED_EXTENDS = f"allowed: a file in the same folder or below it, or {PREFIX}
 
 @dataclass(frozen=True)
 class Layer:
-    """A document as far as it has been merged."""
+    """A document as far as it has been merged.
+
+    Attributes
+    ----------
+    data, positions
+        What it says, and where.
+    removed
+        Places of keys that are null, which are not in `data` any more once it is merged.
+    """
 
     data: dict[Any, Any]
     positions: DocumentPositions
+    removed: dict[KeyPath, str] = field(default_factory=dict)
 
 
 def read_text(path: Path, place: str) -> str:
@@ -101,8 +110,9 @@ def read_layers(path: Path, place: str, text: str | None = None) -> Layer:
 def _read(path: Path, place: str, root: Path, chain: tuple[tuple[Path, str], ...], text: str | None = None) -> Layer:
     layer = parse_layer(read_text(path, place) if text is None else text, place)
     named = layer.data.pop("extends", None)
+    removed = {path: layer.positions.place(path) for path in null_paths(layer.data)}
     if named is None:
-        return Layer(copied(layer.data), layer.positions)
+        return Layer(copied(layer.data), layer.positions, removed)
     at = f"{layer.positions.place(('extends',))}: field extends"
     below_path, below_place, below_root = _named(named, path, root, at)
     chain = (*chain, (_real(path), place))
@@ -113,7 +123,8 @@ def _read(path: Path, place: str, root: Path, chain: tuple[tuple[Path, str], ...
         raise InputError(at, f"a chain of more than {LONGEST_CHAIN} files: {names}", "allowed: a shorter one")
     below = _read(below_path, below_place, below_root, chain)
     data = merged(below.data, layer.data)
-    return Layer(data, overlaid(below.positions, layer.positions, data, layer.data))
+    positions = overlaid(below.positions, layer.positions, data, layer.data)
+    return Layer(data, positions, {**below.removed, **removed})
 
 
 def _named(named: object, path: Path, root: Path, at: str) -> tuple[Path, str, Path]:

@@ -91,7 +91,9 @@ def _cpu(given: Any) -> Any:
 def _drives(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
     """Drives by name."""
     if not isinstance(given, Mapping):
-        return given
+        found = "a list" if isinstance(given, list) else repr(given)
+        allowed = "allowed: {model: ..., count: ...}, or drives by name"
+        raise InputError("machine.drives", f"found {found}"[:80], allowed)
     if len(given) > MOST_DRIVES:
         raise InputError("machine.drives", f"found {len(given)} drives", f"allowed: up to {MOST_DRIVES}")
     if not drives_in_short(given):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from ...model.yaml_files import KeyPath
@@ -34,7 +34,10 @@ def merged(below: Any, above: Any, path: KeyPath = ()) -> Any:
 def _is_other(below: Mapping[Any, Any], above: Mapping[Any, Any], path: KeyPath) -> bool:
     """Whether `above` describes another thing, whose fields have nothing to do with those of `below`."""
     if path == ("machine", "drives"):
-        return bool(above) and drives_in_short(below) != drives_in_short(above)
+        # What has no model is no drive of its own, but says what is different about those below.
+        partial = all(isinstance(one, Mapping) and "model" not in one for one in above.values())
+        short = drives_in_short(below)
+        return bool(above) and short != drives_in_short(above) and not (short and partial)
     kinds = below.get("kind"), above.get("kind")
     return None not in kinds and kinds[0] != kinds[1]
 
@@ -54,6 +57,15 @@ def copied(data: Any, path: KeyPath = ()) -> Any:
     if isinstance(data, (list, tuple)):
         return [copied(item, (*path, index)) for index, item in enumerate(data)]
     return data
+
+
+def null_paths(data: object, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """The keys that :func:`copied` leaves out."""
+    if isinstance(data, Mapping) and _KEPT_WHOLE not in path:
+        for key, value in data.items():
+            if value is None:
+                yield (*path, key)
+            yield from null_paths(value, (*path, key))
 
 
 def as_mapping(path: KeyPath, word: object) -> dict[str, Any] | None:

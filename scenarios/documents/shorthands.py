@@ -6,6 +6,7 @@ What is written out already means what it says; only what is missing, or stands 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from ...model.controllers import controller_names
@@ -138,9 +139,14 @@ class Expansion:
         known = machine.get("controllers", {})
         if not isinstance(known, Mapping) or wanted in known:
             return
-        model = {model.casefold(): model for model in controller_names()}.get(wanted.casefold())
+        models = {model.casefold(): model for model in controller_names()}
+        model = models.get(wanted.casefold())
         if model is None:
-            return
+            near = [models[fold] for fold in get_close_matches(wanted.casefold(), models, n=1)]
+            hint = f"did you mean {near[0]}? " if near else ""
+            found = f"found the unknown controller {wanted!r}"[:80]
+            allowed = f"{hint}allowed: {', '.join((*map(str, known), *models.values()))}"
+            raise InputError(f"arrays.{name}.controller", found, allowed)
         number = 0
         while f"raid{number or ''}" in known:
             number += 1

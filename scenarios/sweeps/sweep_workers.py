@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 import signal
 import threading
 import time
@@ -25,6 +26,8 @@ from .sweep_point import Batch, BatchReport, run_batch
 
 _LOGGERS = ("distributed", "distributed.client", "distributed.core", "distributed.utils", "tornado.application")
 """Of Dask's client, which tells at length of connections that end; they are told of here."""
+_ADDRESS = re.compile(r"([a-z]+://)?\S+:[0-9]{1,5}|inproc://\S+")
+"""With a port: Dask tries for half a minute to reach a scheduler without one."""
 _KEPT = "what was done is kept: the same command goes on there"
 
 
@@ -182,6 +185,9 @@ class ClusterWorkers(SweepWorkers):
     _LOOK_S = 1.0
 
     def __init__(self, address: str, tell: Callable[[str], None] = lambda _: None) -> None:
+        allowed = "allowed: the address of a Dask scheduler that is running, such as tcp://host:8786"
+        if not _ADDRESS.fullmatch(address):
+            raise InputError("--scheduler", f"{address!r:.80} is no address", allowed)
         try:
             import distributed
         except ModuleNotFoundError as error:
@@ -199,7 +205,6 @@ class ClusterWorkers(SweepWorkers):
             self._client: Any = client(address, timeout=self._CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TypeError, ImportError) as error:
             reason = " ".join(str(error).split())[:200] or type(error).__name__
-            allowed = "allowed: the address of a Dask scheduler that is running, such as tcp://host:8786"
             raise InputError("--scheduler", f"no scheduler at {address!r:.80} ({reason})", allowed) from None
         super().__init__(self._client.get_executor, 1)
 

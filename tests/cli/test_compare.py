@@ -112,19 +112,21 @@ def test_curves_of_one_scenario_and_their_picture(raidsim: Raidsim, tmp_path: Pa
     [
         ([], "--vary: found nothing that differs"),
         (["--vary", "layout=raid5", "--plot", "x.svg"], "--plot: found it without --curve"),
+        (["--vary", "layout=raid5", "--points", "8"], "--points: found it without --curve"),
         (["--curve", "--plot", "x.txt"], "x.txt is no picture file"),
         (["--vary", "layout"], "--vary"),
         (["--vary", "layuot=raid5,raid6"], "--vary layuot"),
         (["--vary", "layout=raid60,raid50"], "no design is possible"),
         (["--vary", "depth=1,2", "--baseline", "3"], "--baseline: design 3"),
         (["--vary", "depth=1,2", "--precision", "0%"], "--precision: found 0%"),
-        (["--vary", "depth=1,2", "--replacement", "soon"], "--replacement"),
+        (["--vary", "depth=1,2", "--replacement", "4h"], "--replacement: found it with --no-rebuild"),
+        (["--vary", "depth=1,2", "--rebuild", "--replacement", "soon"], "--replacement: 'soon'"),
         (["--vary", "depth=" + ",".join(map(str, range(1, 70)))], "69 combinations"),
     ],
 )
 def test_bad_input_is_one_message(raidsim: Raidsim, arguments: list[str], message: str) -> None:
     """What was found and what is allowed, in one line, with status 2 and nothing on stdout."""
-    status, out, err = raidsim(*arguments, "--no-rebuild", "--replications", "1")
+    status, out, err = raidsim("--no-rebuild", *arguments, "--replications", "1")
     assert (status, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1

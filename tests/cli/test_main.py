@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +97,14 @@ def test_a_command_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setitem(cli.COMMANDS, "later", ("not_there_yet:later_command", "Only here."))
     assert run("later") == 2
     assert capsys.readouterr().err == "error: the command later is not part of this version\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_behind_stdout_is_one_line() -> None:
+    """Protects `raidsim schema > FILE` on a full disk: status 2 and what happened, no traceback."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "raidsim", "schema"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("error: stdout cannot be written")
+    assert ended.stderr.count("\n") == 1

@@ -192,6 +192,7 @@ def test_the_bottleneck_is_named() -> None:
     disks = [Usage(f"sd{letter}", "disk", busy) for letter, busy in zip("abc", (0.93, 0.94, 0.6), strict=True)]
     assert bottleneck([*disks, bus]) == "link pci (97 % busy)"
     assert bottleneck(disks) == "2 disks (sda, sdb: 93 to 94 % busy)"
+    assert bottleneck([Usage(f"disk{n}", "disk", 0.9) for n in (10, 2)]) == "2 disks (disk2, disk10: 90 % busy)"
     assert bottleneck([Usage("cpu", "cpu", 1.0)]) == "cpu (100 % busy)"
     idle = bottleneck([Usage("sda", "disk", 0.5), Usage("cpu", "cpu", 0.2)])
     assert idle.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")

@@ -175,3 +175,13 @@ def test_a_large_bitmap_has_pages() -> None:
     assert bitmap == [[BITMAP, 8], [BITMAP, 8], [BITMAP + 16, 8], [BITMAP + 32, 1]]
     with pytest.raises(ModelError, match="power of two"):
         WriteIntentBitmap(bench.engine, bench.array, 5000)
+
+
+def test_the_bitmap_of_raid10_covers_all_of_the_array() -> None:
+    """Protects its length: bits of RAID 10 stand for the array's bytes, not for a member's as those of RAID 5 do."""
+    for level, end in (("raid10", (BITMAP + 64, 1)), ("raid5", (BITMAP + 32, 1))):
+        bench = Bench(level, 4, bitmap=False, safe=0.0)
+        marks = WriteIntentBitmap(bench.engine, bench.array, 4 * KIB)
+        bench.array.keep_metadata(ArrayMetadata(bench.engine, bench.array, marks, 0.0))
+        bench.write(bench.array.capacity - 4096)
+        assert max((sector, sectors) for _, sector, sectors in bench.taken()) == end

@@ -200,9 +200,9 @@ def test_an_unknown_key_is_answered_with_the_closest() -> None:
         ("[{kind: disk}]", "members[0].rate: it is missing; required"),
         ("[{kind: flash, dies: 0}]", "members[0].dies: found 0; allowed: greater than 0"),
         ("[{kind: flash, dies: true}]", "members[0].dies: found true; allowed: a number"),
-        ("[{kind: flash, dies: many}]", "members[0].dies: found 'many'; allowed: a valid integer"),
+        ("[{kind: flash, dies: many}]", "members[0].dies: found 'many'; allowed: a whole number"),
         ("[]", "the description: found no members; allowed: one or more"),
-        ("12", "members: found 12; allowed: a valid list"),
+        ("12", "members: found 12; allowed: a list"),
     ],
 )
 def test_other_mistakes_have_the_same_form(members: str, words: str) -> None:

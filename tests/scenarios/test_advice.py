@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from raidsim.scenarios.advice.advice import Advice, Adviser, Verdict, advise, pareto
-from raidsim.scenarios.advice.advice_runs import Simulations
+from raidsim.model.batch_means import Estimate
+from raidsim.scenarios.advice.advice import Advice, advise
+from raidsim.scenarios.advice.advice_runs import Measured, Simulations, Task
+from raidsim.scenarios.advice.fewest_drives import FewestDrives
+from raidsim.scenarios.advice.judgement import judged
+from raidsim.scenarios.advice.ranking import pareto
+from raidsim.scenarios.advice.requirement import RequirementSpec
+from raidsim.scenarios.advice.trials import Trials
+from raidsim.scenarios.advice.verdict import Verdict
+from raidsim.scenarios.comparison.array_facts import array_facts
 from raidsim.tests.scenarios.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {
@@ -54,7 +63,7 @@ def test_too_much_headroom_or_risk_fails(easy: Advice) -> None:
     """The counter-test: the same design fails when it may take only a tenth of its load, or lose no data at all."""
     tight = wanted(**EASY, headroom="8%", data_loss=0)
     with Simulations(tight, workers=1) as simulations:
-        (verdict,) = simulations.run([Adviser(tight).completed(easy.ranked[0])])
+        (verdict,) = simulations.run([Trials(tight).completed(easy.ranked[0])])
     assert verdict.status == "fails"
     assert any("saturates at" in reason for reason in verdict.reasons)
     assert any("loses data" in reason for reason in verdict.reasons)
@@ -72,6 +81,83 @@ def test_better_in_one_thing_is_not_beaten(easy: Advice) -> None:
 
 def _changed(verdict: Verdict, **facts: Any) -> Verdict:
     return replace(verdict, facts=replace(verdict.facts, **facts))
+
+
+CACHED: dict[str, Any] = {
+    **EASY,
+    "levels": ["raid10"],
+    "controllers": ["LSI-9260-8i"],
+    "chunks": ["64KiB"],
+}
+
+
+def _verdict(requirement: RequirementSpec) -> Verdict:
+    (family,) = FewestDrives(Trials(requirement)).candidates
+    return Verdict(family.designs[0], array_facts(family.designs[0].scenario(requirement)), "meets")
+
+
+def _asked(requirement: RequirementSpec, answer: Callable[[Task], Measured]) -> tuple[Verdict, list[Task]]:
+    """What completes a design, with simulations that are answered by hand."""
+    tasks: list[Task] = []
+    search = Trials(requirement).completed(_verdict(requirement))
+    task = next(search)
+    while True:
+        tasks.append(task)
+        try:
+            task = search.send(answer(task))
+        except StopIteration as end:
+            return end.value, tasks
+
+
+def _measured(task: Task) -> Measured:
+    return Measured(task, task.iops, {}, False, 0.0, 0.0, "", None)
+
+
+def test_what_takes_too_long_to_fill_is_not_filled() -> None:
+    """The load at which a large write-back cache saturates would take most of the time, and is left open."""
+    found, tasks = _asked(wanted(**CACHED), _measured)
+    assert [task.kind for task in tasks] == ["rebuild"]
+    assert found.saturates_at is None
+    assert found.status == "meets"
+
+
+def test_a_small_cache_is_filled() -> None:
+    """The counter-test: with a small cache it is simulated."""
+    small = wanted(**{**CACHED, "controllers": [{"model": "LSI-9260-8i", "overrides": {"cache": "4MiB"}}]})
+    _, tasks = _asked(small, _measured)
+    assert [task.kind for task in tasks] == ["saturate", "rebuild"]
+
+
+@pytest.mark.parametrize(
+    ("settled", "saturated", "status"),
+    [(True, False, "meets"), (False, False, "close"), (True, True, "fails")],
+)
+def test_headroom_without_saturation_is_a_greater_load(settled: bool, saturated: bool, status: str) -> None:
+    """Headroom that saturation does not tell is told by the load of which the real one may be that share."""
+    found, tasks = _asked(
+        wanted(**CACHED, headroom="50%"), lambda task: replace(_measured(task), settled=settled, saturated=saturated)
+    )
+    assert (tasks[-1].kind, tasks[-1].iops) == ("precise", 300)
+    assert found.status == status
+
+
+@pytest.mark.parametrize(("settled", "status"), [(True, "meets"), (False, "close")])
+def test_what_has_not_settled_does_not_meet_it(settled: bool, status: str) -> None:
+    """Latencies well within the limits mean little as long as a cache still fills."""
+    requirement = wanted(**CACHED)
+    design = _verdict(requirement).design
+    latencies = {"read_p99": Estimate(0.01, 0.001, 0.9, 20, 0.0, 0.0, False)}
+    measured = replace(_measured(Task(design, "precise", 150.0)), latencies=latencies, settled=settled)
+    assert judged(requirement, design.scenario(requirement), measured).status == status
+
+
+def test_what_the_load_does_not_fit_on_is_refused() -> None:
+    """A load that reaches further than some design is no mistake: those that are large enough are simulated."""
+    load = {"iops": 100, "block_size": "8KiB", "span": "3TB"}
+    found = FewestDrives(Trials(wanted(**{**EASY, "load": load, "survives": 0}))).candidates
+    large, small = found
+    assert [design.family.level.level for design in large.possible] == ["raid0"]
+    assert [each.bound for each in small.refused] == ["capacity"]
 
 
 @pytest.mark.slow

@@ -128,6 +128,37 @@ def test_a_controller_by_its_model_becomes_one_of_the_machine() -> None:
     assert document.changed({"controller": "none"}).spec().arrays["md0"].controller is None
 
 
+def test_a_controller_takes_what_is_not_the_kernels() -> None:
+    """The bitmap of a kernel's array is dropped by the short name, which a comparison varies, and by it alone."""
+    document = document_from("arrays: {md0: {level: raid10, algorithm: far, bitmap: 64MiB}}", "some.yaml")
+    assert document.changed({"controller": "LSI-9260-8i"}).spec().arrays["md0"].bitmap is None
+    assert document.changed({"controller": "none"}).spec().arrays["md0"].bitmap == 64 << 20
+    with pytest.raises(InputError, match="far on a controller"):
+        document.changed({"arrays.md0.controller": "LSI-9260-8i"}).spec()
+    with pytest.raises(InputError, match="unknown controller 'LSI-9260'; did you mean LSI-9260-8i"):
+        document.changed({"controller": "LSI-9260"}).spec()
+
+
+def test_a_misspelt_key_that_is_null_is_refused() -> None:
+    """Null removes, so nothing after the merge would notice a key that means nothing."""
+    with pytest.raises(InputError, match=r"some.yaml:2: there is no 'workload.localty'; did you mean"):
+        document_from("extends: library:database-server\nworkload: {localty: null}", "some.yaml")
+    with pytest.raises(InputError, match="there is no 'root:x:0'"):
+        document_from("root:x:0:\n", "some.yaml")
+    assert document_from("workload: {locality: null, depth: }\narrays:", "some.yaml").data == {"workload": {}}
+
+
+def test_one_drive_of_an_extended_scenario_is_different() -> None:
+    """A drive without a model stands beside those below; one with a model takes their place."""
+    text = "extends: library:database-server\nmachine: {{drives: {{{}}}}}"
+    drives = document_from(text.format("disk2: {price: 9}"), "some.yaml").spec().machine.drives
+    assert (len(drives), drives["disk1"].price, drives["disk2"].price) == (8, None, 9)
+    own = document_from(text.format("sda: WD800JB, sdb: WD800JB") + "\nworkload: {span: null}", "some.yaml").spec()
+    assert list(own.machine.drives) == ["sda", "sdb"]
+    with pytest.raises(InputError, match=r"machine\.drives: found 4; allowed: \{model"):
+        document_from("machine: {drives: 4}", "some.yaml").spec()
+
+
 def test_loads_go_to_the_top() -> None:
     """Targets not given are what nothing else is built of; a dd and programs are known by their fields."""
     stacked = (

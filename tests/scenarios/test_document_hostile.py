@@ -111,6 +111,7 @@ HOSTILE: dict[str, str | bytes] = {
     "no-steps": "workload: {kind: programs}",
     "number-for-steps": "workload: {kind: programs, steps: 3}",
     "negative-seed": "seed: -1",
+    "escape-in-a-name": 'name: "\\e[31mred"',
     "extends-itself": "extends: hostile.yaml",
     "extends-a-number": "extends: 3",
     "extends-nul": 'extends: "a\\0b"',

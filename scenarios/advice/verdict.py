@@ -1,0 +1,77 @@
+"""What is known of a design: whether it meets the requirement, and why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from ..comparison.array_facts import ArrayFacts
+from .advice_runs import Measured
+from .bounds import Refusal
+from .designs import Design
+
+Status = Literal["meets", "close", "fails"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is known of a design.
+
+    Attributes
+    ----------
+    design, facts
+        What it is, and what holds without simulation.
+    status
+        "meets", "close" (part of an interval is beyond a limit, or it has not settled) or "fails".
+    reasons
+        Why it does not.
+    refusals
+        Bounds that it does not keep; it was not simulated then.
+    measured
+        The last simulation under the load.
+    needed
+        Drive commands per second that the load needs at least.
+    seems
+        Whether it keeps the limits but for the intervals.
+    full_at
+        About as many I/Os per second as it serves if it is too slow, from a brief run with as many as it takes.
+    saturation
+        The simulation with as many I/Os as it takes; None if it was not run, or memory takes too long to fill.
+    loss_per_year, rebuild_s
+        Probability of losing data within a year, and time to rebuild a member (s) beside the load; None if not known.
+    """
+
+    design: Design
+    facts: ArrayFacts
+    status: Status
+    reasons: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    measured: Measured | None = None
+    needed: float = 0.0
+    seems: bool = False
+    full_at: float | None = None
+    saturation: Measured | None = None
+    loss_per_year: float | None = None
+    rebuild_s: float | None = None
+
+    @property
+    def saturates_at(self) -> float | None:
+        """I/Os per second of which more do not get through."""
+        return self.saturation.iops if self.saturation is not None and self.saturation.settled else None
+
+    @property
+    def worst_p99(self) -> float:
+        """The slower p99 (s) of reads and writes."""
+        if self.measured is None:
+            return inf
+        found = [each.mean for name, each in self.measured.latencies.items() if name.endswith("p99")]
+        return max(found, default=inf)
+
+
+@dataclass(frozen=True)
+class Attainable:
+    """The most I/Os per second that a design of the requirement's drives serves within the limits."""
+
+    verdict: Verdict
+    iops: float

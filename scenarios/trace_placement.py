@@ -1,0 +1,207 @@
+"""Where the I/Os of a trace go on the device that they are replayed on, and what is known of them before they do.
+
+A trace is read twice. The first time says how many I/Os there are, of which devices, and how far each of them
+reaches, so that what does not fit is refused before anything is simulated; the second time is the replay. Neither
+keeps records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Literal
+
+from ..model.errors import InputError
+from ..model.request import READ
+from ..model.trace_load import SECTOR, TraceIo
+from .traces.record import TraceRecord
+
+Fit = Literal["refuse", "wrap", "scale"]
+"""What becomes of I/Os beyond the end: refused, begun anew at the start, or all offsets drawn together."""
+PIECE = 1 << 20
+"""What scaling moves as one, so that I/Os that follow each other still do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which records of a trace are replayed.
+
+    Attributes
+    ----------
+    device
+        Only those of this device; None for all.
+    limit
+        No more than so many of them.
+    last_s
+        Only those that come within this time (s) of the first one, in the trace's own time.
+    """
+
+    device: str | None = None
+    limit: int | None = None
+    last_s: float | None = None
+
+    def of(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
+        """The chosen records with their numbers in the trace, from 1; times count from the first chosen one."""
+        return islice(self._chosen(records), self.limit)
+
+    def _chosen(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
+        first_s: float | None = None
+        for number, record in enumerate(records, 1):
+            if self.device is not None and record.device != self.device:
+                continue
+            if first_s is None:
+                first_s = record.time_s
+            at = record.time_s - first_s
+            if self.last_s is not None and at > self.last_s:
+                return
+            yield number, record._replace(time_s=at)
+
+
+@dataclass(slots=True)
+class DeviceExtent:
+    """How far the I/Os of one device of a trace reach.
+
+    Attributes
+    ----------
+    end
+        Where the furthest one ends (bytes).
+    number
+        The number of its record.
+    largest
+        Bytes of the largest.
+    """
+
+    end: int = 0
+    number: int = 0
+    largest: int = 0
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the chosen part of a trace holds; sizes and offsets are those in whole sectors.
+
+    Attributes
+    ----------
+    records, reads, bytes
+        Of the I/Os.
+    length_s
+        From the first I/O to the last (s).
+    devices
+        How far each device's I/Os reach, in order of their first one.
+    unaligned
+        I/Os that do not begin and end at a multiple of 512 bytes.
+    empty
+        Records of no bytes, which are not among `records`.
+    earlier
+        I/Os that are earlier than the one before.
+    """
+
+    records: int = 0
+    reads: int = 0
+    bytes: int = 0
+    length_s: float = 0.0
+    devices: dict[str, DeviceExtent] = field(default_factory=dict)
+    unaligned: int = 0
+    empty: int = 0
+    earlier: int = 0
+
+    @classmethod
+    def of(cls, records: Iterable[tuple[int, TraceRecord]]) -> Survey:
+        """Read all `records` with their numbers."""
+        survey = cls()
+        for number, record in records:
+            survey._count(number, record)
+        return survey
+
+    def _count(self, number: int, record: TraceRecord) -> None:
+        if record.size <= 0:
+            self.empty += 1
+            return
+        start, size = whole_sectors(record.offset, record.size)
+        self.unaligned += (start, size) != (record.offset, record.size)
+        self.earlier += record.time_s < self.length_s
+        self.length_s = max(self.length_s, record.time_s)
+        self.records += 1
+        self.reads += record.op == READ
+        self.bytes += size
+        extent = self.devices.setdefault(record.device, DeviceExtent())
+        extent.largest = max(extent.largest, size)
+        if start + size > extent.end:
+            extent.end, extent.number = start + size, number
+
+
+def whole_sectors(offset: int, size: int) -> tuple[int, int]:
+    """Offset and size of the sectors of 512 bytes that a range touches."""
+    start = offset // SECTOR * SECTOR
+    return start, -(-(offset + size) // SECTOR) * SECTOR - start
+
+
+class Placement:
+    """Puts the devices of a trace side by side on one device, each in an equal part.
+
+    Parameters
+    ----------
+    survey
+        What the trace holds.
+    target, capacity
+        The device it is replayed on, and its bytes.
+    fit
+        What becomes of I/Os that lie beyond the part of their device.
+
+    Attributes
+    ----------
+    starts
+        Where each device's part begins.
+    room
+        Bytes of each part.
+    moved
+        I/Os that went elsewhere than they did, so far.
+
+    Raises
+    ------
+    InputError
+        If a part is too small, naming the record that reaches furthest, or the largest I/O.
+    """
+
+    def __init__(self, survey: Survey, target: str, capacity: int, fit: Fit = "refuse") -> None:
+        parts = len(survey.devices)
+        self.room = capacity // SECTOR * SECTOR if parts == 1 else capacity // parts // PIECE * PIECE
+        self.starts = {name: number * self.room for number, name in enumerate(survey.devices)}
+        self.moved = 0
+        self._fit = fit
+        self._ends = {name: extent.end for name, extent in survey.devices.items()}
+        of = f"{target}, which has {capacity} bytes"
+        if parts > 1:
+            of = f"each of {parts} equal parts of {target} ({self.room} bytes)"
+        for name, extent in survey.devices.items():
+            if extent.largest > self.room:
+                found = f"an I/O of {extent.largest} bytes of device {name}"
+                raise InputError("trace", found, f"allowed: I/Os that fit in {of}")
+            if extent.end > self.room and fit == "refuse":
+                found = f"I/O {extent.number:,} (device {name}) ends at byte {extent.end}"
+                allowed = f"allowed: within {of}; or --fit wrap, --fit scale"
+                raise InputError("trace", found, allowed if parts == 1 else f"{allowed}, or one --device")
+
+    def __call__(self, record: TraceRecord) -> TraceIo:
+        """The record as an I/O to the target."""
+        offset, size = whole_sectors(record.offset, record.size)
+        end, room = self._ends[record.device], self.room
+        place = offset
+        if end > room:
+            if self._fit == "scale":
+                piece, inside = divmod(offset, PIECE)
+                place = piece * room // end * PIECE + inside
+            else:
+                place = offset % room
+            place = min(place, room - size)
+            self.moved += place != offset
+        return record.time_s, record.op, self.starts[record.device] + place, size
+
+
+def placed(
+    source: Callable[[], Iterable[TraceRecord]], selection: Selection, survey: Survey, place: Placement
+) -> Iterator[TraceIo]:
+    """The surveyed I/Os as they go to the target, read one by one from `source`."""
+    chosen = (record for _, record in selection.of(source()) if record.size > 0)
+    return map(place, islice(chosen, survey.records))

@@ -1,0 +1,1 @@
+"""One small reader for every format of block traces."""

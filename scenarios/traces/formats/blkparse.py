@@ -1,0 +1,72 @@
+"""The text of blkparse (and btrace): ``major,minor cpu number seconds pid action RWBS sector + sectors [process]``.
+
+Sectors have 512 bytes. The summary at the end is not read. Discards, and flushes without data, are left out and
+counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ....model.errors import InputError
+from ....model.request import READ, WRITE
+from .. import fields
+from ..asked import Event, asked_for
+from ..fields import SECOND_NS, SECTOR, RawRecord
+from ..source import Source
+from .format import Format, first_lines
+
+_EVENT = re.compile(rb"(\d+,\d+)\s+\d+\s+\d+\s+(\S+)\s+\d+\s+([A-Za-z]{1,2})(?:\s+(.*))?")
+_EXTENT = re.compile(rb"([A-Z]+)\s+(\d+)(?:\s+\+\s+(\d+))?(?:\s.*)?")
+_SUMMARY = re.compile(rb"(CPU\d+|Total) \(.*\):")
+_BEFORE = re.compile(rb"Input file .* added")
+_LAYOUT = "an event as blkparse prints it: 8,16 0 1 0.000000000 1234 Q W 223490 + 8 [dd]"
+_IO_ACTIONS = (b"Q", b"D")
+
+
+def _read(source: Source) -> Iterator[RawRecord]:
+    return asked_for(_events(source), source)
+
+
+def _events(source: Source) -> Iterator[Event]:
+    for line in source.lines():
+        match = _EVENT.fullmatch(line)
+        if match is None:
+            if _SUMMARY.fullmatch(line):
+                return
+            if _BEFORE.fullmatch(line):
+                continue
+            raise InputError(source.place, f"found {fields.shown(line)}", f"allowed: {_LAYOUT}")
+        device, time, action, rest = match.groups()
+        if action not in _IO_ACTIONS:
+            yield action, None, ""
+            continue
+        flags, _, _ = (rest or b"").partition(b" ")
+        if b"D" in flags:
+            yield action, None, "discards"
+            continue
+        extent = _EXTENT.fullmatch(rest or b"")
+        sectors = fields.whole(source, extent[3] or b"0", "sectors", fields.LARGEST // SECTOR) if extent else 0
+        if not sectors or extent is None:
+            if b"F" not in flags and b"N" not in flags:
+                found = fields.shown(rest or b"")
+                raise fields.refused(source, "sectors", found, "sector + sectors, with at least one")
+            yield action, None, "flushes without data" if b"F" in flags else "commands without data"
+            continue
+        if b"W" not in flags and b"R" not in flags:
+            yield action, None, "neither read nor write"
+            continue
+        moment = fields.time_ns(source, time, "time", SECOND_NS)
+        place = fields.whole(source, extent[2], "sector", fields.LAST_BYTE // SECTOR) * SECTOR
+        place, size = fields.extent(source, place, sectors * SECTOR)
+        op = WRITE if b"W" in flags else READ
+        yield action, (moment, op, place, size, device.decode()), ""
+
+
+def _fits(head: bytes) -> bool:
+    lines = [line for line in first_lines(head) if not _BEFORE.fullmatch(line)]
+    return bool(lines) and _EVENT.fullmatch(lines[0]) is not None
+
+
+BLKPARSE = Format("blkparse", "blkparse text", _fits, _read)

@@ -1,0 +1,62 @@
+"""fio's I/O log, versions 2 and 3.
+
+Version 2 has ``file action offset length``; ``wait`` gives the microseconds that pass before the next I/O. Version 3
+has the microseconds since the start in front of every line, and no ``wait``. What is neither read nor write (sync,
+datasync, trim) is left out and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ....model.errors import InputError
+from ....model.request import READ, WRITE
+from .. import fields
+from ..fields import RawRecord
+from ..source import Source
+from .format import Format
+
+_FIRST = re.compile(rb"fio version ([23]) iolog")
+_MICROSECOND_NS = 1000
+_OPS = {b"read": READ, b"write": WRITE}
+_OTHERS = (b"sync", b"datasync", b"trim")
+_FILE_ACTIONS = (b"add", b"open", b"close")
+_ALLOWED = "read, write, sync, datasync, trim, wait, add, open or close"
+
+
+def _read(source: Source) -> Iterator[RawRecord]:
+    lines = source.lines()
+    first = next(lines, b"")
+    match = _FIRST.fullmatch(first)
+    if match is None:
+        raise InputError(source.place, f"found {fields.shown(first)}", "required: fio version 2 iolog, or 3")
+    stamped = match[1] == b"3"
+    now_us = 0
+    for line in lines:
+        parts = line.split()
+        if stamped:
+            now_us = fields.whole(source, parts.pop(0), "timestamp", fields.LAST_NS // _MICROSECOND_NS)
+        if len(parts) < 2:
+            raise InputError(source.place, f"found {len(parts)} words", "required: a file and an action")
+        name, action, *rest = parts
+        if action == b"wait" and not stamped:
+            if not rest:
+                raise InputError(source.place, "found a wait without a time", "required: microseconds")
+            now_us += fields.whole(source, rest[0], "wait", fields.LAST_NS // _MICROSECOND_NS)
+            if now_us > fields.LAST_NS // _MICROSECOND_NS:
+                raise fields.refused(source, "wait", f"{now_us} us in all", "less than 2^63 ns in all")
+        elif action in _OTHERS:
+            source.skipped[action.decode()] += 1
+        elif action in _OPS:
+            if len(rest) != 2:
+                raise InputError(source.place, f"found {len(rest)} numbers", "required: offset and length")
+            place = fields.whole(source, rest[0], "offset", fields.LAST_BYTE)
+            length = fields.whole(source, rest[1], "length", fields.LARGEST, 1)
+            extent = fields.extent(source, place, length)
+            yield now_us * _MICROSECOND_NS, _OPS[action], *extent, fields.device(source, name, "file")
+        elif action not in _FILE_ACTIONS:
+            raise fields.refused(source, "action", fields.shown(action), _ALLOWED)
+
+
+IOLOG = Format("iolog", "fio I/O log", lambda head: head.startswith(b"fio version "), _read)

@@ -1,0 +1,32 @@
+"""MSR Cambridge (SNIA IOTTA 388): ``FILETIME,host,disk,Read|Write,offset,size,response``.
+
+FILETIME counts 100 ns from 1601 on; offset and size are bytes; the response time is in 100 ns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import fields
+from ..fields import RawRecord
+from ..source import Source
+from .format import Format, lines_fit
+
+_HEADER = "Timestamp,Hostname,.*"
+_NAMES = "timestamp host disk type offset size response"
+
+
+def _read(source: Source) -> Iterator[RawRecord]:
+    for line in source.lines():
+        if line.startswith(b"Timestamp,"):
+            continue
+        time, host, disk, kind, offset, size, _ = fields.split(source, line, b",", _NAMES)
+        ticks = fields.whole(source, time, "timestamp", fields.LAST_NS)
+        place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
+        length = fields.whole(source, size, "size", fields.LARGEST, 1)
+        name = fields.device(source, host + b"." + disk, "host")
+        op = fields.direction(source, kind, "type")
+        yield 100 * ticks, op, *fields.extent(source, place, length), name
+
+
+MSR = Format("msr", "MSR Cambridge CSV", lines_fit(r"\d+,[^,]+,\d+,(?i:read|write),\d+,\d+,\d+", _HEADER), _read)

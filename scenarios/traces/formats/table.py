@@ -1,0 +1,34 @@
+"""All formats."""
+
+from __future__ import annotations
+
+from .alibaba import ALIBABA
+from .blkparse import BLKPARSE
+from .blktrace import BLKTRACE
+from .cloudphysics import CLOUDPHYSICS_BINARY, CLOUDPHYSICS_CSV
+from .disksim import DISKSIM
+from .format import Format
+from .iolog import IOLOG
+from .mqsim import MQSIM
+from .msr import MSR
+from .spc import SPC
+from .systor import SYSTOR
+from .tencent import TENCENT
+
+FORMATS: dict[str, Format] = {
+    known.name: known
+    for known in (
+        BLKPARSE,
+        BLKTRACE,
+        IOLOG,
+        MSR,
+        SPC,
+        DISKSIM,
+        MQSIM,
+        ALIBABA,
+        TENCENT,
+        SYSTOR,
+        CLOUDPHYSICS_CSV,
+        CLOUDPHYSICS_BINARY,
+    )
+}

@@ -1,0 +1,106 @@
+"""A trace file as records, whatever its format and packing."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...model.errors import InputError
+from .fields import SECOND_NS
+from .formats.table import FORMATS
+from .ordering import in_order
+from .record import TraceRecord
+from .source import Source, file_size
+
+_EVERY = 4096
+"""Records between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A trace that has been recognised.
+
+    Attributes
+    ----------
+    path
+        The file.
+    format
+        Name of its format, one of :data:`raidsim.scenarios.traces.formats.table.FORMATS`.
+    skipped
+        How many records the last complete or begun pass has left out, by what they are.
+    """
+
+    path: Path
+    format: str
+    skipped: Counter[str] = field(default_factory=Counter, compare=False)
+
+    @property
+    def tick_s(self) -> float:
+        """How coarse the clock is (s), if too coarse for distances between I/Os; else 0."""
+        return FORMATS[self.format].tick_s
+
+    def records(self, progress: Callable[[int, int], None] | None = None) -> Iterator[TraceRecord]:
+        """The records in the order of their times, read as they are asked for.
+
+        Parameters
+        ----------
+        progress
+            Called now and then with the bytes of the file that are read, and with all of them.
+
+        Raises
+        ------
+        InputError
+            About the first line or record that is wrong.
+        """
+        self.skipped.clear()
+        size = file_size(self.path)
+        with closing(Source(self.path)) as source:
+            source.skipped = self.skipped
+            start_ns: int | None = None
+            for number, (moment, op, offset, length, device) in enumerate(
+                in_order(FORMATS[self.format].read(source), source)
+            ):
+                if start_ns is None:
+                    start_ns = moment
+                if progress is not None and not number % _EVERY:
+                    progress(source.bytes_read, size)
+                yield TraceRecord((moment - start_ns) / SECOND_NS, op, offset, length, device)
+
+
+def open_trace(path: Path, format: str | None = None) -> Trace:
+    """A trace file, by its content.
+
+    Parameters
+    ----------
+    path
+        The file, also packed with gzip, xz or zstd.
+    format
+        Its format, if it is known.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or if its format is not known or not certain.
+    """
+    if format is not None and format not in FORMATS:
+        close = difflib.get_close_matches(format, FORMATS, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InputError("--format", f"found {format!r}", f"{hint}allowed: {', '.join(FORMATS)}")
+    with closing(Source(path)) as source:
+        head = source.head()
+    if not head:
+        raise InputError(str(path), "found an empty file", "allowed: a trace")
+    if format is not None:
+        return Trace(path, format)
+    fitting = [name for name, known in FORMATS.items() if known.fits(head)]
+    if not fitting:
+        allowed = f"allowed: {', '.join(known.title for known in FORMATS.values())}; or say --format"
+        raise InputError(str(path), "found no format that raidsim knows", allowed)
+    if len(fitting) > 1:
+        names = " or ".join(fitting)
+        raise InputError(str(path), f"found what may be {names}", f"required: --format {fitting[0]} or the other")
+    return Trace(path, fitting[0])
