@@ -9,14 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from functools import cache
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.connection import wait
+from multiprocessing import active_children, get_context
 from types import TracebackType
 from typing import Self
 
@@ -28,6 +24,7 @@ from ..scenarios.programs import ProgramsSpec
 from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.worker_processes import end_with_parent, interrupts_left_to_parent
 from ..scenarios.workloads import LoadSpec
 
 Progress = Callable[[int, int], None]
@@ -109,8 +106,8 @@ class Evaluator:
         if self.workers == 1 or len(scenarios) < 2:
             return (_attempt(scenario, sample) for scenario in scenarios)
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
-            with _interrupts_left_to_parent():
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), end_with_parent)
+            with interrupts_left_to_parent():
                 return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
         return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
 
@@ -120,32 +117,6 @@ def _attempt(scenario: ScenarioSpec, sample: Sample) -> Outcome:
         return simulate(scenario, sample)
     except InputError as refusal:
         return refusal
-
-
-def _end_with_parent() -> None:
-    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
-
-
-def _wait_and_end(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-@contextmanager
-def _interrupts_left_to_parent() -> Iterator[None]:
-    """Ctrl-C reaches the whole process group, but the parent alone acts on it.
-
-    It is held back while processes are started: they are born with it held back, and stay so, also while they import.
-    One that comes meanwhile reaches the parent when that is over.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _length(item: tuple[str, ScenarioSpec]) -> bool:

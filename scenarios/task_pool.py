@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.connection import wait
+from multiprocessing import active_children, get_context
 from types import TracebackType
 from typing import Self, TypeVar
+
+from .worker_processes import end_with_parent, interrupts_left_to_parent
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -57,24 +55,10 @@ class TaskPool:
                 self.done += 1
             return results
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
-        for result in self._pool.map(work, arguments):
+            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), end_with_parent)
+        with interrupts_left_to_parent():
+            answers = self._pool.map(work, arguments)
+        for result in answers:
             results.append(result)
             self.done += 1
         return results
-
-
-def _end_with_parent() -> None:
-    """Begin a worker: it ends when its parent is gone, also in the middle of a simulation.
-
-    Ctrl-C reaches the whole process group, but the parent alone acts on it.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
-
-
-def _wait_and_end(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)

@@ -8,19 +8,15 @@ from __future__ import annotations
 import logging
 import math
 import re
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
-from os import _exit
+from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Self
 
 from ...model.errors import InputError
+from ..worker_processes import end_with_parent, interrupts_left_to_parent
 from . import sweep_point
 from .sweep_point import Batch, BatchReport, run_batch
 
@@ -123,7 +119,7 @@ class ProcessWorkers(SweepWorkers):
         super().__init__(lambda: ProcessPoolExecutor(count, get_context("spawn"), _begin_process), count)
 
     def submit(self, batch: Batch) -> Future[BatchReport]:
-        with _interrupts_left_to_parent():
+        with interrupts_left_to_parent():
             return super().submit(batch)
 
     def close(self, at_once: bool) -> None:
@@ -139,27 +135,7 @@ class ProcessWorkers(SweepWorkers):
 def _begin_process() -> None:
     """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
     sweep_point.own_process = True
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
-
-
-def _wait_and_end(sentinel: int) -> None:
-    wait([sentinel])
-    _exit(1)
-
-
-@contextmanager
-def _interrupts_left_to_parent() -> Iterator[None]:
-    """Ctrl-C reaches the whole process group, but the parent alone acts on it; processes are born with it held back."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    end_with_parent()
 
 
 class ClusterWorkers(SweepWorkers):

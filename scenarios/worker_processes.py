@@ -1,0 +1,40 @@
+"""What pools of processes need: workers that end with their parent, and interrupts that reach the parent alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+
+
+def end_with_parent() -> None:
+    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
+
+
+def _wait_and_end(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+@contextmanager
+def interrupts_left_to_parent() -> Iterator[None]:
+    """Ctrl-C reaches the whole process group, but the parent alone acts on it.
+
+    It is held back while processes are started: they are born with it held back, and stay so, also while they import.
+    One that comes meanwhile reaches the parent when that is over. Where signals cannot be held back nothing happens.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
