@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
+import signal
 import sqlite3
 import struct
 import time
@@ -80,16 +82,25 @@ def settled(path: Path) -> int:
         db.close()
 
 
-def _sweep_process(file: Path, store: Path, workers: int) -> None:
+def _sweep_process(file: Path, store: Path, workers: int, most: int | None) -> None:
     sweep_module._BATCH_S = 0.02  # so that there are many moments to be killed at
-    run(read_sweep(file), store, ProcessWorkers(workers) if workers else ThisProcess())
+
+    def stop(progress: SweepProgress) -> None:
+        if most is not None and progress.settled >= most:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with ResultStore(store, write=True) as results, ProcessWorkers(workers) if workers else ThisProcess() as team:
+        run_sweep(read_sweep(file), results, team, watch=stop)
 
 
-def begun(file: Path, store: Path, workers: int) -> multiprocessing.process.BaseProcess:
-    """A process that runs a sweep; those after the first one begin at once."""
+def begun(file: Path, store: Path, workers: int, most: int | None = None) -> multiprocessing.process.BaseProcess:
+    """A process that runs a sweep; those after the first one begin at once.
+
+    With `most` it kills itself when so many runs are settled, if nobody has done so before.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["raidsim.scenarios.sweeps.sweep", "raidsim.scenarios.sweeps.sweep_workers"])
-    process = context.Process(target=_sweep_process, args=(file, store, workers))
+    process = context.Process(target=_sweep_process, args=(file, store, workers, most))
     process.start()
     return process
 
@@ -99,14 +110,15 @@ def kill_and_resume(file: Path, store: Path, kills: int, workers: int, seed: int
     moments = random.Random(seed)
     share = read_sweep(file).runs // (kills + 1)
     found = [0]
-    for _ in range(kills):
-        process = begun(file, store, workers)
+    for number in range(1, kills + 1):
+        process = begun(file, store, workers, most=number * share)
         enough = found[-1] + moments.randrange(share)
         while process.is_alive() and settled(store) < enough:
             time.sleep(0.005)
         time.sleep(moments.uniform(0.0, 0.1))
         process.kill()
         process.join()
+        assert process.exitcode == -signal.SIGKILL
         found.append(settled(store))
     process = begun(file, store, workers)
     process.join()
