@@ -227,34 +227,3 @@ def test_a_bad_study_file_gives_status_2(tmp_path: Path) -> None:
     assert "bad.yaml:" in run.stderr
     assert "machine.memory" in run.stderr
     assert not (tmp_path / "home").exists()
-
-
-@pytest.mark.slow
-def test_the_raw_devices_of_the_gentoo_study_meet_their_aims(tmp_path: Path) -> None:
-    """The main job from nothing, on the raw devices: predict cells within 8 % in the median and 20 % at the 90th
-    percentile, calibrate cells within 3 % in the median.
-    """
-    document = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
-    for part in ("runs", "cells", "claims", "workloads", "encrypted", "missing"):
-        document.pop(part, None)
-    raw_parts = ("machine.links", "machine.channels", "machine.drives", "machine.cpu", "kernels")
-    # How far a drive reads ahead shows in trees of files, and in no raw device.
-    told = (each for each in document["parameters"] if not each["paths"][0].endswith("look_ahead"))
-    document["parameters"] = [each for each in told if each["paths"][0].startswith(raw_parts)]
-    known = {case["id"] for case in document["cases"]}
-    document["suspects"] = [
-        {"cases": kept, "mechanism": each["mechanism"]}
-        for each in document["suspects"]
-        if (kept := [name for name in each.get("cases", ()) if name in known])
-    ]
-    path = tmp_path / "raw.yaml"
-    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
-    run = raidsim("predict", str(path), "--json", home=tmp_path, timeout=3000)
-    assert run.returncode == 0, run.stderr
-    (study,) = json.loads(run.stdout)["studies"]
-    raw = study["cases"]
-    assert len(raw) == 71
-    errors = {use: sorted(c["error_pct"] for c in raw if c["use"] == use) for use in ("calibrate", "predict")}
-    assert errors["predict"][len(errors["predict"]) // 2] <= 8
-    assert errors["predict"][int(0.9 * len(errors["predict"]))] <= 20
-    assert errors["calibrate"][len(errors["calibrate"]) // 2] <= 3
