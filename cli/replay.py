@@ -22,6 +22,7 @@ from .progress import progress_share
 from .run_document import document
 from .run_tables import print_prediction, print_right, run_console
 from .scenario_options import SetOption
+from .trace_options import OnErrorOption, skips_malformed
 
 _FITS: dict[str, Fit] = {"refuse": "refuse", "wrap": "wrap", "scale": "scale"}
 
@@ -35,6 +36,7 @@ def replay_command(
     trace_format: Annotated[
         str | None, typer.Option("--format", help="The trace's format; default: found by its content.")
     ] = None,
+    on_error: OnErrorOption = "stop",
     target: Annotated[
         str | None, typer.Option("--target", metavar="NAME", help="Drive or array; default: the scenario's.")
     ] = None,
@@ -78,7 +80,7 @@ def replay_command(
     options.check()
     described = read_document(machine, sets or [])
     spec = described.spec()
-    opened = open_trace(trace, trace_format)
+    opened = open_trace(trace, trace_format, skips_malformed(on_error))
     with progress_share("replaying") as follow:
         try:
             done = replay(spec, opened.records, options, lambda run: follow(lambda: run.share))
@@ -88,7 +90,13 @@ def replay_command(
             raise located(error, described.positions) from None
     notes = [*done.notes, *_reading_notes(opened, options)]
     if as_json:
-        replayed = {"trace": str(trace), "format": opened.format, **_replayed(done, options), "notes": notes}
+        replayed = {
+            "trace": str(trace),
+            "format": opened.format,
+            "left_out": dict(opened.skipped),
+            **_replayed(done, options),
+            "notes": notes,
+        }
         typer.echo(json.dumps({**document(done.spec, done.prediction), "replay": replayed}, allow_nan=False))
         return
     console = run_console()
@@ -118,6 +126,7 @@ def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
 def _reading_notes(trace: Trace, options: ReplayOptions) -> list[str]:
     """What the reader left out, and a clock that says little."""
     notes = [f"left out by the reader: {count:,} {what}" for what, count in trace.skipped.items()]
+    notes += [f"left out: {error}" for error in trace.errors]
     if trace.tick_s and options.depth is None:
         notes.append(f"the trace's clock ticks every {format_duration(trace.tick_s)}: I/Os come in bunches")
     return notes

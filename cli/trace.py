@@ -21,6 +21,7 @@ from ..scenarios.traces.reading import Trace, open_trace
 from ..scenarios.traces.summary import DeviceSummary, TraceSummary, summarised
 from ..scenarios.traces.touched import PIECE
 from .progress import progress_bar
+from .trace_options import OnErrorOption, skips_malformed
 
 _MOST_SHOWN = 10
 
@@ -31,13 +32,14 @@ def trace_command(
     format: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help=f"Its format: {', '.join(FORMATS)}.")
     ] = None,
+    on_error: OnErrorOption = "stop",
     target: Annotated[str, typer.Option("--target", help="Where the fitted load goes.")] = "md0",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Say what is in a recorded trace, and print a load that is like it."""
     if action != "info":
         raise InputError("trace", f"found {action!r}", "allowed: info")
-    trace = open_trace(path, format)
+    trace = open_trace(path, format, skips_malformed(on_error))
     with progress_bar(f"reading {path.name} (bytes)") as progress:
         summary = summarised(trace.records(progress), str(path))
     load = fitted_load(summary, target, trace.tick_s)
@@ -97,6 +99,7 @@ def _facts(trace: Trace, summary: TraceSummary) -> list[tuple[str, str]]:
     if trace.skipped:
         parts = [f"{number:,} {what}" for what, number in sorted(trace.skipped.items())]
         facts.append(("left out", ", ".join(parts)))
+        facts += [("", error) for error in trace.errors]
     return facts
 
 
@@ -123,6 +126,7 @@ def _document(trace: Trace, summary: TraceSummary, load: dict[str, Any] | None) 
         "clock_step_s": trace.tick_s,
         "records": summary.records,
         "left_out": dict(trace.skipped),
+        "first_malformed": trace.errors,
         "duration_s": summary.last_s,
         "read_share": summary.read_share,
         "sequential_share": summary.sequential_share,

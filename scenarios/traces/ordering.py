@@ -27,7 +27,9 @@ def in_order(records: Iterator[RawRecord], source: Source) -> Iterator[RawRecord
         if moment < given_ns:
             back_s = (given_ns - moment) / SECOND_NS
             found = f"found a time {back_s:.9g} s before that of a record more than {WINDOW} records ago"
-            raise InputError(f"{source.place}: field time", found, f"allowed: up to {WINDOW} records out of order")
+            allowed = f"allowed: up to {WINDOW} records out of order"
+            source.malformed(InputError(f"{source.place}: field time", found, allowed))
+            continue
         if len(waiting) < WINDOW:
             heapq.heappush(waiting, (moment, number, record))
             continue

@@ -30,13 +30,19 @@ class Trace:
         The file.
     format
         Name of its format, one of :data:`raidsim.scenarios.traces.formats.table.FORMATS`.
+    skip_malformed
+        Whether records that cannot be understood are left out and counted; otherwise the first one is an error.
     skipped
         How many records the last complete or begun pass has left out, by what they are.
+    errors
+        What is wrong with the first of the malformed ones among them.
     """
 
     path: Path
     format: str
+    skip_malformed: bool = False
     skipped: Counter[str] = field(default_factory=Counter, compare=False)
+    errors: list[str] = field(default_factory=list, compare=False)
 
     @property
     def tick_s(self) -> float:
@@ -57,9 +63,11 @@ class Trace:
             About the first line or record that is wrong.
         """
         self.skipped.clear()
+        self.errors.clear()
         size = file_size(self.path)
         with closing(Source(self.path)) as source:
             source.skipped = self.skipped
+            source.errors = self.errors if self.skip_malformed else None
             start_ns: int | None = None
             for number, (moment, op, offset, length, device) in enumerate(
                 in_order(FORMATS[self.format].read(source), source)
@@ -71,7 +79,7 @@ class Trace:
                 yield TraceRecord((moment - start_ns) / SECOND_NS, op, offset, length, device)
 
 
-def open_trace(path: Path, format: str | None = None) -> Trace:
+def open_trace(path: Path, format: str | None = None, skip_malformed: bool = False) -> Trace:
     """A trace file, by its content.
 
     Parameters
@@ -80,6 +88,8 @@ def open_trace(path: Path, format: str | None = None) -> Trace:
         The file, also packed with gzip, xz or zstd.
     format
         Its format, if it is known.
+    skip_malformed
+        As of :class:`Trace`; the first lines, which tell the format, must be in order unless that is given.
 
     Raises
     ------
@@ -95,7 +105,7 @@ def open_trace(path: Path, format: str | None = None) -> Trace:
     if not head:
         raise InputError(str(path), "found an empty file", "allowed: a trace")
     if format is not None:
-        return Trace(path, format)
+        return Trace(path, format, skip_malformed)
     fitting = [name for name, known in FORMATS.items() if known.fits(head)]
     if not fitting:
         allowed = f"allowed: {', '.join(known.title for known in FORMATS.values())}; or say --format"
@@ -103,4 +113,4 @@ def open_trace(path: Path, format: str | None = None) -> Trace:
     if len(fitting) > 1:
         names = " or ".join(fitting)
         raise InputError(str(path), f"found what may be {names}", f"required: --format {fitting[0]} or the other")
-    return Trace(path, fitting[0])
+    return Trace(path, fitting[0], skip_malformed)

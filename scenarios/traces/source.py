@@ -23,6 +23,8 @@ LONGEST_LINE = 1 << 16
 HEAD = 1 << 16
 """Bytes at the front of a file that tell its format."""
 
+MALFORMED = "malformed records"
+_ERRORS_KEPT = 3
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _GZ, _XZ, _ZST = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 
@@ -41,14 +43,17 @@ class Source:
         The file, and what errors call it.
     skipped
         How many records were left out, by what they are.
+    errors
+        What is wrong with the first malformed records that were left out; None where they are not left out.
     """
 
-    __slots__ = ("_at", "_number", "_packed", "_stream", "name", "path", "skipped")
+    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "name", "path", "skipped")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
         self.skipped: Counter[str] = Counter()
+        self.errors: list[str] | None = None
         self._number = 0
         self._at = 0
         try:
@@ -106,6 +111,14 @@ class Source:
             allowed = f"required: {size} bytes of {what}"
             raise InputError(self.place, f"the file ends after {len(found)} bytes", allowed)
         return found
+
+    def malformed(self, error: InputError) -> None:
+        """Leave out a record that cannot be understood and count it, or raise what is wrong with it."""
+        if self.errors is None:
+            raise error
+        self.skipped[MALFORMED] += 1
+        if len(self.errors) < _ERRORS_KEPT:
+            self.errors.append(str(error))
 
     def advance(self, size: int) -> None:
         """Note that a record of `size` bytes is done, for :attr:`place`."""

@@ -57,7 +57,7 @@ KINDS = {
         Kind("readbalance", "each mirror's share within 5 points", 0.95),
         Kind("readahead", "the request sizes of buffered reads", 1.0),
         Kind("resync", "request sizes; rates within 20 %", None),
-        Kind("timing", "IOPS within 10 % or the recorded spread", None),
+        Kind("timing", "IOPS within 10 % or the recorded spread", 0.9),
         Kind("workloads", "the operations of the real programs", 1.0),
     )
 }

@@ -7,9 +7,11 @@ and the service time ignores the size, the real array itself varies with the off
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, NamedTuple
 
 from ...model.closed_load import ClosedLoad
@@ -99,14 +101,27 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     """Run every recorded job on the model and compare the rates."""
     result = KindResult("timing")
     fitted = matched = 0
+    errors: list[float] = []
     for file in files:
         for case in cases(file):
             progress(f"{file.path.stem} {case.name}")
-            found = difference(case, predict(case))
+            predicted = predict(case)
+            found = difference(case, predicted)
             result.record(file.path.name, case.name, found)
             if is_calibrated(file.path.name, case.name):
                 fitted += 1
                 matched += not found
+            else:
+                errors += [
+                    abs(model / recorded - 1)
+                    for recorded, model in zip(case.recorded, predicted, strict=True)
+                    if recorded
+                ]
+    if errors:
+        result.notes.append(
+            f"{len(errors)} predicted rates: median error {100 * median(errors):.1f} %, nine of ten within "
+            f"{100 * sorted(errors)[math.ceil(0.9 * len(errors)) - 1]:.0f} %"
+        )
     if fitted:
         result.notes.append(
             f"{fitted} of the cases ({matched} of which match) are no predictions: the CPU prices of the recorded "

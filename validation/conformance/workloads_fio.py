@@ -17,8 +17,9 @@ from pydantic import ConfigDict
 
 from ...model.errors import InputError
 from ...model.programs.fio_job import FioJob
-from ...model.programs.fio_jobs import Section, jobs, sections
+from ...model.programs.fio_jobs import jobs
 from ...model.programs.fio_offsets import FioOffsets, iolog
+from ...model.programs.fio_sections import Section, sections
 from ...model.programs.operation import Kind, Operation
 from .base import KindResult, Progress, TruthFile
 from .shapes import Shape

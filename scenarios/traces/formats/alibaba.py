@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .. import fields
 from ..fields import RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 _MICROSECOND_NS = 1000
 _HEADER = "device_id,.*"
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        if line.startswith(b"device_id,"):
-            continue
-        device, kind, offset, size, time = fields.split(source, line, b",", "device_id opcode offset length timestamp")
-        moment = fields.whole(source, time, "timestamp", fields.LAST_NS // _MICROSECOND_NS) * _MICROSECOND_NS
-        place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
-        length = fields.whole(source, size, "length", fields.LARGEST, 1)
-        op = fields.direction(source, kind, "opcode")
-        yield moment, op, *fields.extent(source, place, length), fields.device(source, device, "device_id")
+def _record(source: Source, line: bytes) -> RawRecord | None:
+    if line.startswith(b"device_id,"):
+        return None
+    device, kind, offset, size, time = fields.split(source, line, b",", "device_id opcode offset length timestamp")
+    moment = fields.whole(source, time, "timestamp", fields.LAST_NS // _MICROSECOND_NS) * _MICROSECOND_NS
+    place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
+    length = fields.whole(source, size, "length", fields.LARGEST, 1)
+    op = fields.direction(source, kind, "opcode")
+    return moment, op, *fields.extent(source, place, length), fields.device(source, device, "device_id")
 
 
-ALIBABA = Format("alibaba", "Alibaba CSV", lines_fit(r"\d+,[RW],\d+,\d+,\d+", _HEADER), _read)
+ALIBABA = Format("alibaba", "Alibaba CSV", lines_fit(r"\d+,[RW],\d+,\d+,\d+", _HEADER), each_line(_record))

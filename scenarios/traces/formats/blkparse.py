@@ -31,37 +31,41 @@ def _read(source: Source) -> Iterator[RawRecord]:
 
 def _events(source: Source) -> Iterator[Event]:
     for line in source.lines():
-        match = _EVENT.fullmatch(line)
-        if match is None:
-            if _SUMMARY.fullmatch(line):
-                return
-            if _BEFORE.fullmatch(line):
-                continue
-            raise InputError(source.place, f"found {fields.shown(line)}", f"allowed: {_LAYOUT}")
-        device, time, action, rest = match.groups()
-        if action not in _IO_ACTIONS:
-            yield action, None, ""
+        if _SUMMARY.fullmatch(line):
+            return
+        if _BEFORE.fullmatch(line):
             continue
-        flags, _, _ = (rest or b"").partition(b" ")
-        if b"D" in flags:
-            yield action, None, "discards"
+        try:
+            event = _event(source, line)
+        except InputError as error:
+            source.malformed(error)
             continue
-        extent = _EXTENT.fullmatch(rest or b"")
-        sectors = fields.whole(source, extent[3] or b"0", "sectors", fields.LARGEST // SECTOR) if extent else 0
-        if not sectors or extent is None:
-            if b"F" not in flags and b"N" not in flags:
-                found = fields.shown(rest or b"")
-                raise fields.refused(source, "sectors", found, "sector + sectors, with at least one")
-            yield action, None, "flushes without data" if b"F" in flags else "commands without data"
-            continue
-        if b"W" not in flags and b"R" not in flags:
-            yield action, None, "neither read nor write"
-            continue
-        moment = fields.time_ns(source, time, "time", SECOND_NS)
-        place = fields.whole(source, extent[2], "sector", fields.LAST_BYTE // SECTOR) * SECTOR
-        place, size = fields.extent(source, place, sectors * SECTOR)
-        op = WRITE if b"W" in flags else READ
-        yield action, (moment, op, place, size, device.decode()), ""
+        yield event
+
+
+def _event(source: Source, line: bytes) -> Event:
+    match = _EVENT.fullmatch(line)
+    if match is None:
+        raise InputError(source.place, f"found {fields.shown(line)}", f"allowed: {_LAYOUT}")
+    device, time, action, rest = match.groups()
+    if action not in _IO_ACTIONS:
+        return action, None, ""
+    flags, _, _ = (rest or b"").partition(b" ")
+    if b"D" in flags:
+        return action, None, "discards"
+    extent = _EXTENT.fullmatch(rest or b"")
+    sectors = fields.whole(source, extent[3] or b"0", "sectors", fields.LARGEST // SECTOR) if extent else 0
+    if not sectors or extent is None:
+        if b"F" not in flags and b"N" not in flags:
+            found = fields.shown(rest or b"")
+            raise fields.refused(source, "sectors", found, "sector + sectors, with at least one")
+        return action, None, "flushes without data" if b"F" in flags else "commands without data"
+    if b"W" not in flags and b"R" not in flags:
+        return action, None, "neither read nor write"
+    moment = fields.time_ns(source, time, "time", SECOND_NS)
+    place = fields.whole(source, extent[2], "sector", fields.LAST_BYTE // SECTOR) * SECTOR
+    place, size = fields.extent(source, place, sectors * SECTOR)
+    return action, (moment, WRITE if b"W" in flags else READ, place, size, device.decode()), ""
 
 
 def _fits(head: bytes) -> bool:

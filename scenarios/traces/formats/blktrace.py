@@ -54,6 +54,7 @@ def _read(source: Source) -> Iterator[RawRecord]:
         parts = [source]
         for path in _other_cpus(source.path):
             part = open_files.enter_context(closing(Source(path)))
+            part.skipped, part.errors = source.skipped, source.errors
             parts.append(part)
         merged = heapq.merge(*(_events(part) for part in parts), key=itemgetter(0))
         yield from asked_for((event for _, event in merged), source)
@@ -92,7 +93,12 @@ def _events(source: Source) -> Iterator[tuple[int, Event]]:
             _, _, time, sector, size, _, action, device, _, _, more = layout.unpack(magic + rest)
         if more and not source.take(more, "data after a record"):
             raise InputError(source.place, "the file ends within a record", f"required: {more} bytes after it")
-        yield time, _event(source, time, sector, size, action, device)
+        try:
+            event = _event(source, time, sector, size, action, device)
+        except InputError as error:
+            source.malformed(error)
+        else:
+            yield time, event
         source.advance(layout.size + more)
 
 

@@ -17,7 +17,7 @@ from ....model.request import READ, WRITE
 from .. import fields
 from ..fields import SECOND_NS, SECTOR, RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 # READ and WRITE of 6, 10, 12 and 16 bytes.
 _OPS = {0x08: READ, 0x28: READ, 0xA8: READ, 0x88: READ, 0x0A: WRITE, 0x2A: WRITE, 0xAA: WRITE, 0x8A: WRITE}
@@ -29,38 +29,47 @@ _VERSION = 0x0100
 _MICROSECOND_NS = 1000
 
 
-def _read_csv(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        if line.startswith(b"version,"):
-            continue
-        _, time, command, size, block = fields.split(source, line, b",", "version time op size lbn")
-        if not _HEX.fullmatch(command):
-            raise fields.refused(source, "op", fields.shown(command), "a SCSI operation, two hexadecimal digits")
-        op = _OPS.get(int(command, 16))
-        if op is None:
-            source.skipped["other SCSI commands"] += 1
-            continue
-        moment = fields.time_ns(source, time, "time", SECOND_NS)
-        place = fields.whole(source, block, "lbn", fields.LAST_BYTE // SECTOR) * SECTOR
-        length = fields.whole(source, size, "size", fields.LARGEST, 1)
-        yield moment, op, *fields.extent(source, place, length), _DISK
+def _csv_record(source: Source, line: bytes) -> RawRecord | None:
+    if line.startswith(b"version,"):
+        return None
+    _, time, command, size, block = fields.split(source, line, b",", "version time op size lbn")
+    if not _HEX.fullmatch(command):
+        raise fields.refused(source, "op", fields.shown(command), "a SCSI operation, two hexadecimal digits")
+    op = _OPS.get(int(command, 16))
+    if op is None:
+        source.skipped["other SCSI commands"] += 1
+        return None
+    moment = fields.time_ns(source, time, "time", SECOND_NS)
+    place = fields.whole(source, block, "lbn", fields.LAST_BYTE // SECTOR) * SECTOR
+    length = fields.whole(source, size, "size", fields.LARGEST, 1)
+    return moment, op, *fields.extent(source, place, length), _DISK
 
 
 def _read_binary(source: Source) -> Iterator[RawRecord]:
     while record := source.take(_RECORD.size, "a record"):
-        _, size, _, command, version, block, time = _RECORD.unpack(record)
-        if version != _VERSION:
-            raise InputError(f"{source.place}: field ver", f"found 0x{version:04x}", f"allowed: 0x{_VERSION:04x}")
-        op = _OPS.get(command)
-        if op is None:
-            source.skipped["other SCSI commands"] += 1
-        else:
-            if block > fields.LAST_BYTE // SECTOR:
-                raise fields.refused(source, "lbn", str(block), f"0 to {fields.LAST_BYTE // SECTOR}")
-            if time > fields.LAST_NS // _MICROSECOND_NS:
-                raise fields.refused(source, "ts", str(time), f"0 to {fields.LAST_NS // _MICROSECOND_NS} us")
-            yield time * _MICROSECOND_NS, op, *fields.extent(source, block * SECTOR, size), _DISK
+        try:
+            found = _binary_record(source, record)
+        except InputError as error:
+            source.malformed(error)
+            found = None
+        if found is not None:
+            yield found
         source.advance(_RECORD.size)
+
+
+def _binary_record(source: Source, record: bytes) -> RawRecord | None:
+    _, size, _, command, version, block, time = _RECORD.unpack(record)
+    if version != _VERSION:
+        raise InputError(f"{source.place}: field ver", f"found 0x{version:04x}", f"allowed: 0x{_VERSION:04x}")
+    op = _OPS.get(command)
+    if op is None:
+        source.skipped["other SCSI commands"] += 1
+        return None
+    if block > fields.LAST_BYTE // SECTOR:
+        raise fields.refused(source, "lbn", str(block), f"0 to {fields.LAST_BYTE // SECTOR}")
+    if time > fields.LAST_NS // _MICROSECOND_NS:
+        raise fields.refused(source, "ts", str(time), f"0 to {fields.LAST_NS // _MICROSECOND_NS} us")
+    return time * _MICROSECOND_NS, op, *fields.extent(source, block * SECTOR, size), _DISK
 
 
 def _binary_fits(head: bytes) -> bool:
@@ -72,7 +81,7 @@ CLOUDPHYSICS_CSV = Format(
     "cloudphysics-csv",
     "CloudPhysics CSV (libCacheSim)",
     lines_fit(r"\d+,\d+(\.\d+)?,[0-9a-fA-F]{1,2},\d+,\d+", _HEADER),
-    _read_csv,
+    each_line(_csv_record),
     1.0,
 )
 CLOUDPHYSICS_BINARY = Format("cloudphysics", "CloudPhysics binary (vscsi v1)", _binary_fits, _read_binary)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ....model.request import READ, WRITE
 from .. import fields
 from ..fields import SECTOR, RawRecord
 from ..source import Source
-from .format import Format, first_lines, lines_fit
+from .format import Format, each_line, first_lines, lines_fit
 
 _MILLISECOND_NS = 10**6
 _FLAGS = re.compile(rb"(?:0[xX])?[0-9a-fA-F]{1,8}")
@@ -22,16 +21,15 @@ def _fits(head: bytes) -> bool:
     return _line_fits(head) and any(b"." in line for line in first_lines(head))
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        time, device, block, blocks, flags = fields.split(source, line, None, _NAMES)
-        moment = fields.time_ns(source, time, "time", _MILLISECOND_NS)
-        place = fields.whole(source, block, "block", fields.LAST_BYTE // SECTOR) * SECTOR
-        length = fields.whole(source, blocks, "blocks", fields.LARGEST // SECTOR, 1) * SECTOR
-        if not _FLAGS.fullmatch(flags):
-            raise fields.refused(source, "flags", fields.shown(flags), "a hexadecimal number of up to 8 digits")
-        op = READ if int(flags, 16) & 1 else WRITE
-        yield moment, op, *fields.extent(source, place, length), fields.device(source, device, "device")
+def _record(source: Source, line: bytes) -> RawRecord:
+    time, device, block, blocks, flags = fields.split(source, line, None, _NAMES)
+    moment = fields.time_ns(source, time, "time", _MILLISECOND_NS)
+    place = fields.whole(source, block, "block", fields.LAST_BYTE // SECTOR) * SECTOR
+    length = fields.whole(source, blocks, "blocks", fields.LARGEST // SECTOR, 1) * SECTOR
+    if not _FLAGS.fullmatch(flags):
+        raise fields.refused(source, "flags", fields.shown(flags), "a hexadecimal number of up to 8 digits")
+    op = READ if int(flags, 16) & 1 else WRITE
+    return moment, op, *fields.extent(source, place, length), fields.device(source, device, "device")
 
 
-DISKSIM = Format("disksim", "DiskSim ASCII", _fits, _read)
+DISKSIM = Format("disksim", "DiskSim ASCII", _fits, each_line(_record))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ....model.errors import InputError
 from ..fields import RawRecord
 from ..source import HEAD, Source
 
@@ -35,6 +36,22 @@ class Format:
     fits: Callable[[bytes], bool]
     read: Callable[[Source], Iterator[RawRecord]]
     tick_s: float = 0.0
+
+
+def each_line(parse: Callable[[Source, bytes], RawRecord | None]) -> Callable[[Source], Iterator[RawRecord]]:
+    """A reader of a format in which every line by itself is a record, or (None) nothing."""
+
+    def read(source: Source) -> Iterator[RawRecord]:
+        for line in source.lines():
+            try:
+                record = parse(source, line)
+            except InputError as error:
+                source.malformed(error)
+                continue
+            if record is not None:
+                yield record
+
+    return read
 
 
 def first_lines(head: bytes) -> list[bytes]:

@@ -19,6 +19,7 @@ from .format import Format
 
 _FIRST = re.compile(rb"fio version ([23]) iolog")
 _MICROSECOND_NS = 1000
+_LAST_US = fields.LAST_NS // _MICROSECOND_NS
 _OPS = {b"read": READ, b"write": WRITE}
 _OTHERS = (b"sync", b"datasync", b"trim")
 _FILE_ACTIONS = (b"add", b"open", b"close")
@@ -31,21 +32,34 @@ def _read(source: Source) -> Iterator[RawRecord]:
     match = _FIRST.fullmatch(first)
     if match is None:
         raise InputError(source.place, f"found {fields.shown(first)}", "required: fio version 2 iolog, or 3")
-    stamped = match[1] == b"3"
-    now_us = 0
+    clock = _Clock(stamped=match[1] == b"3")
     for line in lines:
+        try:
+            record = clock.record(source, line)
+        except InputError as error:
+            source.malformed(error)
+            continue
+        if record is not None:
+            yield record
+
+
+class _Clock:
+    """The time of a log, which lines set (version 3) or move on (2)."""
+
+    def __init__(self, stamped: bool) -> None:
+        self._stamped = stamped
+        self._now_us = 0
+
+    def record(self, source: Source, line: bytes) -> RawRecord | None:
+        """The I/O of a line; None if it has none."""
         parts = line.split()
-        if stamped:
-            now_us = fields.whole(source, parts.pop(0), "timestamp", fields.LAST_NS // _MICROSECOND_NS)
+        if self._stamped:
+            self._now_us = fields.whole(source, parts.pop(0), "timestamp", _LAST_US)
         if len(parts) < 2:
             raise InputError(source.place, f"found {len(parts)} words", "required: a file and an action")
         name, action, *rest = parts
-        if action == b"wait" and not stamped:
-            if not rest:
-                raise InputError(source.place, "found a wait without a time", "required: microseconds")
-            now_us += fields.whole(source, rest[0], "wait", fields.LAST_NS // _MICROSECOND_NS)
-            if now_us > fields.LAST_NS // _MICROSECOND_NS:
-                raise fields.refused(source, "wait", f"{now_us} us in all", "less than 2^63 ns in all")
+        if action == b"wait" and not self._stamped:
+            self._wait(source, rest)
         elif action in _OTHERS:
             source.skipped[action.decode()] += 1
         elif action in _OPS:
@@ -54,9 +68,18 @@ def _read(source: Source) -> Iterator[RawRecord]:
             place = fields.whole(source, rest[0], "offset", fields.LAST_BYTE)
             length = fields.whole(source, rest[1], "length", fields.LARGEST, 1)
             extent = fields.extent(source, place, length)
-            yield now_us * _MICROSECOND_NS, _OPS[action], *extent, fields.device(source, name, "file")
+            return self._now_us * _MICROSECOND_NS, _OPS[action], *extent, fields.device(source, name, "file")
         elif action not in _FILE_ACTIONS:
             raise fields.refused(source, "action", fields.shown(action), _ALLOWED)
+        return None
+
+    def _wait(self, source: Source, rest: list[bytes]) -> None:
+        if not rest:
+            raise InputError(source.place, "found a wait without a time", "required: microseconds")
+        now_us = self._now_us + fields.whole(source, rest[0], "wait", _LAST_US)
+        if now_us > _LAST_US:
+            raise fields.refused(source, "wait", f"{now_us} us in all", "less than 2^63 ns in all")
+        self._now_us = now_us
 
 
 IOLOG = Format("iolog", "fio I/O log", lambda head: head.startswith(b"fio version "), _read)

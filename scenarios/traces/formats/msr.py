@@ -5,28 +5,27 @@ FILETIME counts 100 ns from 1601 on; offset and size are bytes; the response tim
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .. import fields
 from ..fields import RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 _HEADER = "Timestamp,Hostname,.*"
 _NAMES = "timestamp host disk type offset size response"
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        if line.startswith(b"Timestamp,"):
-            continue
-        time, host, disk, kind, offset, size, _ = fields.split(source, line, b",", _NAMES)
-        ticks = fields.whole(source, time, "timestamp", fields.LAST_NS)
-        place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
-        length = fields.whole(source, size, "size", fields.LARGEST, 1)
-        name = fields.device(source, host + b"." + disk, "host")
-        op = fields.direction(source, kind, "type")
-        yield 100 * ticks, op, *fields.extent(source, place, length), name
+def _record(source: Source, line: bytes) -> RawRecord | None:
+    if line.startswith(b"Timestamp,"):
+        return None
+    time, host, disk, kind, offset, size, _ = fields.split(source, line, b",", _NAMES)
+    ticks = fields.whole(source, time, "timestamp", fields.LAST_NS)
+    place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
+    length = fields.whole(source, size, "size", fields.LARGEST, 1)
+    name = fields.device(source, host + b"." + disk, "host")
+    op = fields.direction(source, kind, "type")
+    return 100 * ticks, op, *fields.extent(source, place, length), name
 
 
-MSR = Format("msr", "MSR Cambridge CSV", lines_fit(r"\d+,[^,]+,\d+,(?i:read|write),\d+,\d+,\d+", _HEADER), _read)
+MSR = Format(
+    "msr", "MSR Cambridge CSV", lines_fit(r"\d+,[^,]+,\d+,(?i:read|write),\d+,\d+,\d+", _HEADER), each_line(_record)
+)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .. import fields
 from ..fields import SECOND_NS, SECTOR, RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        unit, block, size, op, time, *_ = fields.split(source, line, b",", "ASU LBA size opcode timestamp more", 1)
-        name = fields.device(source, unit, "ASU")
-        place = fields.whole(source, block, "LBA", fields.LAST_BYTE // SECTOR) * SECTOR
-        length = fields.whole(source, size, "size", fields.LARGEST, 1)
-        moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
-        yield moment, fields.direction(source, op, "opcode"), *fields.extent(source, place, length), name
+def _record(source: Source, line: bytes) -> RawRecord:
+    unit, block, size, op, time, *_ = fields.split(source, line, b",", "ASU LBA size opcode timestamp more", 1)
+    name = fields.device(source, unit, "ASU")
+    place = fields.whole(source, block, "LBA", fields.LAST_BYTE // SECTOR) * SECTOR
+    length = fields.whole(source, size, "size", fields.LARGEST, 1)
+    moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
+    return moment, fields.direction(source, op, "opcode"), *fields.extent(source, place, length), name
 
 
-SPC = Format("spc", "SPC / UMass", lines_fit(r"\d+,\s*\d+,\s*\d+,\s*[RrWw],\s*\d+(\.\d*)?(,.*)?"), _read)
+SPC = Format("spc", "SPC / UMass", lines_fit(r"\d+,\s*\d+,\s*\d+,\s*[RrWw],\s*\d+(\.\d*)?(,.*)?"), each_line(_record))

@@ -5,30 +5,29 @@ A line with a blank type is no read and no write; it is left out and counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from .. import fields
 from ..fields import SECOND_NS, RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 _HEADER = "Timestamp,Response,.*"
 _NAMES = "timestamp response type LUN offset size"
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        if line.startswith(b"Timestamp,"):
-            continue
-        time, _, kind, unit, offset, size = fields.split(source, line, b",", _NAMES)
-        if not kind.strip():
-            source.skipped["no read and no write"] += 1
-            continue
-        moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
-        place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
-        length = fields.whole(source, size, "size", fields.LARGEST, 1)
-        op = fields.direction(source, kind, "type")
-        yield moment, op, *fields.extent(source, place, length), fields.device(source, unit, "LUN")
+def _record(source: Source, line: bytes) -> RawRecord | None:
+    if line.startswith(b"Timestamp,"):
+        return None
+    time, _, kind, unit, offset, size = fields.split(source, line, b",", _NAMES)
+    if not kind.strip():
+        source.skipped["no read and no write"] += 1
+        return None
+    moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
+    place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
+    length = fields.whole(source, size, "size", fields.LARGEST, 1)
+    op = fields.direction(source, kind, "type")
+    return moment, op, *fields.extent(source, place, length), fields.device(source, unit, "LUN")
 
 
-SYSTOR = Format("systor", "Systor '17 CSV", lines_fit(r"\d+\.\d+,[\d.]*,[RW ]?,\d+,\d*,\d*", _HEADER), _read)
+SYSTOR = Format(
+    "systor", "Systor '17 CSV", lines_fit(r"\d+\.\d+,[\d.]*,[RW ]?,\d+,\d*,\d*", _HEADER), each_line(_record)
+)

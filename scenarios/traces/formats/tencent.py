@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ....model.request import READ, WRITE
 from .. import fields
 from ..fields import SECOND_NS, SECTOR, RawRecord
 from ..source import Source
-from .format import Format, lines_fit
+from .format import Format, each_line, lines_fit
 
 _OPS = {b"0": READ, b"1": WRITE}
 _HEADER = "Timestamp,Offset,.*"
 
 
-def _read(source: Source) -> Iterator[RawRecord]:
-    for line in source.lines():
-        if line.startswith(b"Timestamp,"):
-            continue
-        time, offset, size, kind, volume = fields.split(source, line, b",", "timestamp offset size type volume")
-        moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
-        place = fields.whole(source, offset, "offset", fields.LAST_BYTE // SECTOR) * SECTOR
-        length = fields.whole(source, size, "size", fields.LARGEST // SECTOR, 1) * SECTOR
-        if kind not in _OPS:
-            raise fields.refused(source, "type", fields.shown(kind), "0 (read) or 1 (write)")
-        yield moment, _OPS[kind], *fields.extent(source, place, length), fields.device(source, volume, "volume")
+def _record(source: Source, line: bytes) -> RawRecord | None:
+    if line.startswith(b"Timestamp,"):
+        return None
+    time, offset, size, kind, volume = fields.split(source, line, b",", "timestamp offset size type volume")
+    moment = fields.time_ns(source, time, "timestamp", SECOND_NS)
+    place = fields.whole(source, offset, "offset", fields.LAST_BYTE // SECTOR) * SECTOR
+    length = fields.whole(source, size, "size", fields.LARGEST // SECTOR, 1) * SECTOR
+    if kind not in _OPS:
+        raise fields.refused(source, "type", fields.shown(kind), "0 (read) or 1 (write)")
+    return moment, _OPS[kind], *fields.extent(source, place, length), fields.device(source, volume, "volume")
 
 
-TENCENT = Format("tencent", "Tencent CBS CSV", lines_fit(r"\d+,\d+,\d+,[01],\d+", _HEADER), _read, 1.0)
+TENCENT = Format("tencent", "Tencent CBS CSV", lines_fit(r"\d+,\d+,\d+,[01],\d+", _HEADER), each_line(_record), 1.0)
