@@ -25,7 +25,7 @@ from .run import latency_figures, prediction_of
 from .sample import Sample
 from .scenario import Devices, ScenarioSpec
 from .steady import LEAST_IOS, backlog_grows
-from .trace_placement import Fit, Placement, Selection, Survey, placed
+from .trace_placement import Fit, Placement, Selection, Survey, TraceMemory, placed
 from .traces.record import TraceRecord
 from .workloads import MOST_OUTSTANDING, LoadSpec
 
@@ -222,7 +222,7 @@ def replay(
     scenario
         Whose machine, kernel, arrays and failures are used.
     source
-        Gives the records of the trace; called twice, once to look and once to replay.
+        Gives the records of the trace; called once to look, and once to replay if they are many.
     options
         How.
     watch
@@ -238,12 +238,13 @@ def replay(
     machine = BuiltMachine(scenario.model_copy(update={"workload": TraceSpec(targets=(target,))}))
     device = machine.targets[0]
     selection = options.selection
-    survey = Survey.of(selection.of(source()))
+    memory = TraceMemory()
+    survey = Survey.of(selection.of(source()), memory)
     if not survey.records:
         asked = "no I/O" if options.device is None else f"no I/O of a device {options.device!r}"
         raise InputError("trace", asked, "allowed: at least one I/O of 1 byte or more")
     place = Placement(survey, target, device.capacity, options.fit)
-    records = placed(source, selection, survey, place)
+    records = placed(source, selection, survey, place, memory)
     counted = int(options.warm_up * survey.records)
 
     def load(**warm: Any) -> TimedTrace | ClosedTrace:

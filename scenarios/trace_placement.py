@@ -1,12 +1,13 @@
 """Where the I/Os of a trace go on the device that they are replayed on, and what is known of them before they do.
 
 A trace is read twice. The first time says how many I/Os there are, of which devices, and how far each of them
-reaches, so that what does not fit is refused before anything is simulated; the second time is the replay. Neither
-keeps records.
+reaches, so that what does not fit is refused before anything is simulated; the second time is the replay. A short trace
+is remembered meanwhile (:data:`REMEMBERED`), and of a long one nothing, so that memory does not grow with it.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,6 +22,8 @@ Fit = Literal["refuse", "wrap", "scale"]
 """What becomes of I/Os beyond the end: refused, begun anew at the start, or all offsets drawn together."""
 PIECE = 1 << 20
 """What scaling moves as one, so that I/Os that follow each other still do."""
+REMEMBERED = 1 << 20
+"""I/Os of a trace that are not read a second time: 29 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +110,14 @@ class Survey:
     earlier: int = 0
 
     @classmethod
-    def of(cls, records: Iterable[tuple[int, TraceRecord]]) -> Survey:
-        """Read all `records` with their numbers."""
+    def of(cls, records: Iterable[tuple[int, TraceRecord]], memory: TraceMemory | None = None) -> Survey:
+        """Read all `records` with their numbers, and note them in `memory`."""
         survey = cls()
+        note = None if memory is None else memory.note
         for number, record in records:
             survey._count(number, record)
+            if note is not None and record.size > 0:
+                note(record)
         return survey
 
     def _count(self, number: int, record: TraceRecord) -> None:
@@ -129,6 +135,54 @@ class Survey:
         extent.largest = max(extent.largest, size)
         if start + size > extent.end:
             extent.end, extent.number = start + size, number
+
+
+class TraceMemory:
+    """The I/Os of a trace, as long as they are not too many.
+
+    Parameters
+    ----------
+    most
+        How many that is.
+
+    Attributes
+    ----------
+    complete
+        Whether all that were noted are there.
+    """
+
+    __slots__ = ("_devices", "_names", "_offsets", "_ops", "_sizes", "_times", "complete", "most")
+
+    def __init__(self, most: int = REMEMBERED) -> None:
+        self.most = most
+        self.complete = True
+        self._forget()
+
+    def _forget(self) -> None:
+        self._times, self._ops = array("d"), array("b")
+        self._offsets, self._sizes, self._devices = array("q"), array("q"), array("l")
+        self._names: dict[str, int] = {}
+
+    def note(self, record: TraceRecord) -> None:
+        """Remember one more; if it is one too many, forget them all."""
+        if not self.complete:
+            return
+        if len(self._times) >= self.most:
+            self.complete = False
+            self._forget()
+            return
+        time_s, op, offset, size, device = record
+        self._times.append(time_s)
+        self._ops.append(op)
+        self._offsets.append(offset)
+        self._sizes.append(size)
+        self._devices.append(self._names.setdefault(device, len(self._names)))
+
+    def records(self) -> Iterator[TraceRecord]:
+        """All that were noted, in their order."""
+        names = list(self._names)
+        devices = (names[number] for number in self._devices)
+        return map(TraceRecord, self._times, self._ops, self._offsets, self._sizes, devices)
 
 
 def whole_sectors(offset: int, size: int) -> tuple[int, int]:
@@ -200,8 +254,14 @@ class Placement:
 
 
 def placed(
-    source: Callable[[], Iterable[TraceRecord]], selection: Selection, survey: Survey, place: Placement
+    source: Callable[[], Iterable[TraceRecord]],
+    selection: Selection,
+    survey: Survey,
+    place: Placement,
+    memory: TraceMemory | None = None,
 ) -> Iterator[TraceIo]:
-    """The surveyed I/Os as they go to the target, read one by one from `source`."""
+    """The surveyed I/Os as they go to the target, from `memory` or read one by one from `source`."""
+    if memory is not None and memory.complete:
+        return map(place, memory.records())
     chosen = (record for _, record in selection.of(source()) if record.size > 0)
     return map(place, islice(chosen, survey.records))

@@ -20,7 +20,10 @@ RawRecord = tuple[int, int, int, int, str]
 
 _DECIMAL = re.compile(rb"(\d{1,19})(?:\.(\d{0,18}))?")
 _WORDS = {b"r": READ, b"read": READ, b"w": WRITE, b"write": WRITE}
+_USUAL = {b"R": READ, b"Read": READ, b"W": WRITE, b"Write": WRITE}
 _MOST_DIGITS = 20
+_MOST_NAMES = 1 << 16
+"""Names of devices that are remembered; a trace with more is read all the same."""
 
 
 def shown(field: bytes) -> str:
@@ -60,7 +63,7 @@ def split(source: Source, line: bytes, separator: bytes | None, names: str, opti
 
 def whole(source: Source, field: bytes, name: str, most: int, least: int = 0) -> int:
     """A whole number from `least` to `most`."""
-    digits = field.strip()
+    digits = field if field.isdigit() else field.strip()
     if digits.isdigit() and len(digits) <= _MOST_DIGITS and least <= (value := int(digits)) <= most:
         return value
     raise refused(source, name, shown(field), f"a whole number from {least} to {most}")
@@ -79,7 +82,9 @@ def time_ns(source: Source, field: bytes, name: str, unit_ns: int) -> int:
 
 def direction(source: Source, field: bytes, name: str) -> int:
     """``READ`` or ``WRITE`` of a word or letter."""
-    found = _WORDS.get(field.strip().lower())
+    found = _USUAL.get(field)
+    if found is None:
+        found = _WORDS.get(field.strip().lower())
     if found is None:
         raise refused(source, name, shown(field), "R, W, Read or Write")
     return found
@@ -87,12 +92,17 @@ def direction(source: Source, field: bytes, name: str) -> int:
 
 def device(source: Source, field: bytes, name: str) -> str:
     """A name that can be printed, at most 100 characters."""
+    known = source.names.get(field)
+    if known is not None:
+        return known
     try:
         text = field.strip().decode("utf-8")
     except UnicodeDecodeError:
         text = ""
     if not text or len(text) > 100 or not text.isprintable():
         raise refused(source, name, shown(field), "a name of 1 to 100 printable characters")
+    if len(source.names) < _MOST_NAMES:
+        source.names[field] = text
     return text
 
 

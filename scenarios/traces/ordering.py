@@ -8,6 +8,7 @@ such a file is several traces one after the other, or no trace.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Iterator
 
 from ...model.errors import InputError
@@ -16,19 +17,61 @@ from .source import Source
 
 WINDOW = 16384
 """Records; at 1000 a second a record may come 16 s late."""
+_NEAR = 64
+"""A record that is later than so many is put in its place by a heap, and so are all that follow."""
+
+_Waiting = tuple[int, int, RawRecord]
+"""Time (ns), number in the file, and the record."""
 
 
 def in_order(records: Iterator[RawRecord], source: Source) -> Iterator[RawRecord]:
     """The same records by time; those of one time in the order of the file."""
-    waiting: list[tuple[int, int, RawRecord]] = []
+    numbered = enumerate(records)
+    waiting: deque[_Waiting] = deque()
     given_ns = -1
-    for number, record in enumerate(records):
+    far: _Waiting | None = None
+    for number, record in numbered:
         moment = record[0]
         if moment < given_ns:
-            back_s = (given_ns - moment) / SECOND_NS
-            found = f"found a time {back_s:.9g} s before that of a record more than {WINDOW} records ago"
-            allowed = f"allowed: up to {WINDOW} records out of order"
-            source.malformed(InputError(f"{source.place}: field time", found, allowed))
+            source.malformed(_too_late(source, given_ns, moment))
+            continue
+        if not waiting or moment >= waiting[-1][0]:
+            waiting.append((moment, number, record))
+        elif not _placed(waiting, (moment, number, record)):
+            far = (moment, number, record)
+            break
+        if len(waiting) > WINDOW:
+            given_ns, _, first = waiting.popleft()
+            yield first
+    if far is None:
+        yield from (record for _, _, record in waiting)
+    else:
+        yield from _by_heap(numbered, [*waiting, far], given_ns, source)
+
+
+def _placed(waiting: deque[_Waiting], late: _Waiting) -> bool:
+    """Put a record where it belongs if that is near the end."""
+    for back in range(1, min(_NEAR, len(waiting)) + 1):
+        if waiting[-back][0] <= late[0]:
+            waiting.insert(len(waiting) - back + 1, late)
+            return True
+    if len(waiting) <= _NEAR:
+        waiting.appendleft(late)
+        return True
+    return False
+
+
+def _by_heap(
+    numbered: Iterator[tuple[int, RawRecord]], waiting: list[_Waiting], given_ns: int, source: Source
+) -> Iterator[RawRecord]:
+    heapq.heapify(waiting)
+    if len(waiting) > WINDOW:
+        given_ns, _, first = heapq.heappop(waiting)
+        yield first
+    for number, record in numbered:
+        moment = record[0]
+        if moment < given_ns:
+            source.malformed(_too_late(source, given_ns, moment))
             continue
         if len(waiting) < WINDOW:
             heapq.heappush(waiting, (moment, number, record))
@@ -38,3 +81,9 @@ def in_order(records: Iterator[RawRecord], source: Source) -> Iterator[RawRecord
     waiting.sort()
     for _, _, record in waiting:
         yield record
+
+
+def _too_late(source: Source, given_ns: int, moment: int) -> InputError:
+    back_s = (given_ns - moment) / SECOND_NS
+    found = f"found a time {back_s:.9g} s before that of a record more than {WINDOW} records ago"
+    return InputError(f"{source.place}: field time", found, f"allowed: up to {WINDOW} records out of order")

@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -43,16 +42,19 @@ class Source:
         The file, and what errors call it.
     skipped
         How many records were left out, by what they are.
+    names
+        Names of devices so far, by the bytes that stand for them.
     errors
         What is wrong with the first malformed records that were left out; None where they are not left out.
     """
 
-    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "name", "path", "skipped")
+    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "name", "names", "path", "skipped")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = str(path)
         self.skipped: Counter[str] = Counter()
+        self.names: dict[bytes, str] = {}
         self.errors: list[str] | None = None
         self._number = 0
         self._at = 0
@@ -85,15 +87,19 @@ class Source:
 
     def head(self) -> bytes:
         """The first bytes of the content; only before anything else is read."""
-        with self._unpacking():
+        try:
             return self._stream.read(HEAD)
+        except _unpacking_errors() as error:
+            raise self._damaged(error) from None
 
     def lines(self) -> Iterator[bytes]:
         """The lines without their ends; empty ones are left out."""
         readline = self._stream.readline
         while True:
-            with self._unpacking():
+            try:
                 line = readline(LONGEST_LINE + 1)
+            except _unpacking_errors() as error:
+                raise self._damaged(error) from None
             if not line:
                 return
             self._number += 1
@@ -105,8 +111,10 @@ class Source:
 
     def take(self, size: int, what: str) -> bytes:
         """The next `size` bytes, or none at the end of the file; `InputError` if it ends within."""
-        with self._unpacking():
+        try:
             found = self._stream.read(size)
+        except _unpacking_errors() as error:
+            raise self._damaged(error) from None
         if found and len(found) < size:
             allowed = f"required: {size} bytes of {what}"
             raise InputError(self.place, f"the file ends after {len(found)} bytes", allowed)
@@ -124,12 +132,8 @@ class Source:
         """Note that a record of `size` bytes is done, for :attr:`place`."""
         self._at += size
 
-    @contextmanager
-    def _unpacking(self) -> Iterator[None]:
-        try:
-            yield
-        except _unpacking_errors() as error:
-            raise InputError(self.place, f"cannot be unpacked or read ({error})", "required: a whole file") from None
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(self.place, f"cannot be unpacked or read ({error})", "required: a whole file")
 
 
 def file_size(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from raidsim.model.errors import InputError
 from raidsim.model.request import READ, WRITE
 from raidsim.model.trace_load import TimedTrace
+from raidsim.scenarios import replay as replay_module
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.build_loads import FIRST_STREAM
 from raidsim.scenarios.measured_run import Run
 from raidsim.scenarios.replay import ReplayOptions, ReplayRun, TraceSpec, replay, target_of
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.trace_placement import TraceMemory
 from raidsim.scenarios.traces.record import TraceRecord
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario
 
@@ -186,8 +189,9 @@ def test_nonsense_is_refused(wrong: dict[str, Any], said: str) -> None:
         replay(machine(), lambda: records(5, 0.1), replace(OPEN, **wrong))
 
 
-def test_a_long_trace_needs_no_memory() -> None:
+def test_a_long_trace_needs_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """While it is replayed, no record is read before the one in front of it has come."""
+    monkeypatch.setattr(replay_module, "TraceMemory", partial(TraceMemory, 100))
     runs: list[ReplayRun] = []
     leads: list[int] = []
 

@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.model.errors import InputError
 from raidsim.model.request import READ, WRITE
-from raidsim.scenarios.trace_placement import PIECE, Fit, Placement, Selection, Survey, placed
+from raidsim.scenarios.trace_placement import PIECE, Fit, Placement, Selection, Survey, TraceMemory, placed
 from raidsim.scenarios.traces.record import TraceRecord
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -91,3 +91,25 @@ def test_an_io_larger_than_the_target_is_refused(fit: Fit) -> None:
     """No way of fitting makes room for it."""
     with pytest.raises(InputError, match="an I/O of 131072 bytes of device a"):
         places(record(0.0, 0, 128 * KIB), capacity=64 * KIB, fit=fit)
+
+
+@pytest.mark.parametrize(("most", "read"), [(3, 1), (2, 2)])
+def test_a_short_trace_is_read_once(most: int, read: int) -> None:
+    """What is remembered is what would be read; a trace that is too long for that is read again."""
+    records = [record(0.0, MIB, device="b"), record(1.0, 0, 0), record(1.0, 0, 512, op=WRITE), record(2.0, 8 * KIB)]
+    passes = 0
+
+    def source() -> list[TraceRecord]:
+        nonlocal passes
+        passes += 1
+        return records
+
+    memory, selection = TraceMemory(most), Selection()
+    found = Survey.of(selection.of(source()), memory)
+    place = Placement(found, "md0", 4 * MIB)
+    assert list(placed(source, selection, found, place, memory)) == [
+        (0.0, READ, MIB, 4 * KIB),
+        (1.0, WRITE, 2 * MIB, 512),
+        (2.0, READ, 2 * MIB + 8 * KIB, 4 * KIB),
+    ]
+    assert passes == read
