@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,8 +26,11 @@ from ..model.layouts import (
 )
 from ..model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
 from ..model.quantities import format_size, parse_size
+from .layout_plot import draw_layout
+from .output_files import check_picture, whole_file
 
 MOST_CHUNKS = 1_000_000
+_MOST_DRAWN = 64
 _DEFAULT_ROWS = 4
 _MOST_DEFAULT_ROWS = 12
 
@@ -53,11 +57,15 @@ def layout_command(
         bool, typer.Option("--truncate", help="Use unequal disks up to the end of the smallest.")
     ] = False,
     rows: Annotated[int | None, typer.Option(help="How many stripes to print.")] = None,
+    failed: Annotated[list[int] | None, typer.Option(help="A disk that is lost, from 0; repeat for several.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw the map: .svg, .png or .pdf.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout: the whole map.")] = False,
 ) -> None:
     """Show where an array keeps its data, copies and parity."""
     if rows is not None and rows < 1:
         raise InputError("--rows", str(rows), "at least 1")
+    if plot is not None:
+        check_picture(plot, "")
     chunk_bytes = parse_size(chunk, "--chunk")
     sizes = [parse_size(part, "--member-size") for text in member_size or [] for part in text.split(",")]
 
@@ -72,10 +80,13 @@ def layout_command(
         sample = build(MOST_CHUNKS * chunk_bytes)
         layout = build(_rows_that_fit(sample, rows) * (sample.chunk_bytes or chunk_bytes))
     unit = layout.chunk_bytes or min(chunk_bytes, layout.capacity)
+    lost = _lost(layout, failed or [])
+    if plot is not None:
+        _draw(layout, unit, rows, lost, plot)
     if as_json:
         typer.echo(json.dumps(layout_document(layout, unit)))
         return
-    _print(layout, unit, rows)
+    _print(layout, unit, rows, lost)
 
 
 def layout_document(layout: Layout, unit: int = DEFAULT_CHUNK) -> dict[str, Any]:
@@ -143,16 +154,43 @@ def _rows_that_fit(layout: Layout, rows: int | None) -> int:
     return max(wanted, 8) if isinstance(layout, ByteStripedLayout) else wanted
 
 
-def _print(layout: Layout, unit: int, rows: int | None) -> None:
+def _lost(layout: Layout, failed: list[int]) -> frozenset[int]:
+    """The disks that are lost; `InputError` if one of them is not there."""
+    for disk in failed:
+        if not 0 <= disk < layout.members:
+            raise InputError("--failed", f"found disk {disk}", f"allowed: 0 to {layout.members - 1}")
+    return frozenset(failed)
+
+
+def _shown(layout: Layout, unit: int, rows: int | None) -> tuple[int, int]:
+    """How many rows are shown, and how many there are."""
+    total = min(max(layout.member_bytes), layout.capacity) // unit
+    return min(rows or max(_DEFAULT_ROWS, min(2 * layout.members, 24)), total), total
+
+
+def _draw(layout: Layout, unit: int, rows: int | None, lost: frozenset[int], path: Path) -> None:
+    if isinstance(layout, LinearLayout):
+        raise InputError("--plot", f"found it with {layout.level}", "allowed: levels with chunks or copies")
+    if layout.members > _MOST_DRAWN or (rows or 0) > _MOST_DRAWN:
+        found = f"a map of {layout.members} disks and {rows or 'few'} rows"
+        raise InputError("--plot", found, f"allowed: up to {_MOST_DRAWN} of each")
+    shown, _ = _shown(layout, unit, rows)
+    fields = {place: text.plain for place, text in _cells(layout, unit, shown).items() if place[1] < shown}
+    with whole_file(path, "--plot") as unfinished:
+        draw_layout(
+            _heading(layout, lost).plain, fields, layout.members, shown, lost, unfinished, path.suffix.lower()[1:]
+        )
+
+
+def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) -> None:
     console = Console(highlight=False)
-    console.print(_heading(layout))
+    console.print(_heading(layout, lost))
     if isinstance(layout, LinearLayout):
         tables = [_segment_table(layout)]
         rest = 0
     else:
-        total = min(max(layout.member_bytes), layout.capacity) // unit
-        shown = min(rows or max(_DEFAULT_ROWS, min(2 * layout.members, 24)), total)
-        tables = [_stripe_table(layout, unit, shown)]
+        shown, total = _shown(layout, unit, rows)
+        tables = [_stripe_table(layout, unit, shown, lost)]
         rest = total - shown
         if isinstance(layout, StripedLayout) and len(layout.zones) > 1:
             tables.append(_zone_table(layout))
@@ -164,7 +202,7 @@ def _print(layout: Layout, unit: int, rows: int | None) -> None:
         console.print(f"... and {rest:,} more rows (--rows)", style="dim")
 
 
-def _heading(layout: Layout) -> Text:
+def _heading(layout: Layout, lost: frozenset[int] = frozenset()) -> Text:
     name = layout.level.replace("raid", "RAID ")
     several = not isinstance(layout, StripedLayout) or len(layout.zones) > 1
     variant = f" {layout.algorithm}" if layout.algorithm and several else ""
@@ -174,21 +212,31 @@ def _heading(layout: Layout) -> Text:
         variant += f", {len(layout.groups)} groups of {layout.groups[0].members}"
     chunk = f", chunk {format_size(layout.chunk_bytes)}" if layout.chunk_bytes else ""
     survived = {0: "no disk", 1: "any 1 disk"}.get(layout.survives, f"any {layout.survives} disks")
+    degraded: tuple[str | tuple[str, str], ...] = ()
+    if lost:
+        words = f"without disk{'s' if len(lost) > 1 else ''} {', '.join(map(str, sorted(lost)))}: "
+        kept = layout.tolerates(lost)
+        degraded = (f"\n{words}", ("all data can be read", "green") if kept else ("data is lost", "bold red"))
     return Text.assemble(
         (f"{name}{variant}", "bold"),
         f": {layout.members} disk{'s' if layout.members > 1 else ''}{chunk}\n",
         f"{format_size(layout.capacity)} of {format_size(sum(layout.member_bytes))} usable; {survived} may fail",
+        *degraded,
     )
 
 
-def _stripe_table(layout: Layout, unit: int, rows: int) -> Table:
+def _stripe_table(layout: Layout, unit: int, rows: int, lost: frozenset[int]) -> Table:
     padding = (0, 0) if layout.members > 12 else (0, 1)
     table = Table(box=SIMPLE_HEAD, padding=padding, pad_edge=False)
     table.add_column("row", justify="right", style="dim", no_wrap=True)
     for member in range(layout.members):
         heading = f"disk {member}" if layout.members <= 8 else str(member)
-        table.add_column(heading, justify="center", no_wrap=True)
+        table.add_column(f"({heading})" if member in lost else heading, justify="center", no_wrap=True)
     cells = _cells(layout, unit, rows)
+    for (member, _), text in cells.items():
+        if member in lost:
+            text.stylize("strike red")
+            text.plain = f"({text.plain})"
     for row in range(rows):
         table.add_row(str(row), *[cells.get((member, row), Text("")) for member in range(layout.members)])
     return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,6 +161,11 @@ def test_linear_table() -> None:
         ("--rows", ("--level", "raid0", "--disks", "3", "--rows", "0")),
         ("copies", ("--level", "raid10", "--disks", "3", "--copies", "4")),
         ("groups", ("--level", "raid50", "--disks", "6", "--groups", "3")),
+        ("--failed", ("--level", "raid5", "--disks", "4", "--failed", "4")),
+        ("--plot", ("--level", "raid5", "--disks", "4", "--plot", "map.txt")),
+        ("--plot", ("--level", "raid5", "--disks", "4", "--plot", "no such folder/map.svg")),
+        ("--plot", ("--level", "linear", "--disks", "4", "--plot", "map.svg")),
+        ("--plot", ("--level", "raid0", "--disks", "65", "--plot", "map.svg")),
     ],
 )
 def test_bad_input_names_the_field(place: str, arguments: tuple[str, ...]) -> None:
@@ -168,3 +174,38 @@ def test_bad_input_names_the_field(place: str, arguments: tuple[str, ...]) -> No
     assert isinstance(result.exception, InputError)
     assert result.exception.place == place
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--level", "raid6", "--disks", "6", "--failed", "1", "--failed", "4"), "1, 4: all data can be read"),
+        (("--level", "raid5", "--disks", "4", "--failed", "0", "--failed", "2"), "0, 2: data is lost"),
+        (("--level", "raid10", "--disks", "4", "--failed", "0", "--failed", "2"), "0, 2: all data can be read"),
+        (("--level", "raid10", "--disks", "4", "--failed", "0", "--failed", "1"), "0, 1: data is lost"),
+    ],
+)
+def test_lost_disks_are_marked(arguments: tuple[str, ...], said: str) -> None:
+    """What is lost stands in brackets, and whether the rest is enough is said."""
+    result = _run(*arguments)
+    assert said in result.stdout
+    assert re.search(r"\(disk \d\)", result.stdout)
+    assert re.search(r"\(D\d+\)", result.stdout)
+
+
+def test_the_picture_has_all_fields_and_is_the_same_each_time(tmp_path: Path) -> None:
+    """Every field of the table is in the drawing, as text; so is what the patterns mean; lost disks are crossed."""
+    arguments = ("--level", "raid6", "--disks", "5", "--failed", "1")
+    for name in ("a.svg", "b.svg"):
+        assert _run(*arguments, "--plot", str(tmp_path / name)).exit_code == 0
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert drawn == (tmp_path / "b.svg").read_text(encoding="utf-8")
+    texts = re.findall(r"<text[^>]*>([^<]+)</text>", drawn)
+    fields = [text for text in texts if re.fullmatch(r"D\d+|P|Q", text)]
+    shown = [cell.strip("()") for row in _grid(*arguments) for cell in row]
+    assert sorted(fields) == sorted(shown)
+    assert "lost" in "".join(texts)
+    assert "P: XOR of the stripe" in texts
+    without = tmp_path / "whole.svg"
+    assert _run(*arguments[:4], "--plot", str(without)).exit_code == 0
+    assert "lost" not in without.read_text(encoding="utf-8")
