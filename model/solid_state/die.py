@@ -1,0 +1,135 @@
+"""A flash die: one operation at a time, reads before programs.
+
+A read waits for the reads that came before it and for a program or an erase that is under way; if the die can
+suspend, only until it has. Programs and erases that have not begun wait for all reads: they stand in a queue of their
+own and are worked off lazily, in the times when no read has the die, each time somebody asks. So background work
+(garbage collection, folding, the draining of the write buffer) costs no event.
+
+Sources: Wu and He, "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012 (what a read
+waits for, and that the rest of the program goes on afterwards); ONFI 5.1, section 5 (program/erase suspend is a command
+of the die).
+
+Limits: a program can be suspended without end, so a die that is read all the time programs nothing (controllers
+set a limit, which is not published); resuming costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .timeline import Timeline
+
+
+class Die:
+    """One die.
+
+    Parameters
+    ----------
+    suspend_s
+        Time (s) after which a read interrupts what is under way; None: it waits until that is over.
+    channel
+        The bus it is on.
+
+    Attributes
+    ----------
+    free
+        When the last read booked is over (s), and what had begun before it.
+    background
+        Programs, erases and reads of garbage collection that are not over: (time from which it can begin, duration)
+        in order.
+    book_channel
+        Books a transfer on its channel: :meth:`~.timeline.Timeline.book`.
+    to_erase
+        Blocks (of all planes) to be erased after the next programs.
+    busy_s
+        Time (s) booked in the background; reads are counted by the drive.
+    """
+
+    __slots__ = ("_end", "background", "book_channel", "busy_s", "free", "suspend_s", "to_erase")
+
+    def __init__(self, suspend_s: float | None, channel: Timeline) -> None:
+        self.suspend_s = suspend_s
+        self.book_channel = channel.book
+        self.free = 0.0
+        self.background: deque[tuple[float, float]] = deque()
+        self.busy_s = 0.0
+        self.to_erase = 0
+        self._end = 0.0  # of the background, or -1 where a read has moved it
+
+    def read(self, arrival: float, duration: float) -> float:
+        """Read for the host from `arrival` (s) on, for `duration` (s); when the data is in the die's register (s)."""
+        if self.background:
+            self.give_way(arrival)
+        free = self.free
+        self.free = done = (free if free > arrival else arrival) + duration
+        return done
+
+    def book(self, now: float, ready: float, duration: float) -> float:
+        """Do something in the background, not before `ready` (s); when it is over if no read comes (s)."""
+        self.busy_s += duration
+        background = self.background
+        end = self._end
+        if background and background[0][0] < now:
+            self._work_off(now)
+        if end < 0:
+            end = self.free
+            for from_s, lasts in background:
+                end = (from_s if from_s > end else end) + lasts
+        elif end < self.free:
+            end = self.free
+        background.append((ready, duration))
+        self._end = end = (ready if ready > end else end) + duration
+        return end
+
+    def fetch(self, now: float, duration: float) -> float:
+        """Read in the background: after what is under way, before programs that have not begun; when it is over (s)."""
+        self.busy_s += duration
+        self._work_off(now)
+        background = self.background
+        end = self.free if self.free > now else now
+        if background and (background[0][0] if background[0][0] > self.free else self.free) < now:
+            end = max(background[0][0], self.free) + background[0][1]
+            background.insert(1, (now, duration))
+        else:
+            background.appendleft((now, duration))
+        self._end = -1.0
+        return end + duration
+
+    def _work_off(self, until: float) -> None:
+        """Forget what is over before `until` (s)."""
+        free, background = self.free, self.background
+        while background:
+            ready, duration = background[0]
+            end = (ready if ready > free else free) + duration
+            if end > until:
+                break
+            free = end
+            background.popleft()
+        self.free = free
+
+    def give_way(self, arrival: float) -> None:
+        """A read arrives: what is under way is finished or suspended, the rest waits."""
+        free, background = self.free, self.background
+        # The same as _work_off(), which leaves at the head what is not over at the arrival.
+        while True:
+            ready, duration = background[0]
+            begin = ready if ready > free else free
+            end = begin + duration
+            if end > arrival:
+                break
+            free = end
+            background.popleft()
+            if not background:
+                self.free = free
+                return
+        self.free = free
+        if begin < arrival:
+            suspend_s = self.suspend_s
+            if suspend_s is None or end - arrival <= suspend_s:
+                self.free = end
+                background.popleft()
+            else:
+                background[0] = arrival, end - arrival
+                self.free = arrival + suspend_s
+                self.busy_s += suspend_s
+        self._end = -1.0

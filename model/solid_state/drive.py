@@ -1,0 +1,362 @@
+"""A solid-state drive: commands, flash, write buffer and interface put together.
+
+One scheduled event per I/O, its completion. The drive works out when an I/O will be complete at the moment it takes
+it, from servers that know when they are free: the controller (commands/s), the dies, the channels, and the interface.
+What goes on in the background (programs, erases, garbage collection, folding) is booked on the dies and channels, and
+costs no event either.
+
+A read takes: the controller, its firmware's time, a read of the map where that is not in memory, the dies that hold the
+data, their channels, the interface. A write takes: the controller, its firmware's time, room in the buffer, the
+interface; it is complete when it is in the buffer (:mod:`.write_buffer`). Data in the buffer, and addresses that
+hold no data, are read without flash.
+
+Sources: those of the parts; NVM Express base specification 2.0 (queue pairs, flush, deallocate).
+
+Limits: all pages of a cell are read in the same time, and none a second time; a drive never gets too hot; how busy the
+parts are counts what is booked, which reaches ahead by as much as the write buffer holds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from ..disk import FLUSH
+from ..engine import Engine
+from ..errors import ModelError
+from ..links import Path
+from ..request import READ, WRITE, WRITE_THROUGH, Request
+from .drive_statistics import DriveStatistics
+from .flash import CODEWORD, Flash
+from .map_cache import MapCache
+from .media import Media, ReadAhead
+from .placement import TABLE_MASK, Placement
+from .spec import SolidStateSpec
+from .timeline import Timeline
+from .translation import Translation
+from .write_buffer import WriteBuffer
+
+TRIM = 3
+"""``Request.op`` of a deallocation (TRIM, Dataset Management, UNMAP): its bytes hold no data any more."""
+
+_CHUNK = 65536
+
+
+class SolidState(DriveStatistics):
+    """One drive.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    spec
+        The drive's data.
+    name
+        Shown in results; also names its random stream (which dies hold what is written at random).
+    path
+        Links beyond the drive's own interface, which it shares with others (expander, switch, host bus adapter).
+    state
+        What it holds at the start: "steady" overwritten at random for long, "sequential" filled once in
+        order, "fresh" nothing.
+
+    Attributes
+    ----------
+    capacity
+        Bytes.
+    """
+
+    __slots__ = (
+        "_ahead",
+        "_book_up",
+        "_buffer",
+        "_codeword_s",
+        "_codeword_up_s",
+        "_command_free",
+        "_engine",
+        "_expected",
+        "_finished",
+        "_held",
+        "_inverse_rate",
+        "_limit",
+        "_map",
+        "_media",
+        "_most_at_once",
+        "_path",
+        "_plain",
+        "_read_s",
+        "_sense_s",
+        "_shift",
+        "_simple",
+        "_table",
+        "_through",
+        "_translation",
+        "_write_s",
+        "capacity",
+        "state",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        spec: SolidStateSpec,
+        name: str,
+        path: Path = Path(()),  # noqa: B008 - immutable
+        *,
+        state: str = "steady",
+    ) -> None:
+        self._engine = engine
+        self.spec = spec
+        self.name = name
+        self.state = state
+        self.capacity = spec.capacity
+        self._path = path
+        self._through = bool(path.links)
+        self._inverse_rate = 1.0 / spec.interface_rate
+        self._up = Timeline(CODEWORD * self._inverse_rate)
+        self._down = Timeline(CODEWORD * self._inverse_rate) if spec.full_duplex else self._up
+        self._command_s = 1.0 / spec.command_rate
+        self._command_free = 0.0
+        self._read_s = spec.read_overhead
+        self._write_s = spec.write_overhead
+        self._limit = spec.queue_depth * spec.queues
+        self._shift = spec.mapping_unit.bit_length() - 1
+        placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
+        self._flash = Flash(spec, placement)
+        self._translation = Translation(
+            spec.superblocks,
+            spec.superblock // spec.mapping_unit,
+            spec.capacity // spec.mapping_unit,
+            max(1, _CHUNK // spec.mapping_unit),
+            state,
+        )
+        self._buffer = WriteBuffer(spec, self._flash, self._translation)
+        self._map = None if spec.mapping_reach is None else MapCache(spec.mapping_reach, spec.mapping_unit)
+        self._media = Media(spec, self._flash, self._translation, self._buffer)
+        self._ahead = ReadAhead(self._media, spec.read_ahead, spec.capacity) if spec.read_ahead else None
+        # A write larger than the buffer goes through it piece by piece.
+        self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
+        self._waiting: deque[Request] = deque()
+        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
+        self._outstanding = 0
+        # What a small read needs, without a detour.
+        self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
+        self._plain = False
+        self._expected = -1  # where a stream of reads goes on that is read ahead of
+        self._table = [self._flash.dies[number] for number in placement.table]
+        self._held = self._buffer.held
+        self._sense_s = spec.read_time
+        self._codeword_s = CODEWORD * self._flash.inverse_rate
+        self._codeword_up_s = CODEWORD * self._inverse_rate
+        self._book_up = self._up.book
+        self._changed()
+        self.start_statistics(0.0)
+
+    @property
+    def dirty_bytes(self) -> int:
+        """Bytes in the write buffer that are not in flash now."""
+        return self._buffer.unwritten(self._engine._now)
+
+    def submit(self, request: Request) -> None:
+        """Accept a read, a write or a `TRIM`.
+
+        Raises
+        ------
+        ModelError
+            If it is not made of whole sectors, or not within the capacity.
+        """
+        offset, size = request.offset, request.size
+        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+            raise ModelError(
+                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
+                f"of {self.capacity} bytes"
+            )
+        unit = offset >> self._shift
+        if (
+            request.op
+            or size != CODEWORD
+            or offset & 4095
+            or not self._plain
+            or self._outstanding >= self._limit
+            or unit in self._held
+            or offset == self._expected
+        ):
+            self._admit(request)
+            return
+        # The same as _admit(), _start() and _read(), for a small read of what was written at random.
+        if self._ahead is not None:
+            self._expected = offset + CODEWORD
+        engine = self._engine
+        request.submitted = now = engine._now
+        if self._outstanding:
+            self._outstanding += 1
+        else:
+            self._outstanding = 1
+            self._busy_from = now
+        begin = self._command_free
+        self._command_free = begin = (begin if begin > now else now) + self._command_s
+        begin += self._read_s
+        die = self._table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]
+        if die.background:
+            die.give_way(begin)
+        free = die.free
+        die.free = ready = (free if free > begin else begin) + self._sense_s
+        self._flash.reads_s += self._sense_s
+        ready = die.book_channel(now, ready, self._codeword_s)
+        at = self._book_up(now, ready, self._codeword_up_s)
+        if self._through:
+            across = self._path.reserve(now, ready, CODEWORD)
+            if across > at:
+                at = across
+        engine.complete(request, self._finished, at)
+
+    def flush(self, done: Callable[[Request], None]) -> None:
+        """Make what has been written safe; `done` is called with a request of its own when it is."""
+        self._admit(Request(FLUSH, 0, 0, done))
+
+    def trim(self, offset: int, size: int, done: Callable[[Request], None]) -> None:
+        """Deallocate [offset, offset + size); `done` is called with a request of its own when that is done."""
+        self.submit(Request(TRIM, offset, size, done))
+
+    def _admit(self, request: Request) -> None:
+        now = self._engine._now
+        request.submitted = now
+        outstanding = self._outstanding
+        if not outstanding:
+            self._busy_from = now
+        self._outstanding = outstanding + 1
+        if outstanding >= self._limit:
+            self._waiting.append(request)
+        else:
+            self._start(request, now)
+
+    def _start(self, request: Request, now: float) -> None:
+        """Work out when a command that the controller takes now is complete."""
+        begin = self._command_free
+        self._command_free = begin = (begin if begin > now else now) + self._command_s
+        op = request.op
+        if op == READ:
+            at = self._read(now, begin + self._read_s, request.offset, request.size)
+        elif op == WRITE:
+            at = self._write(now, begin + self._write_s, request.offset, request.size)
+            if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
+                at = self._buffer.flush(now, at)
+            if self._simple:
+                self._changed()
+        elif op == FLUSH:
+            at = begin + self._write_s
+            if not self.spec.power_loss_protection:
+                at = self._buffer.flush(now, at)
+        else:
+            at = begin + self._write_s
+            unit = self.spec.mapping_unit
+            first, last = -(-request.offset // unit), (request.offset + request.size) // unit
+            if first < last:
+                self._buffer.discard(first, last)
+                self._translation.trim(first, last)
+                self._changed()
+        self._engine.complete(request, self._finished, at if at > now else now)
+
+    def _changed(self) -> None:
+        """Something has been written or deallocated: whether all that is not in the buffer was written at random."""
+        translation = self._translation
+        self._plain = self._simple and not (translation.chunks or translation.unmapped or translation.cache_log)
+
+    def _read(self, now: float, arrival: float, offset: int, size: int) -> float:
+        """Read; when the last byte has left the drive and its path (s)."""
+        if self._map is not None:
+            mapped = self._look_up(now, arrival, offset, size)
+        else:
+            mapped = arrival
+        if self._ahead is not None:
+            begin = ready = self._ahead.read(now, arrival, offset, size, offset == self._expected)
+            hit = self._ahead.hit
+            self._expected = offset + size
+        else:
+            begin, ready = self._media.read(now, arrival, offset, size)
+            hit = self._media.hit
+        if hit:
+            self.cache_hits += 1
+        elif mapped > arrival:
+            # The read has its place at the die from the beginning, so that the wait for the map takes no time there.
+            least = mapped + self._sense_s + self._codeword_s
+            if begin < least:
+                begin = least
+                if ready < least:
+                    ready = least
+        return self._send(now, begin, ready, size)
+
+    def _look_up(self, now: float, arrival: float, offset: int, size: int) -> float:
+        """Read what is missing of the map; when it is there (s)."""
+        assert self._map is not None
+        flash = self._flash
+        mapped = arrival
+        for page in self._map.missing(offset, size):
+            there = flash.read(now, arrival, flash.placement.scattered(page), CODEWORD, flash.read_s)
+            if there > mapped:
+                mapped = there
+        return mapped
+
+    def _send(self, now: float, begin: float, ready: float, size: int) -> float:
+        """Transfer read data to the host, the last of which is there at `ready` (s); when the last byte is across."""
+        duration = size * self._inverse_rate
+        earliest = ready - duration + CODEWORD * self._inverse_rate
+        if size > CODEWORD and earliest > begin:
+            begin = earliest
+        elif size <= CODEWORD:
+            begin = ready
+        end = self._up.book(now, begin, duration)
+        if self._through:
+            across = self._path.reserve(now, begin, size)
+            if across > end:
+                return across
+        return end
+
+    def _write(self, now: float, arrival: float, offset: int, size: int) -> float:
+        """Take a write into the buffer; when the last byte is in it (s)."""
+        if self._map is not None:
+            self._look_up(now, arrival, offset, size)
+        shift, most = self._shift, self._most_at_once
+        if size <= most:
+            return self._take(now, arrival, offset, size)
+        landed = arrival
+        end = offset + size
+        while offset < end:
+            piece = min(end, ((offset + most) >> shift) << shift) - offset
+            landed = self._take(now, arrival, offset, piece)
+            offset += piece
+        return landed
+
+    def _take(self, now: float, arrival: float, offset: int, size: int) -> float:
+        """Take what fits the buffer at once; when the last byte is in it (s)."""
+        shift, buffer = self._shift, self._buffer
+        room = ((offset + size - 1 >> shift) - (offset >> shift) + 1) << shift
+        begin = buffer.admit(now, arrival, room)
+        landed = self._down.book(now, begin, size * self._inverse_rate)
+        if self._through:
+            across = self._path.reserve(now, begin, size, True)
+            if across > landed:
+                landed = across
+        buffer.store(now, landed, offset, size)
+        return landed
+
+    def _complete(self, request: Request) -> None:
+        """A command is complete: start one that waits, tell the issuer."""
+        now = self._engine._now
+        self._outstanding -= 1
+        self.busy_s += now - self._busy_from
+        self._busy_from = now
+        self.latency_s += now - request.submitted
+        op = request.op
+        if op == READ:
+            self.reads += 1
+            self.read_bytes += request.size
+        elif op == WRITE:
+            self.writes += 1
+            self.write_bytes += request.size
+        elif op == FLUSH:
+            self.flushes += 1
+        else:
+            self.trims += 1
+        if self._waiting:
+            self._start(self._waiting.popleft(), now)
+        request.done(request)

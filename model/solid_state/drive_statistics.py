@@ -1,0 +1,151 @@
+"""What a solid-state drive counts, and how busy its parts are."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..request import Request
+from ..usage import Usage
+from .flash import Flash
+from .spec import SolidStateSpec
+from .timeline import Timeline
+
+
+class DriveStatistics:
+    """Counts of a drive, and of what happened inside since they began.
+
+    Attributes
+    ----------
+    reads, writes, read_bytes, write_bytes, cache_hits, flushes, trims
+        Commands completed, what they moved, and the reads that needed no flash.
+    latency_s
+        Sum of the time (s) from submission to completion; over elapsed time this is the mean
+        number of requests in the drive (Little's law).
+    busy_s
+        Time (s) with at least one request in the drive, up to the last submission or completion.
+    """
+
+    __slots__ = (
+        "_base",
+        "_busy_from",
+        "_command_s",
+        "_down",
+        "_flash",
+        "_outstanding",
+        "_up",
+        "_waiting",
+        "busy_s",
+        "cache_hits",
+        "flushes",
+        "latency_s",
+        "name",
+        "read_bytes",
+        "reads",
+        "spec",
+        "trims",
+        "write_bytes",
+        "writes",
+    )
+
+    name: str
+    spec: SolidStateSpec
+    _command_s: float
+    _flash: Flash
+    _up: Timeline
+    _down: Timeline
+    _outstanding: int
+    _waiting: deque[Request]
+
+    def start_statistics(self, now: float) -> None:
+        """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
+        self.reads = self.writes = self.flushes = self.trims = self.cache_hits = 0
+        self.read_bytes = self.write_bytes = 0
+        self.latency_s = self.busy_s = 0.0
+        self._busy_from = now
+        self._base = self._totals()
+
+    def _totals(self) -> dict[str, float]:
+        """What the parts have counted since the drive was made, and the commands inside."""
+        flash = self._flash
+        return {
+            "inside": self._outstanding - len(self._waiting),
+            "dies": flash.die_busy_s,
+            "powered": flash.powered_s,
+            "channels": flash.channel_busy_s,
+            "up": self._up.busy_s,
+            "down": self._down.busy_s,
+            "programmed": flash.programmed_bytes,
+            "erases": flash.erases,
+        }
+
+    def _since(self, what: str) -> float:
+        return self._totals()[what] - self._base[what]
+
+    @property
+    def outstanding(self) -> int:
+        """Requests in the drive."""
+        return self._outstanding
+
+    @property
+    def host_bytes(self) -> int:
+        """Bytes written by the host."""
+        return self.write_bytes
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes written to flash."""
+        return int(self._since("programmed"))
+
+    @property
+    def write_amplification(self) -> float:
+        """Bytes written to flash for each that the host wrote; 0 before it wrote any."""
+        return self.flash_bytes / self.write_bytes if self.write_bytes else 0.0
+
+    @property
+    def erases(self) -> int:
+        """Erases, each of a block of every plane of a die."""
+        return int(self._since("erases"))
+
+    @property
+    def controller_busy_s(self) -> float:
+        """Time (s) the controller has spent on commands, at its largest rate of them."""
+        completed = self.reads + self.writes + self.flushes + self.trims
+        return (completed + self._since("inside")) * self._command_s
+
+    @property
+    def die_busy_s(self) -> float:
+        """Time (s) dies have worked, all together."""
+        return self._since("dies")
+
+    @property
+    def program_busy_s(self) -> float:
+        """Time (s) of programs, all together, where only so many dies may program at once."""
+        return self._since("powered")
+
+    @property
+    def channel_busy_s(self) -> float:
+        """Time (s) channels have moved data, all together."""
+        return self._since("channels")
+
+    @property
+    def interface_busy_s(self) -> float:
+        """Time (s) the busier direction of the interface has moved data."""
+        return max(self._since("up"), self._since("down"))
+
+    def usages(self, elapsed_s: float) -> list[Usage]:
+        """How busy the parts inside were over `elapsed_s` seconds of statistics; any of them can limit the drive."""
+        spec = self.spec
+        parts = [
+            ("controller", self.controller_busy_s, 1),
+            ("dies", self.die_busy_s, spec.dies),
+            ("channels", self.channel_busy_s, spec.channels),
+            ("interface", self.interface_busy_s, 1),
+        ]
+        if spec.programs_at_once is not None:
+            parts.append(("program power", self.program_busy_s, min(spec.programs_at_once, spec.dies)))
+        return [
+            Usage(
+                f"{self.name} {part}", f"drive's {part}", min(1.0, busy_s / (elapsed_s * count)) if elapsed_s else 0.0
+            )
+            for part, busy_s, count in parts
+        ]

@@ -1,0 +1,138 @@
+"""What the model needs to know of a solid-state drive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec
+
+
+class SolidStateSpec(Spec):
+    """A solid-state drive; SI units.
+
+    Attributes
+    ----------
+    interface, interface_rate
+        "PCIe 4.0 x4 NVMe", "SATA 6Gb/s", "SAS 12Gb/s"; bytes/s that its own connector moves, each way.
+    capacity, flash
+        Bytes for the user, and bytes of flash that hold them: the rest is spare (over-provisioning).
+    channels, channel_rate, dies, planes
+        Buses to the flash and what each moves (bytes/s); dies on all of them; planes that a die works on at once.
+    page, pages_per_block
+        Bytes of a page of one plane, and pages of a block of one plane.
+    bits_per_cell
+        Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
+        singly.
+    read_time, program_time, erase_time
+        Of the pages of all planes; the second of `bits_per_cell` pages each.
+    programs_at_once
+        Dies that may program at once, because that takes the most power; None: all. Garbage collection's programs
+        count as well.
+    suspend_time
+        After which a read interrupts a program or an erase; None: it waits until that is over.
+    mapping_unit
+        Smallest piece (bytes) that is mapped by itself; a smaller write reads the rest of it first.
+    mapping_reach
+        Bytes of the drive whose map the controller's memory holds; None: all. Elsewhere a read of the map comes first.
+    read_overhead, write_overhead
+        Time of the controller and its firmware for a command, without the flash.
+    command_rate
+        Commands/s that the controller takes at most.
+    queue_depth, queues
+        Commands that it takes at once in each queue, and queues.
+    write_buffer, power_loss_protection
+        Bytes that are acknowledged before they are in flash; whether they survive, so that a flush has nothing to do.
+    slc_cache, slc_program_time, slc_read_time
+        Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all planes.
+    slc_direct
+        Whether, when that is full, writes go to the other cells at once; otherwise they wait until it is folded there.
+    read_ahead
+        Bytes that are read ahead of a stream of sequential reads (0: none).
+    mtbf, afr, bits_per_unrecoverable_error, endurance
+        Failures, and bytes that may be written in all.
+    """
+
+    model: str
+    interface: str
+    interface_rate: Rate
+    capacity: PositiveSize
+    flash: PositiveSize
+    channels: int = Field(ge=1, le=64)
+    channel_rate: Rate
+    dies: int = Field(ge=1, le=1024)
+    planes: int = Field(default=2, ge=1, le=8)
+    page: PositiveSize = 16384
+    pages_per_block: int = Field(default=768, ge=1)
+    bits_per_cell: int = Field(default=3, ge=1, le=4)
+    read_time: Duration
+    program_time: Duration
+    erase_time: Duration
+    programs_at_once: int | None = Field(default=None, ge=1)
+    suspend_time: Duration | None = None
+    mapping_unit: PositiveSize = 4096
+    mapping_reach: PositiveSize | None = None
+    read_overhead: Duration
+    write_overhead: Duration
+    command_rate: float = Field(gt=0)
+    queue_depth: int = Field(default=1023, ge=1, le=65536)
+    queues: int = Field(default=1, ge=1, le=65536)
+    write_buffer: PositiveSize
+    power_loss_protection: bool = False
+    slc_cache: Size = 0
+    slc_program_time: Duration | None = None
+    slc_read_time: Duration | None = None
+    slc_direct: bool = True
+    read_ahead: Size = 0
+    mtbf: Duration | None = None
+    afr: Fraction | None = None
+    bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
+    endurance: PositiveSize | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> SolidStateSpec:
+        if self.flash <= self.capacity:
+            raise ValueError(f"flash is {self.flash} bytes; more than capacity, {self.capacity} bytes")
+        if self.dies % self.channels:
+            raise ValueError(f"dies is {self.dies}; a multiple of channels, {self.channels}")
+        if self.slc_cache and self.slc_program_time is None:
+            raise ValueError("slc_cache is given, so slc_program_time must be")
+        for field in ("page", "mapping_unit"):
+            value = getattr(self, field)
+            if value < 512 or value & (value - 1):
+                raise ValueError(f"{field} is {value} bytes; a power of two, 512 bytes or more")
+        if self.mapping_unit > self.planes * self.page:
+            raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at most the page of all planes of a die")
+        if self.capacity % self.mapping_unit:
+            raise ValueError(f"capacity is {self.capacity} bytes; a multiple of mapping_unit, {self.mapping_unit}")
+        if self.superblocks * self.superblock < self.capacity + 4 * self.superblock:
+            raise ValueError(
+                f"flash is {self.flash} bytes, {self.superblocks} superblocks (a block of every plane of every die) of "
+                f"{self.superblock} bytes; what the capacity needs and at least four more"
+            )
+        return self
+
+    @property
+    def rotational(self) -> bool:
+        """Whether it turns."""
+        return False
+
+    @property
+    def full_duplex(self) -> bool:
+        """Whether data to and from it cross its connector at the same time: on PCIe and SAS, not on SATA."""
+        return not self.interface.upper().startswith("SATA")
+
+    @property
+    def superblock(self) -> int:
+        """Bytes of a block of every plane of every die, which are written and erased together."""
+        return self.dies * self.planes * self.pages_per_block * self.page
+
+    @property
+    def superblocks(self) -> int:
+        """How many of them the flash has."""
+        return self.flash // self.superblock
+
+    def with_values(self, **overrides: Any) -> SolidStateSpec:
+        """A validated copy with some fields replaced (SI numbers or strings with units)."""
+        return SolidStateSpec.model_validate({**self.model_dump(), **overrides})

@@ -1,0 +1,73 @@
+"""A server that serves work in the order in which it becomes ready, told of it in another order.
+
+A drive works out when an I/O is complete at the moment it takes it: when its die has read the page, and then when the
+channel and the interface have moved it. Another I/O, taken later, may have its page earlier and then goes first. So
+the channel keeps what is booked on it as a few busy intervals, and work goes into the first gap that it fits
+after it is ready. Gaps too short for any transfer are closed, so an overloaded server has one interval and is cheap.
+
+Limits: what is booked stays where it is; work that comes into a gap does not push it back. The order is
+therefore that of readiness but for gaps that are too short, and no time is lost to work that fits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+_INFINITY = float("inf")
+_KEPT = 64
+
+
+class Timeline:
+    """A server with gaps (a flash channel, a direction of the interface).
+
+    Parameters
+    ----------
+    shortest_s
+        Duration (s) of the shortest work that may come; a shorter gap counts as busy.
+
+    Attributes
+    ----------
+    busy_s
+        Time (s) booked.
+    """
+
+    __slots__ = ("_ends", "_shortest_s", "_starts", "busy_s")
+
+    def __init__(self, shortest_s: float = 0.0) -> None:
+        self._starts = [_INFINITY]
+        self._ends = [_INFINITY]
+        self._shortest_s = shortest_s
+        self.busy_s = 0.0
+
+    def book(self, now: float, ready: float, duration: float) -> float:
+        """Serve `duration` (s) in the first gap from `ready` on; when it is over (s).
+
+        Parameters
+        ----------
+        now
+            The current time (s); what was over before it is forgotten.
+        """
+        self.busy_s += duration
+        starts, ends = self._starts, self._ends
+        i = bisect_right(ends, ready)
+        end = ready + duration
+        while starts[i] < end:
+            end = ends[i] + duration
+            i += 1
+        shortest = self._shortest_s
+        begin = end - duration
+        if i and begin - ends[i - 1] < shortest:
+            if starts[i] - end < shortest:
+                ends[i - 1] = ends[i]
+                del starts[i], ends[i]
+            else:
+                ends[i - 1] = end
+        elif starts[i] - end < shortest:
+            starts[i] = begin
+        else:
+            starts.insert(i, begin)
+            ends.insert(i, end)
+            if i > _KEPT:
+                over = bisect_right(ends, now)
+                del starts[:over], ends[:over]
+        return end

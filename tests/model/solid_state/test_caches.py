@@ -1,0 +1,104 @@
+"""One-bit cells, the map in memory, and reading ahead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.model.request import READ, WRITE
+from raidsim.model.solid_state.map_cache import MapCache
+from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded
+
+SLC: dict[str, Any] = {"slc_cache": "64MiB", "slc_program_time": "150us", "slc_read_time": "25us"}
+
+
+def test_one_bit_cells_are_read_faster() -> None:
+    """25 us instead of 50 for what lies there."""
+    bench = Bench("fresh", power_loss_protection=False, **SLC)
+    bench.timed(WRITE, 0, 64 * KIB)
+    bench.flushed()
+    assert bench.timed(READ, 0, 4 * KIB) == pytest.approx(41)
+
+
+def test_idle_time_folds() -> None:
+    """16 MiB written to one-bit cells are in the others after a while, as the next write finds: written twice."""
+    bench = Bench("fresh", **SLC)
+    for i in range(128):
+        bench.request(WRITE, i * 128 * KIB, 128 * KIB)
+    bench.engine.run()
+    assert bench.drive.write_amplification == pytest.approx(1, rel=0.02)
+    bench.engine.run(until=bench.engine.now + 1)
+    bench.timed(WRITE, 32 * MIB, 4 * KIB)
+    assert bench.drive.write_amplification == pytest.approx(2, rel=0.02)
+    assert bench.timed(READ, 0, 4 * KIB) == pytest.approx(66)
+
+
+def test_without_idle_time_nothing_is_folded() -> None:
+    """While the dies are busy with writes the cells fill at what is written."""
+    load = Loaded(
+        size=128 * KIB, depth=32, read_share=0, sequential=True, state="fresh", warm_up=0.005, seconds=0.01, **SLC
+    )
+    assert load.drive.write_amplification == pytest.approx(1, rel=0.05)
+
+
+@pytest.mark.parametrize(("direct", "amplification"), [(True, 1), (False, 2)])
+def test_full_cells(direct: bool, amplification: float) -> None:
+    """Writes go to the other cells directly (2.62 GB/s), or wait for folding, which writes everything twice."""
+    load = Loaded(
+        size=128 * KIB,
+        depth=32,
+        read_share=0,
+        sequential=True,
+        state="fresh",
+        warm_up=0.05,
+        seconds=0.1,
+        slc_direct=direct,
+        **SLC,
+    )
+    assert load.drive.write_amplification == pytest.approx(amplification, rel=0.06)
+    folded = 96 * KIB / (600e-6 + 3 * (150e-6 + 25e-6))  # a die programs three one-bit pages, reads them, and folds
+    assert load.bytes_per_s == pytest.approx(16 * (96 * KIB / 600e-6 if direct else folded), rel=0.12)
+
+
+def test_the_least_recently_used_map_page_goes() -> None:
+    """Two pages fit: A B A C leaves A and C."""
+    cache = MapCache(2 * 4 * MIB, 4 * KIB)
+    a, b, c = 0, 4 * MIB, 8 * MIB
+    assert [len(cache.missing(offset, 4 * KIB)) for offset in (a, b, a, c, a, b)] == [1, 1, 0, 1, 0, 1]
+    assert cache.misses == 4
+
+
+def test_a_read_across_two_map_pages_needs_both() -> None:
+    """8 KiB over the border of 4 MiB."""
+    assert MapCache(64 * MIB, 4 * KIB).missing(4 * MIB - 4 * KIB, 8 * KIB) == [0, 1]
+
+
+def test_a_read_without_its_map_takes_two() -> None:
+    """First the map page (50 + 4 us), then the data; the second time only the data."""
+    bench = Bench(mapping_reach="100MB")
+    assert [round(bench.timed(READ, 0, 4 * KIB)) for _ in range(2)] == [120, 66]
+
+
+def test_reading_ahead_serves_a_stream() -> None:
+    """From the third read on a stream finds its data in the buffer; a random reader never does."""
+    bench = Bench("sequential", read_ahead="256KiB")
+    times = [bench.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)]
+    assert times[0] > 70
+    assert max(times[4:]) == pytest.approx(1 + 10 + 8, abs=1.1)
+    plain = Bench("sequential")
+    assert min(plain.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)) > 70
+    scattered = [bench.timed(READ, i * MIB, 32 * KIB) for i in (7, 3, 9, 1)]
+    assert min(scattered) > 70
+
+
+def test_reading_ahead_adds_no_throughput_that_is_not_there() -> None:
+    """A deep sequential reader gets the interface's rate with and without."""
+    rates = [
+        Loaded(
+            size=128 * KIB, depth=16, sequential=True, state="sequential", read_ahead=ahead, seconds=0.03, warm_up=0.01
+        ).bytes_per_s
+        for ahead in (0, 512 * KIB)
+    ]
+    assert rates[0] == pytest.approx(rates[1], rel=0.05)
+    assert max(rates) <= 4.096e9 * 1.01
