@@ -22,9 +22,16 @@ class Cpu:
         The clock.
     cores
         Number of cores.
+
+    Attributes
+    ----------
+    busy_s, kernel_s
+        Time (s) used on all cores, and by the kernel alone.
+    pinned_s
+        Time used on each core by what stays on it.
     """
 
-    __slots__ = ("_engine", "_free", "busy_s", "kernel_s", "name")
+    __slots__ = ("_engine", "_free", "busy_s", "kernel_s", "name", "pinned_s")
 
     def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
         if cores < 1:
@@ -32,8 +39,12 @@ class Cpu:
         self._engine = engine
         self.name = name
         self._free = [0.0] * cores
-        self.busy_s = 0.0
-        self.kernel_s = 0.0
+        self.start_statistics()
+
+    def start_statistics(self) -> None:
+        """Forget what was counted so far."""
+        self.busy_s = self.kernel_s = 0.0
+        self.pinned_s = [0.0] * len(self._free)
 
     @property
     def cores(self) -> int:
@@ -45,25 +56,48 @@ class Cpu:
         """When the first core is free (s); not after now if one is."""
         return min(self._free)
 
-    def run(self, seconds: float) -> Event:
+    def free_on(self, core: int | None) -> float:
+        """When that core is free (s), or the first of all."""
+        return self.free_from if core is None else self._free[core]
+
+    def run(self, seconds: float, core: int | None = None) -> Event:
         """Use `seconds` of one core on behalf of a program; the event fires when it has had them.
 
-        Kernel work that interrupts the run is paid for by the next run on that core.
+        Kernel work that interrupts the run is paid for by the next run on that core. A program that stays on a
+        `core` waits for that one, others take the first that is free.
         """
         self.busy_s += seconds
         free = self._free
-        core = free.index(min(free)) if len(free) > 1 else 0
+        if core is None:
+            core = free.index(min(free)) if len(free) > 1 else 0
+        else:
+            self.pinned_s[core] += seconds
         now = self._engine._now
         finish = (free[core] if free[core] > now else now) + seconds
         free[core] = finish
         return self._engine.timeout(finish - now)
 
-    def interrupt(self, seconds: float) -> float:
-        """Kernel work that runs at once, ahead of programs; returns the time (s) it is over."""
+    def book(self, seconds: float) -> float:
+        """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
         self.busy_s += seconds
         self.kernel_s += seconds
         free = self._free
         core = free.index(min(free)) if len(free) > 1 else 0
+        now = self._engine._now
+        finish = free[core] = (free[core] if free[core] > now else now) + seconds
+        return finish
+
+    def interrupt(self, seconds: float, core: int | None = None) -> float:
+        """Kernel work that runs at once, ahead of programs, on a `core` or the one with least to do; returns the time
+        (s) it is over.
+        """
+        self.busy_s += seconds
+        self.kernel_s += seconds
+        free = self._free
+        if core is None:
+            core = free.index(min(free)) if len(free) > 1 else 0
+        else:
+            self.pinned_s[core] += seconds
         now = self._engine._now
         free[core] = (free[core] if free[core] > now else now) + seconds
         return now + seconds

@@ -17,12 +17,13 @@ class FirmwareCpu(Cpu):
 
     __slots__ = ()
 
-    def interrupt(self, seconds: float) -> float:
+    def interrupt(self, seconds: float, core: int | None = None) -> float:
         """Work of the firmware; returns the time (s) it is over, after what was asked of that core before."""
         self.busy_s += seconds
         self.kernel_s += seconds
         free = self._free
-        core = free.index(min(free)) if len(free) > 1 else 0
+        if core is None:
+            core = free.index(min(free)) if len(free) > 1 else 0
         now = self._engine._now
         finish = free[core] = (free[core] if free[core] > now else now) + seconds
         return finish

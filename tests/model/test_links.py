@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidsim.model.links import AtaChannel, Bus, Link, Path
+from raidsim.model.links import AtaChannel, Bus, DuplexLink, Link, Path
 
 PCI = 133.3e6
 
@@ -124,3 +124,96 @@ def test_a_link_may_send_slower_than_it_receives() -> None:
     assert Link("pci", 100.0).reserve(0.0, 0.0, 100, write=True) == (0.0, 1.0)
     path = Path((Link("cable", 400.0), link))
     assert (path.slowest_rate, path.slowest_write_rate) == (100.0, 50.0)
+
+
+asked_of_a_link = st.lists(
+    st.tuples(st.floats(0, 0.01), st.floats(0, 0.05), st.sampled_from([512, 4096, 4096, 65536, 1 << 20])), max_size=60
+)
+
+
+@given(asked_of_a_link)
+def test_what_a_link_keeps_is_as_good_as_every_reservation(asked: list[tuple[float, float, int]]) -> None:
+    """Protects the short list of busy times: a transfer gets the place that a search through all of them gives."""
+    link, now = Link("pci", 1e8), 0.0
+    booked: list[tuple[float, float]] = []
+    for step, ahead, size in asked:
+        now += step
+        booked = sorted(span for span in booked if span[1] > now)
+        begin = now + ahead
+        for start, end in booked:
+            if begin + size / 1e8 <= start:
+                break
+            begin = max(begin, end)
+        booked.append((begin, begin + size / 1e8))
+        assert link.reserve(now, now + ahead, size) == booked[-1]
+
+
+@pytest.mark.parametrize(
+    "link", [Link("pci", 1e9), Bus("pci", 1e9), DuplexLink("pcie", 1e9)], ids=lambda link: link.name
+)
+def test_a_full_link_keeps_no_list_of_its_queue(link: Link) -> None:
+    """Protects the price of an I/O behind deep queues: 1,000 transfers back to back are one busy time."""
+    for _ in range(1_000):
+        link.reserve(0.0, 0.0, 4096)
+    one_way = link.ways[0] if isinstance(link, DuplexLink) else link
+    assert len(one_way._ends) == 1
+    assert one_way._ends[0] == pytest.approx(1_000 * 4.096e-6)
+
+
+def test_both_directions_of_a_duplex_link_have_its_rate() -> None:
+    """PCIe moves reads and writes at once; a bus of the same rate (the counter-test) takes one after the other."""
+    duplex, bus = DuplexLink("pcie", 100.0, write_rate=50.0), Bus("pci", 100.0, write_rate=50.0)
+    for link, over in ((duplex, (1.0, 2.0)), (bus, (1.0, 3.0))):
+        assert link.reserve(0.0, 0.0, 100)[1] == over[0]
+        assert link.reserve(0.0, 0.0, 100, True)[1] == over[1]
+        assert link.bytes_moved == 200
+    assert [way.bytes_moved for way in duplex.ways] == [100, 100]
+    assert [way.busy_s for way in duplex.ways] == [1.0, 2.0]
+    duplex.start_statistics(3.0)
+    assert duplex.bytes_moved == sum(way.bytes_moved for way in duplex.ways) == 0
+
+
+def test_an_adapter_takes_only_so_many_commands() -> None:
+    """Small transfers wait for the adapter's processor, whichever way their data go; large ones for the link."""
+    adapter = DuplexLink("hba", 1e9, command_rate=1e5)
+    ends = [adapter.reserve(0.0, 0.0, 512, bool(turn % 2))[1] for turn in range(100)]
+    assert ends[-1] == pytest.approx(100 / 1e5)
+    without = DuplexLink("hba", 1e9)
+    ends = [without.reserve(0.0, 0.0, 512, bool(turn % 2))[1] for turn in range(100)]
+    assert ends[-1] == pytest.approx(50 * 512 / 1e9)
+    large = DuplexLink("hba", 1e9, command_rate=1e5)
+    assert [large.reserve(0.0, 0.0, 1 << 20)[1] for _ in range(10)][-1] == pytest.approx(10 * (1 << 20) / 1e9, rel=0.01)
+
+
+def test_a_short_transfer_takes_turns_with_long_ones_on_a_duplex_link() -> None:
+    """4 KiB do not wait for the megabytes before them, and equal ones come one after the other."""
+    link = DuplexLink("pcie", 100.0)
+    assert [link.reserve(0.0, 0.0, 1000)[1] for _ in range(2)] == [10.0, 20.0]
+    assert link.reserve(0.0, 0.0, 100)[1] == pytest.approx(3.0)
+    assert link.reserve(0.0, 0.0, 1000)[1] == pytest.approx(31.0)
+
+
+@given(asked_of_a_link)
+def test_a_direction_is_busy_for_what_it_moves_and_never_idle_meanwhile(asked: list[tuple[float, float, int]]) -> None:
+    """Protects the sum: what is booked is as long as all transfers together, and the last ends when that is over."""
+    link, ends = DuplexLink("pcie", 1e8), []
+    for _, ahead, size in asked:
+        begin, end = link.reserve(0.0, ahead, size)
+        assert begin == ahead
+        assert end >= ahead + size / 1e8 - 1e-12
+        ends.append(end)
+    way = link.ways[0]
+    spans = list(zip(way._starts, way._ends, strict=True))
+    assert all(start < end for start, end in spans)
+    assert all(end < start for (_, end), (start, _) in pairwise(spans))
+    assert sum(end - start for start, end in spans) == pytest.approx(way.busy_s)
+    assert way.busy_s == pytest.approx(sum(size for _, _, size in asked) / 1e8)
+    assert all(end <= spans[-1][1] + 1e-12 for end in ends)
+
+
+def test_duplex_links_without_rates_are_refused() -> None:
+    """Protects divisions, as with other links."""
+    with pytest.raises(ValueError, match="not positive"):
+        DuplexLink("hba", 0.0)
+    with pytest.raises(ValueError, match="not positive"):
+        DuplexLink("hba", 1e9, command_rate=0.0)
