@@ -12,40 +12,20 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from .array import Join
 from .engine import Engine
 from .errors import ModelError
+from .flush import flush
 from .host import GIVE_WAY_S, Host, SleepingThread
-from .request import RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
+from .request import ASYNC, RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest, Scheduler
 from .task_plug import TaskPlug
+from .throttle import Throttle
 
 _WAIT_QUEUES = 8
 _LARGEST_WAKE_BATCH = 8
-
-
-class Throttle(Protocol):
-    """What may hold a request back before it gets a tag (rq_qos)."""
-
-    def attach(self, release: Callable[[], None], depth: int) -> None:
-        """Learn the queue: `release` is called when held-back requests may be asked for again; its depth."""
-
-    def admit(self, request: Request, first: bool) -> bool:
-        """Whether `request` may go on; `first` if none waits before it. An admitted request is accounted for."""
-
-    def track(self, queued: QueuedRequest) -> None:
-        """An admitted request has become `queued`."""
-
-    def merged(self, queued: QueuedRequest) -> None:
-        """A tracked `queued` has been merged into another request."""
-
-    def sent(self, queued: QueuedRequest) -> None:
-        """The device has received `queued`."""
-
-    def completed(self, queued: QueuedRequest) -> None:
-        """The device has finished `queued`."""
 
 
 class BlkMqQueue:
@@ -67,11 +47,17 @@ class BlkMqQueue:
         Tags of the scheduler (nr_requests); without a scheduler there are only the device's.
     write_requests
         How many of the scheduler's tags writes may take (block/mq-deadline.c, async_depth); None for all.
+    only_async
+        Whether that is so only for writes that nobody waits for (BFQ, kyber).
+    spreads
+        Whether the device has a hardware queue for each CPU, so that threads stay on theirs and are interrupted there.
     throttle
         Write-back throttling, or None.
 
     Attributes
     ----------
+    spreads
+        Whether its threads stay on CPUs of their own.
     queued_write_bytes
         Writes accepted and not complete.
     foreground_bytes
@@ -81,6 +67,7 @@ class BlkMqQueue:
     """
 
     __slots__ = (
+        "_cores",
         "_device_submit",
         "_dispatch_list",
         "_engine",
@@ -89,7 +76,9 @@ class BlkMqQueue:
         "_freed",
         "_gives_way_until",
         "_host",
+        "_idle_until",
         "_in_flight",
+        "_limited_sync",
         "_plugged",
         "_releasing",
         "_sleepers",
@@ -110,6 +99,7 @@ class BlkMqQueue:
         "name",
         "queued_write_bytes",
         "scheduler",
+        "spreads",
     )
 
     def __init__(
@@ -123,6 +113,8 @@ class BlkMqQueue:
         max_request_bytes: int = 1_310_720,
         requests: int = 64,
         write_requests: int | None = None,
+        only_async: bool = False,
+        spreads: bool = False,
         throttle: Throttle | None = None,
     ) -> None:
         if depth < 1 or requests < 1 or max_request_bytes < 1:
@@ -143,9 +135,13 @@ class BlkMqQueue:
         self._free_tags = tags
         scarcest = tags if scheduler is None or write_requests is None else min(tags, write_requests)
         self._free_write_tags = scarcest
+        self.spreads = spreads
+        self._cores = host.cpu.cores
+        self._limited_sync = ASYNC if only_async else WRITE_THROUGH
         self._wake_batch = min(max(scarcest // _WAIT_QUEUES, 1), _LARGEST_WAKE_BATCH)
         self._freed = 0
         self._in_flight = 0
+        self._idle_until = -1.0
         self._dispatch_list: deque[QueuedRequest] = deque()
         self._plugged = False
         self._task_plug = host.plug
@@ -187,6 +183,10 @@ class BlkMqQueue:
         """Call `callback` once the thread that issues `stream`, which sleeps, does not sleep any more."""
         self._sleepers[stream].backlog.append(callback)
 
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the cache of the device, past the queue; see :mod:`raidsim.model.flush`."""
+        flush(self.device, done)
+
     def plug(self) -> None:
         """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
         self._plugged = True
@@ -208,7 +208,10 @@ class BlkMqQueue:
             if thread is not None and thread.sleeps:
                 thread.backlog.append(functools.partial(self._enter, request))
                 return
-        self._enter(request)
+        if request.size <= self.max_request_bytes:
+            self._submit_piece(request)
+        else:
+            self._enter(request)
 
     def _enter(self, request: Request) -> None:
         size, limit = request.size, self.max_request_bytes
@@ -249,14 +252,15 @@ class BlkMqQueue:
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
-        if not self._free_tags or (request.op == WRITE and not self._free_write_tags):
+        limited = request.op == WRITE and request.sync <= self._limited_sync
+        if not self._free_tags or (limited and not self._free_write_tags):
             if not self._waiting:
                 self._freed = 0
             self._waiting.append(request)
             self._fall_asleep(request.stream)
             return
         self._free_tags -= 1
-        if request.op == WRITE:
+        if limited:
             self._free_write_tags -= 1
         queued = QueuedRequest(request, self._engine._now, self._done)
         if self._throttle is not None:
@@ -291,10 +295,11 @@ class BlkMqQueue:
         if not thread.sleeps:
             self._sleepers.pop(stream, None)
 
-    def _free_tag(self, op: int) -> None:
+    def _free_tag(self, queued: QueuedRequest) -> None:
         self._free_tags += 1
         self._freed += 1
-        if op == WRITE:
+        # What has been merged into it may be waited for, but has taken no tag.
+        if queued.op == WRITE and queued.parts[0].sync <= self._limited_sync:
             self._free_write_tags += 1
 
     def take_plugged(self, held: list[QueuedRequest]) -> None:
@@ -307,7 +312,7 @@ class BlkMqQueue:
         now = self._engine._now
         for queued in held:
             if scheduler.merge(queued, now):
-                self._free_tag(queued.op)
+                self._free_tag(queued)
                 if self._throttle is not None:
                     self._throttle.merged(queued)
             else:
@@ -326,26 +331,46 @@ class BlkMqQueue:
         scheduler = self.scheduler
         while True:
             if not dispatch_list:
-                queued = scheduler.next(self._engine._now) if scheduler is not None else None
+                if scheduler is None:
+                    return
+                reads, writes = scheduler.queued
+                if not (reads or writes or scheduler.idles):
+                    return
+                queued = scheduler.next(self._engine._now)
                 if queued is None:
+                    if scheduler.idles and (reads or writes):
+                        self._wait_idle(scheduler.wake_at())
                     return
                 dispatch_list.append(queued)
             if self._in_flight >= self.depth:
                 return
             self._send(dispatch_list.popleft())
 
+    def _wait_idle(self, until: float | None) -> None:
+        """Ask the scheduler again when it has kept the device idle for long enough."""
+        if until is not None and self._idle_until < 0.0:
+            self._idle_until = until
+            self._engine.call_at(until, self._idled)
+
+    def _idled(self, _: Any) -> None:
+        self._idle_until = -1.0
+        self._dispatch()
+
     def _done(self, queued: Request) -> None:
         assert isinstance(queued, QueuedRequest)
         self._in_flight -= 1
-        self._free_tag(queued.op)
-        self._host.complete_command()
+        self._free_tag(queued)
+        stream = queued.stream
+        self._host.complete_command(stream % self._cores if self.spreads and stream >= 0 else None)
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size
-        if queued.stream != RESYNC_STREAM and queued.stream > RESYNC_THREADS:
+        if stream != RESYNC_STREAM and stream > RESYNC_THREADS:
             self.foreground_bytes += queued.size
         scheduler = self.scheduler
         if scheduler is not None:
-            scheduler.completed(queued, self._engine._now)
+            # What goes past the scheduler is none of its requests.
+            if queued.sync != WRITE_THROUGH:
+                scheduler.completed(queued, self._engine._now)
             self._dispatch()
         elif self._dispatch_list:
             self._dispatch()

@@ -63,7 +63,6 @@ class WriteBackThrottle:
         "_reads",
         "_release",
         "_scaled_max",
-        "_sent_at",
         "_target_s",
         "_tracked",
         "_unknown",
@@ -86,7 +85,6 @@ class WriteBackThrottle:
         self._queue_depth = queue_depth or 0
         self._in_flight = 0
         self._tracked: set[QueuedRequest] = set()
-        self._sent_at: dict[Request, float] = {}
         self._last_read = engine._now
         self._active = False
         self._window_s = WINDOW_S
@@ -98,14 +96,14 @@ class WriteBackThrottle:
         self.held_back = 0
 
     def attach(self, release: Callable[[], None], depth: int) -> None:
-        """See :meth:`raidsim.model.blk_mq.Throttle.attach`."""
+        """See :meth:`raidsim.model.throttle.Throttle.attach`."""
         self._release = release
         self._queue_depth = self._queue_depth or depth
         self.step = 0
         self._scaled_max = self._set_limits()
 
     def admit(self, request: Request, first: bool) -> bool:
-        """See :meth:`raidsim.model.blk_mq.Throttle.admit`."""
+        """See :meth:`raidsim.model.throttle.Throttle.admit`."""
         if request.op == READ:
             self._last_read = self._engine._now
             return True
@@ -126,30 +124,36 @@ class WriteBackThrottle:
         return self._background if self._engine._now - self._last_read < _CLOSE_IO_S else self._normal
 
     def track(self, queued: QueuedRequest) -> None:
-        """See :meth:`raidsim.model.blk_mq.Throttle.track`."""
+        """See :meth:`raidsim.model.throttle.Throttle.track`."""
         if queued.op == WRITE and queued.sync != DIRECT:
             self._tracked.add(queued)
 
     def merged(self, queued: QueuedRequest) -> None:
-        """See :meth:`raidsim.model.blk_mq.Throttle.merged`."""
+        """See :meth:`raidsim.model.throttle.Throttle.merged`."""
         if queued in self._tracked:
             self._ended(queued)
 
     def sent(self, queued: QueuedRequest) -> None:
-        """See :meth:`raidsim.model.blk_mq.Throttle.sent`."""
-        now = self._engine._now
-        self._sent_at[queued] = now
+        """See :meth:`raidsim.model.throttle.Throttle.sent`."""
         if queued.op == READ and self._watched is None:
             self._watched = queued
-            self._watched_since = now
+            self._watched_since = self._engine._now
+
+    def passed(self, queued: QueuedRequest) -> None:
+        """See :meth:`raidsim.model.throttle.Throttle.passed`."""
+        if queued.op == READ:
+            self._last_read = now = self._engine._now
+            if self._watched is None:
+                self._watched = queued
+                self._watched_since = now
 
     def completed(self, queued: QueuedRequest) -> None:
-        """See :meth:`raidsim.model.blk_mq.Throttle.completed`."""
-        now = self._engine._now
-        latency_s = now - self._sent_at.pop(queued)
+        """See :meth:`raidsim.model.throttle.Throttle.completed`."""
         if queued.op == READ:
+            now = self._engine._now
             if self._active:
                 self._reads += 1
+                latency_s = now - queued.submitted
                 if latency_s < self._read_min_s:
                     self._read_min_s = latency_s
             self._last_read = now

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from .anticipatory import Anticipatory, AnticipatorySettings
 from .base import QueuedRequest, Scheduler
+from .bfq import Bfq, BfqSettings
 from .cfq import Cfq, CfqSettings
 from .deadline import Deadline
 from .disksort import Disksort
 from .elevator import LinusElevator
+from .kyber import Kyber, KyberSettings
 from .mq_deadline import DeadlineSettings, MqDeadline
 from .noop import Noop
 
 __all__ = [
     "Anticipatory",
     "AnticipatorySettings",
+    "Bfq",
+    "BfqSettings",
     "Cfq",
     "CfqSettings",
     "Deadline",
     "DeadlineSettings",
     "Disksort",
+    "Kyber",
+    "KyberSettings",
     "LinusElevator",
     "MqDeadline",
     "Noop",

@@ -18,11 +18,19 @@ class QueuedRequest(Request):
     __slots__ = ("arrived", "parts", "passes", "position")
 
     def __init__(self, first: Request, now: float, done: Callable[[Request], None]) -> None:
-        super().__init__(first.op, first.offset, first.size, done, first.stream, first.sync)
+        # As Request does it, without the call: this runs for every I/O.
+        self.op = first.op
+        self.offset = self.position = first.offset
+        self.size = first.size
+        self.done = done
+        self.stream = first.stream
+        self.sync = first.sync
+        self.parent = None
+        self.submitted = 0.0
+        self.callbacks = None
         self.parts = [first]
         self.arrived = now
         self.passes = 0
-        self.position = first.offset
 
 
 class Scheduler(ABC):
@@ -35,6 +43,9 @@ class Scheduler(ABC):
     """
 
     __slots__ = ("_by_end", "_by_start", "done", "max_bytes", "merges", "queued")
+
+    idles = False
+    """Whether it may keep the device idle although something is queued: see :meth:`wake_at`."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
