@@ -26,13 +26,30 @@ _ZERO, _NULL = "/dev/zero", "/dev/null"
 _CREATE = "O_WRONLY|O_CREAT|O_TRUNC"
 
 
-def dd_write(file: str, size: int, block: int, fsync: bool = False) -> Iterator[Operation]:
-    """``dd if=/dev/zero of=FILE bs=BLOCK``, ended by ``count=``; with `fsync`, ``conv=fsync``."""
+_CONV = {"fsync": Kind.FSYNC, "fdatasync": Kind.FDATASYNC}
+_OFLAG = {"sync": Kind.FSYNC, "dsync": Kind.FDATASYNC}
+"""O_SYNC and O_DSYNC do after each write what fsync and fdatasync do (open(2))."""
+
+
+def dd_write(
+    file: str, size: int, block: int, fsync: bool = False, conv: str | None = None, oflag: str | None = None
+) -> Iterator[Operation]:
+    """``dd if=/dev/zero of=FILE bs=BLOCK``, ended by ``count=``, with ``conv=`` and ``oflag=`` if given.
+
+    `fsync` is the same as `conv` of that name.
+    """
     yield Operation(Kind.OPEN, _ZERO, flags="O_RDONLY")
     yield Operation(Kind.OPEN, file, flags=_CREATE)
-    yield from _moved(_ZERO, file, size, block)
-    if fsync:
-        yield Operation(Kind.FSYNC, file)
+    if oflag is None:
+        yield from _moved(_ZERO, file, size, block)
+    else:
+        for start in range(0, size, block):
+            part = min(block, size - start)
+            yield transfer(Kind.READ, _ZERO, start, part, block)
+            yield transfer(Kind.WRITE, file, start, part, block)
+            yield Operation(_OFLAG[oflag], file)
+    if fsync or conv is not None:
+        yield Operation(_CONV[conv or "fsync"], file)
     yield Operation(Kind.CLOSE, _ZERO)
     yield Operation(Kind.CLOSE, file)
 

@@ -15,10 +15,13 @@ class JobFile(NamedTuple):
         Its path.
     size
         How large it is (bytes), which may be more than the job uses.
+    part
+        Bytes that the job uses; 0: its share of the job's size.
     """
 
     name: str
     size: int
+    part: int = 0
 
 
 class Part(NamedTuple):
@@ -27,7 +30,7 @@ class Part(NamedTuple):
     Attributes
     ----------
     value
-        Bytes of an I/O; or size of the zone in percent.
+        Bytes of an I/O; or size of the zone in percent (``zoned_abs``: in bytes).
     percent
         How often.
     """
@@ -64,7 +67,7 @@ class FioJob:
     reads, writes, random
         ``rw``.
     sizes
-        ``bs``, ``bsrange`` or ``bssplit`` of reads and of writes.
+        ``bs``, ``bsrange`` or ``bssplit`` of reads, of writes and of trims.
     size
         ``size`` (bytes).
     thread_number, subjob_number
@@ -82,7 +85,7 @@ class FioJob:
     rwmixread
         Percent of reads in a mixed job.
     percentage_random
-        Percent of random I/Os of reads and of writes.
+        Percent of random I/Os of reads, writes and trims.
     randseed, randrepeat, random_generator
         As the options. With a `randseed` (None: there is none) a second pass over the files goes on with the random
         numbers of the first; without, it repeats them, as long as `randrepeat` is set.
@@ -90,19 +93,40 @@ class FioJob:
         Blocks may come again.
     theta, h, zones
         ``random_distribution=zipf:``, ``pareto:`` and ``zoned:``.
+    deviation, center
+        ``random_distribution=normal:`` in percent, and the center that any skewed distribution may have (0 to 1; None:
+        there is none).
+    zones_absolute
+        Whether the zones are given in bytes (``zoned_abs``).
     time_based
         Begin again at the end.
     fsync, fdatasync
         After as many writes.
     openfiles, service
         Files open at a time (0: all), and I/Os on one before the next (``file_service_type=roundrobin:``).
+    file_random
+        ``file_service_type=random``: the next file is drawn.
+    trims, trim_before
+        ``rw=trim``, and ``rw=trimwrite``, which trims each place before it writes it.
+    align
+        ``blockalign`` of reads, writes and trims; 0: the smallest size.
+    unaligned
+        ``bs_unaligned``: sizes of a range are any number of bytes.
+    sizes_by_order
+        ``bs_is_seq_rand``: the sizes of reads are those of all sequential I/Os, those of writes of all random ones.
+    number_ios
+        ``number_ios``: I/Os after which it ends; 0: no such limit.
+    loops
+        ``loops``: times that all is done.
+    allrandrepeat
+        ``allrandrepeat``: all random numbers are the same whatever ``randseed`` is.
     """
 
     files: tuple[JobFile, ...]
     reads: bool
     writes: bool
     random: bool
-    sizes: tuple[Sizes, Sizes]
+    sizes: tuple[Sizes, Sizes, Sizes]
     size: int
     thread_number: int = 1
     subjob_number: int = 0
@@ -112,7 +136,7 @@ class FioJob:
     every: int = 0
     identical: bool = False
     rwmixread: int = 50
-    percentage_random: tuple[int, int] = (100, 100)
+    percentage_random: tuple[int, int, int] = (100, 100, 100)
     randseed: int | None = None
     randrepeat: bool = True
     random_generator: str = "tausworthe"
@@ -125,3 +149,32 @@ class FioJob:
     fdatasync: int = 0
     openfiles: int = 0
     service: int = 1
+    file_random: bool = False
+    deviation: float = 0.0
+    center: float | None = None
+    zones_absolute: bool = False
+    trims: bool = False
+    trim_before: bool = False
+    align: tuple[int, int, int] = (0, 0, 0)
+    unaligned: bool = False
+    sizes_by_order: bool = False
+    number_ios: int = 0
+    loops: int = 1
+    allrandrepeat: bool = False
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """What offsets of reads, writes and trims are multiples of (bytes)."""
+        return tuple(align or sizes.least for align, sizes in zip(self.align, self.sizes, strict=True))
+
+    @property
+    def smallest(self) -> int:
+        """The smallest I/O there may be (bytes)."""
+        used = (self.reads, self.writes, self.trims)
+        return min(sizes.least for sizes, does in zip(self.sizes, used, strict=True) if does)
+
+    @property
+    def largest(self) -> int:
+        """The largest (bytes)."""
+        used = (self.reads, self.writes, self.trims)
+        return max(sizes.most for sizes, does in zip(self.sizes, used, strict=True) if does)

@@ -1,139 +1,37 @@
-"""Job files of fio, as far as they decide which I/Os a job does (fio's init.c).
-
-Options that only decide when or how I/Os are done are passed over; options that would change what is done, and are
-not modelled, are errors.
-"""
+"""What the jobs of a job file do: their files and which I/Os they ask for (fio's init.c, filesetup.c)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+import math
+from collections.abc import Collection, Iterable, Mapping
 
 from ..errors import InputError
 from . import fio_values
 from .fio_job import FioJob, JobFile, Part, Sizes
+from .fio_options import check_simulated
+from .fio_random import DEFAULT_RANDSEED, Seed, Tausworthe, job_seeds
+from .fio_reader import OptionReader
+from .fio_sections import Section
 
-_GLOBAL = "global"
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
-
-_SYNONYMS = {
-    "readwrite": "rw",
-    "blocksize": "bs",
-    "blocksize_range": "bsrange",
-    "io_limit": "io_size",
-    "allrandrepeat": "randrepeat",
-    "filesize": "size",
+MOST_JOBS = 4096
+"""Clones and jobs in all."""
+MOST_FILES = 10_000
+_WHOLE_FILE = 1 << 62
+"""``file_service_type=sequential``: all I/Os of a file before the next one."""
+_DIRECTIONS = {
+    "read": (True, False, False),
+    "write": (False, True, False),
+    "trim": (False, False, True),
+    "rw": (True, True, False),
+    "readwrite": (True, True, False),
+    "trimwrite": (False, True, True),
 }
-_ACTIONS = (
-    *("rw", "bs", "bsrange", "bssplit", "size", "io_size", "offset", "offset_increment", "filename", "directory"),
-    *("nrfiles", "openfiles", "file_service_type", "numjobs", "randseed", "randrepeat", "random_generator"),
-    *("norandommap", "random_distribution", "percentage_random", "rwmixread", "rwmixwrite", "rw_sequencer"),
-    *("time_based", "fsync", "fdatasync"),
-)
-_TIMING = (
-    *(
-        "direct",
-        "buffered",
-        "ioengine",
-        "iodepth",
-        "iodepth_batch",
-        "iodepth_batch_submit",
-        "iodepth_low",
-        "invalidate",
-    ),
-    *("iodepth_batch_complete", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "runtime", "ramp_time"),
-    *("startdelay", "wait_for", "stonewall", "new_group", "group_reporting", "thread", "name", "description", "hipri"),
-    *("thinktime", "thinktime_blocks", "thinktime_spin", "rate", "rate_iops", "rate_process", "rate_min", "sync"),
-    *("write_iolog", "write_bw_log", "write_lat_log", "write_iops_log", "log_avg_msec", "end_fsync", "fallocate"),
-    *("create_on_open", "refill_buffers", "scramble_buffers", "cpus_allowed", "nice", "prio", "overwrite"),
-)
+_FORMAT = "$jobname.$jobnum.$filenum"
 
 
-class Option(NamedTuple):
-    """An option as it stands in a job file; `place` names file and line."""
-
-    value: str
-    place: str
-
-
-class Section(NamedTuple):
-    """A job of a job file with all its options, those of the global sections before it included."""
-
-    name: str
-    options: dict[str, Option]
-
-
-def sections(
-    text: str,
-    name: str = "job file",
-    environment: Mapping[str, str] | None = None,
-    include: Callable[[str], str] | None = None,
-) -> list[Section]:
-    """The jobs of a job file.
-
-    Parameters
-    ----------
-    text, name
-        The file, and what errors call it.
-    environment
-        For ``${NAME}``.
-    include
-        Gives the text of an included file.
-
-    Raises
-    ------
-    InputError
-        If a line is neither section nor option, or a variable or an included file is not there.
-    """
-    found: list[Section] = []
-    shared: dict[str, Option] = {}
-    current: dict[str, Option] | None = None
-    for place, line in _lines(text, name, include):
-        if line.startswith("["):
-            title = line[1:].partition("]")[0].strip()
-            if not line.endswith("]") or not title:
-                raise InputError(place, f"found {line!r}", "allowed: [name of the job]")
-            if title == _GLOBAL:
-                current = shared
-            else:
-                current = dict(shared)
-                found.append(Section(title, current))
-            continue
-        if current is None:
-            raise InputError(place, f"found {line!r} before any section", "allowed: a section first, [name of the job]")
-        key, _, value = line.partition("=")
-        key = key.strip().lower()
-        key = _SYNONYMS.get(key, key)
-        current[key] = Option(_expanded(value.strip(), place, environment or {}), f"{place}, {key}")
-    return found
-
-
-def _lines(text: str, name: str, include: Callable[[str], str] | None) -> Iterable[tuple[str, str]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        place = f"{name}, line {number}"
-        if not line or line[0] in "#;":
-            continue
-        if line.startswith("include "):
-            if include is None:
-                raise InputError(place, f"found {line!r}", "allowed: no included files here")
-            included = line.removeprefix("include ").strip()
-            yield from _lines(include(included), included, include)
-        else:
-            yield place, line
-
-
-def _expanded(value: str, place: str, environment: Mapping[str, str]) -> str:
-    def variable(found: re.Match[str]) -> str:
-        if found[1] not in environment:
-            raise InputError(place, f"the variable {found[1]} is not set", "allowed: variables of the environment")
-        return environment[found[1]]
-
-    return _VARIABLE.sub(variable, value)
-
-
-def jobs(found: Iterable[Section], file_bytes: Mapping[str, int] | None = None) -> list[FioJob]:
+def jobs(
+    found: Iterable[Section], file_bytes: Mapping[str, int] | None = None, fixed: Collection[str] = ()
+) -> list[FioJob]:
     """What the jobs do, clones (``numjobs``) one by one.
 
     Parameters
@@ -142,147 +40,252 @@ def jobs(found: Iterable[Section], file_bytes: Mapping[str, int] | None = None) 
         The sections of a job file.
     file_bytes
         Sizes of files that are there before; others are made as large as a job needs them.
+    fixed
+        Those of them that cannot grow: devices.
     """
     made: list[FioJob] = []
     for section in found:
-        reader = _Reader(section, file_bytes or {})
-        for clone in range(reader.number("numjobs", 1)):
+        check_simulated(section.options)
+        reader = JobReader(section, file_bytes or {}, fixed)
+        for clone in reader.subjob_numbers:
             made.append(reader.job(len(made) + 1, clone))
+        if len(made) > MOST_JOBS:
+            raise InputError(section.place, f"more than {MOST_JOBS} jobs", "allowed: fewer (numjobs)")
     return made
 
 
-class _Reader:
-    """Reads the options of one section."""
+class JobReader(OptionReader):
+    """Reads which I/Os a section asks for.
 
-    def __init__(self, section: Section, file_bytes: Mapping[str, int]) -> None:
-        self._name = section.name
-        self._options = section.options
+    Parameters
+    ----------
+    section
+        The job.
+    file_bytes, fixed
+        As of :func:`jobs`.
+    """
+
+    def __init__(self, section: Section, file_bytes: Mapping[str, int], fixed: Collection[str] = ()) -> None:
+        super().__init__(section)
         self._file_bytes = file_bytes
-        for key, option in section.options.items():
-            if key not in _ACTIONS and key not in _TIMING:
-                raise InputError(option.place, "this option is not modelled", f"allowed: {', '.join(_ACTIONS)}")
+        self._fixed = fixed
 
-    def _text(self, key: str, default: str = "") -> tuple[str, str]:
-        option = self._options.get(key)
-        return (default, f"job {self._name}, {key}") if option is None else option
+    @property
+    def clones(self) -> int:
+        """``numjobs``."""
+        return self.number("numjobs", 1, MOST_JOBS)
 
-    def number(self, key: str, default: int, most: int = 2**63) -> int:
-        text, place = self._text(key)
-        return default if not text else fio_values.number(text, place, most)
-
-    def _flag(self, key: str, default: bool) -> bool:
-        return fio_values.flag(*self._options[key]) if key in self._options else default
-
-    def _size(self, key: str, whole: int = 0) -> int:
-        text, place = self._text(key)
-        return fio_values.size(text, place, whole) if text else 0
-
-    def _refuse(self, key: str, allowed: str) -> InputError:
-        text, place = self._text(key)
-        return InputError(place, f"found {text!r}", f"allowed: {allowed}")
+    @property
+    def subjob_numbers(self) -> list[int]:
+        """Numbers of the clones in the order in which fio makes them: 0, and then from the last down to 1 (add_job)."""
+        return [0, *range(self.clones - 1, 0, -1)][: self.clones]
 
     def job(self, thread_number: int, clone: int) -> FioJob:
-        reads, writes, random, skip, every = self._direction()
-        names = self._names(clone)
+        """One of its clones, by its number among them."""
+        reads, writes, trims, random, skip, every = self._direction()
+        sizes = self._sizes()
+        names = self.names(clone)
         there = sum(self._file_bytes.get(name, 0) for name in names)
-        offset = self._size("offset", there) + clone * self._size("offset_increment", there)
-        size = self._size("size", there) or there - offset
-        if size <= 0:
-            raise InputError(f"job {self._name}, size", "it is missing", "required for a file that is not there yet")
-        part = size // len(names) + offset
-        files = tuple(JobFile(name, max(self._file_bytes.get(name, 0), part)) for name in names)
-        theta, h, zones = self._distribution()
-        percent = [fio_values.number(part, self._text("percentage_random")[1], 100) for part in self._percentages()]
-        seed_text, seed_place = self._text("randseed")
-        mix = self.number("rwmixread", 100 - self.number("rwmixwrite", 50, 100), 100)
+        smallest = min(each.least for each in sizes)
+        offset = self._offset(there, clone, smallest)
+        if self.has("filesize"):
+            drawn = self._drawn_sizes(thread_number, smallest, len(names))
+            size = min(self.size("size") or sum(drawn), sum(drawn))
+            files = tuple(
+                JobFile(name, self._file_size(name, part + offset), part)
+                for name, part in zip(names, drawn, strict=True)
+            )
+        else:
+            size = self._size(names, there, offset, smallest)
+            files = tuple(JobFile(name, self._file_size(name, size // len(names) + offset)) for name in names)
+        theta, h, deviation, center, zones, absolute = self._distribution()
+        percents = fio_values.per_direction(self.text("percentage_random", "100"))
+        place = self.option("percentage_random").place
+        reads_at, writes_at, trims_at = (fio_values.number(part, place, 100) for part in percents)
+        reads_by, writes_by, trims_by = (
+            fio_values.size(each, self.option("ba").place, 0, self.kb_base)
+            for each in fio_values.per_direction(self.text("ba", "0"))
+        )
+        # An alignment other than the block size turns off the random map (fixup_options).
+        align = (reads_by, writes_by, trims_by)
+        mapless = any(each and each != those.least for each, those in zip(align, sizes, strict=True))
+        seed = self.option("randseed")
+        service, file_random = self._service()
         return FioJob(
             files=files,
             reads=reads,
             writes=writes,
             random=random,
-            sizes=self._sizes(),
+            sizes=sizes,
             size=size,
             thread_number=thread_number,
             subjob_number=clone,
-            io_size=self._size("io_size", size),
+            io_size=self.size("io_size", size),
             offset=offset,
             skip=skip,
             every=every,
-            identical=self._one_of("rw_sequencer", "sequential", ("sequential", "identical")) == "identical",
-            rwmixread=mix,
-            percentage_random=(percent[0], percent[1]),
-            randseed=fio_values.number(seed_text, seed_place) if seed_text else None,
-            randrepeat=self._flag("randrepeat", True),
-            random_generator=self._one_of("random_generator", "tausworthe", ("tausworthe", "tausworthe64")),
-            norandommap=self._flag("norandommap", False) or bool(theta or h or zones),
+            identical=self.one_of("rw_sequencer", "sequential", ("sequential", "identical")) == "identical",
+            rwmixread=self._mix(),
+            percentage_random=(reads_at, writes_at, trims_at),
+            randseed=fio_values.number(seed.value, seed.place) if seed.value else None,
+            # With a randseed, clones inherit from the first that nothing repeats (fixup_options).
+            randrepeat=self.flag("randrepeat", True) and not (clone and seed.value),
+            allrandrepeat=self.flag("allrandrepeat", False),
+            random_generator=self.one_of("random_generator", "tausworthe", ("tausworthe", "tausworthe64")),
+            norandommap=self.flag("norandommap", False) or mapless or bool(theta or h or deviation or zones),
             theta=theta,
             h=h,
+            deviation=deviation,
+            center=center,
             zones=zones,
-            time_based=self._flag("time_based", False),
+            zones_absolute=absolute,
+            time_based=self.flag("time_based", False) and self.seconds("runtime") > 0,
             fsync=self.number("fsync", 0),
             fdatasync=self.number("fdatasync", 0),
             openfiles=self.number("openfiles", 0),
-            service=self._service(),
+            service=service,
+            file_random=file_random,
+            trims=trims,
+            trim_before=trims and writes,
+            align=align,
+            unaligned=self.flag("bs_unaligned", False),
+            sizes_by_order=self.flag("bs_is_seq_rand", False),
+            number_ios=self.number("number_ios", 0),
+            loops=max(1, self.number("loops", 1)),
         )
 
-    def _one_of(self, key: str, default: str, allowed: tuple[str, ...]) -> str:
-        text, _ = self._text(key, default)
-        if text not in allowed:
-            raise self._refuse(key, ", ".join(allowed))
-        return text
+    def names(self, clone: int) -> list[str]:
+        """The files of a clone."""
+        directories = [part for part in self.text("directory").split(":") if part]
+        prefix = f"{directories[clone % len(directories)]}/" if directories else ""
+        given = self.text("filename")
+        if given:
+            names = [name.replace("\0", ":") for name in given.replace("\\:", "\0").split(":") if name]
+            if names:
+                return [prefix + name for name in names]
+            raise self.refusal("filename", "names with colons between them")
+        form = self.text("filename_format", _FORMAT)
+        made = []
+        for number in range(self.number("nrfiles", 1, MOST_FILES, least=1)):
+            name = form.replace("$jobname", self.section.name).replace("$jobnum", str(clone))
+            made.append(prefix + name.replace("$filenum", str(number)).replace("$clientuid", "localhost"))
+        return list(dict.fromkeys(made))
 
-    def _direction(self) -> tuple[bool, bool, bool, int, int]:
-        """Reads, writes, random, bytes skipped, I/Os between random ones."""
-        text, place = self._text("rw", "read")
-        kind, _, extra = text.partition(":")
+    def _file_size(self, name: str, needed: int) -> int:
+        there = self._file_bytes.get(name, 0)
+        return there if name in self._fixed else max(there, needed)
+
+    def _offset(self, there: int, clone: int, smallest: int) -> int:
+        percent = self.text("offset").endswith("%") or self.text("offset_increment").endswith("%")
+        offset = self.size("offset", there) + clone * self.size("offset_increment", there)
+        align = self.size("offset_align") or smallest
+        return -(-offset // align) * align if percent else offset
+
+    def _size(self, names: list[str], there: int, offset: int, smallest: int) -> int:
+        """Bytes used of all files."""
+        size = 0 if self._fills else self.size("size", there)
+        size = size or there - offset * len(names)
+        if size <= 0:
+            if there:
+                found = f"it begins beyond the end of {', '.join(names)}, at {there}"
+                raise InputError(self.option("offset").place, found, "allowed: an offset inside")
+            place = f"{self.section.place}, job {self.section.name}, size"
+            raise InputError(place, "it is missing", "required for a file that is not there yet")
+        if size < len(names) * smallest:
+            allowed = f"allowed: {len(names) * smallest} or more, an I/O for each file"
+            raise InputError(self.option("size").place, f"found {size} bytes", allowed)
+        return size
+
+    @property
+    def _fills(self) -> bool:
+        return self.flag("fill_device", False)
+
+    def _drawn_sizes(self, thread_number: int, smallest: int, count: int) -> list[int]:
+        """``filesize``; of a range one is drawn for each file."""
+        option = self.option("filesize")
+        low, _, high = option.value.partition("-")
+        least = fio_values.size(low, option.place, 0, self.kb_base)
+        most = fio_values.size(high, option.place, 0, self.kb_base) if high else least
+        if not 0 < least <= most:
+            raise self.refusal("filesize", "a size above 0, or a range from a smaller to a larger")
+        if least == most:
+            return [least] * count
+        seeds = job_seeds(self.number("randseed", DEFAULT_RANDSEED), thread_number)
+        random = Tausworthe(seeds[Seed.FILE_SIZE])
+        drawn = [least + int((most - least) * (random.draw() / random.span)) for _ in range(count)]
+        return [max(smallest, size - size % smallest) for size in drawn]
+
+    def _direction(self) -> tuple[bool, bool, bool, bool, int, int]:
+        """Reads, writes, trims, random, bytes skipped, I/Os between random ones."""
+        option = self.option("rw", "read")
+        kind, _, extra = option.value.partition(":")
         random = kind.startswith("rand")
         kind = kind.removeprefix("rand")
-        if kind not in ("read", "write", "rw", "readwrite"):
-            raise self._refuse("rw", "read, write, rw, randread, randwrite and randrw, with :number or :bytes")
-        every = fio_values.number(extra, place) if extra and random else 0
-        skip = fio_values.size(extra.removeprefix("-"), place) if extra and not random else 0
-        return kind != "write", kind != "read", random, -skip if extra.startswith("-") else skip, every
+        if kind not in _DIRECTIONS:
+            allowed = "read, write, trim, rw, trimwrite, randread, randwrite, randtrim, randrw and randtrimwrite"
+            raise self.refusal("rw", f"{allowed}, with :number or :bytes")
+        every = fio_values.number(extra, option.place) if extra and random else 0
+        every = 0 if every == 1 else every
+        skip = 0
+        if extra and not random:
+            skip = fio_values.size(extra.removeprefix("-"), option.place, 0, self.kb_base)
+        return *_DIRECTIONS[kind], random, -skip if extra.startswith("-") else skip, every
 
-    def _names(self, clone: int) -> list[str]:
-        directory, _ = self._text("directory")
-        prefix = f"{directory}/" if directory else ""
-        given, _ = self._text("filename")
-        if given:
-            return [prefix + name for name in given.split(":")]
-        return [f"{prefix}{self._name}.{clone}.{number}" for number in range(self.number("nrfiles", 1))]
+    def _sizes(self) -> tuple[Sizes, Sizes, Sizes]:
+        if self.has("bssplit"):
+            option = self.option("bssplit")
+            return fio_values.split_sizes(option.value, option.place, self.kb_base)
+        option = self.option("bsrange" if self.has("bsrange") else "bs", "4096")
+        return fio_values.block_sizes(option.value, option.place, self.kb_base)
 
-    def _sizes(self) -> tuple[Sizes, Sizes]:
-        if "bssplit" in self._options:
-            return fio_values.split_sizes(*self._options["bssplit"])
-        key = "bsrange" if "bsrange" in self._options else "bs"
-        return fio_values.block_sizes(*self._text(key, "4k"))
+    def _mix(self) -> int:
+        """Percent of reads; the option that comes last counts."""
+        given = [name for name in self.section.options if name in ("rwmixread", "rwmixwrite")]
+        if not given:
+            return 50
+        percent = self.number(given[-1], 50, 100)
+        return percent if given[-1] == "rwmixread" else 100 - percent
 
-    def _percentages(self) -> tuple[str, str]:
-        return fio_values.per_direction(self._text("percentage_random", "100")[0])
-
-    def _distribution(self) -> tuple[float, float, tuple[Part, ...]]:
-        """The exponents of Zipf and Pareto, and the zones; what is not there is 0."""
-        text, place = self._text("random_distribution", "random")
-        kind, _, value = text.partition(":")
+    def _distribution(self) -> tuple[float, float, float, float | None, tuple[Part, ...], bool]:
+        """The parameters of Zipf, Pareto and normal, the center, and the zones; what is not there is 0."""
+        option = self.option("random_distribution", "random")
+        kind, _, value = option.value.partition(":")
         if kind == "random":
-            return 0.0, 0.0, ()
-        if kind == "zoned":
-            return 0.0, 0.0, fio_values.zones(value, place)
-        if kind not in ("zipf", "pareto"):
-            raise self._refuse("random_distribution", "random, zipf, pareto and zoned")
+            return 0.0, 0.0, 0.0, None, (), False
+        if kind in ("zoned", "zoned_abs"):
+            absolute = kind == "zoned_abs"
+            if "," in value:
+                raise self.refusal("random_distribution", "the same zones for reads and writes")
+            return 0.0, 0.0, 0.0, None, fio_values.zones(value, option.place, absolute, self.kb_base), absolute
+        if kind not in ("zipf", "pareto", "normal"):
+            raise self.refusal("random_distribution", "random, zipf, pareto, normal, zoned and zoned_abs")
+        allowed = (
+            "zipf: with a number above 0 but 1, pareto: with one below 1, normal: with one up to 100, and then perhaps "
+            "a colon and a center from 0 to 1"
+        )
+        parameter, _, middle = value.partition(":")
         try:
-            exponent = float(value) if value else {"zipf": 1.1, "pareto": 0.2}[kind]
+            exponent = float(parameter) if parameter else {"zipf": 1.1, "pareto": 0.2, "normal": 0.0}[kind]
+            center = float(middle) if middle else None
         except ValueError:
-            exponent = 0.0
+            raise self.refusal("random_distribution", allowed) from None
+        if not math.isfinite(exponent) or (center is not None and not 0 <= center <= 1):
+            raise self.refusal("random_distribution", allowed)
+        if kind == "normal":
+            if not 0 < exponent <= 100:
+                raise self.refusal("random_distribution", allowed)
+            return 0.0, 0.0, exponent, center, (), False
         if exponent <= 0.0 or exponent == 1.0 or (kind == "pareto" and exponent > 1.0):
-            raise self._refuse("random_distribution", "zipf: with a number above 0 but 1, pareto: with one below 1")
-        return (exponent, 0.0, ()) if kind == "zipf" else (0.0, exponent, ())
+            raise self.refusal("random_distribution", allowed)
+        theta, h = (exponent, 0.0) if kind == "zipf" else (0.0, exponent)
+        return theta, h, 0.0, center, (), False
 
-    def _service(self) -> int:
-        text, place = self._text("file_service_type", "roundrobin:1")
-        kind, _, count = text.partition(":")
+    def _service(self) -> tuple[int, bool]:
+        """I/Os on a file before the next, and whether that is drawn."""
+        option = self.option("file_service_type", "roundrobin:1")
+        kind, _, count = option.value.partition(":")
         if kind == "sequential":
-            return 1 << 62
-        if kind != "roundrobin":
-            raise self._refuse("file_service_type", "roundrobin and sequential")
-        return fio_values.number(count, place) if count else 1
+            return _WHOLE_FILE, False
+        if kind not in ("roundrobin", "random"):
+            raise self.refusal("file_service_type", "roundrobin, random and sequential")
+        return (fio_values.number(count, option.place, _WHOLE_FILE) or 1) if count else 1, kind == "random"

@@ -8,38 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .fio_job import FioJob, JobFile, Part
-from .fio_random import (
-    DEFAULT_RANDSEED,
-    Generator,
-    Pareto,
-    Seed,
-    Tausworthe,
-    Tausworthe64,
-    Zipf,
-    file_seed,
-    job_seeds,
-)
-from .fio_random_map import RandomMap
+from .fio_job import FioJob
+from .fio_places import READ, TRIM, WRITE, Position, RandomPlaces
+from .fio_random import DEFAULT_RANDSEED, Generator, Seed, Tausworthe, Tausworthe64, job_seeds
 from .operation import Kind, Operation
 
-READ, WRITE = 0, 1
-
-
-class _Position:
-    """Where a job is in one of its files."""
-
-    __slots__ = ("done", "file", "io_size", "last", "last_start", "map", "opened", "skewed")
-
-    def __init__(self, file: JobFile, io_size: int, start: int) -> None:
-        self.file = file
-        self.io_size = io_size
-        self.last = [start, start]
-        self.last_start = [-1, -1]
-        self.map: RandomMap | None = None
-        self.skewed: Zipf | Pareto | None = None
-        self.opened = False
-        self.done = False
+_KINDS = (Kind.READ, Kind.WRITE, Kind.TRIM)
 
 
 class FioOffsets:
@@ -49,109 +23,115 @@ class FioOffsets:
     ----------
     job
         The job.
+
+    Attributes
+    ----------
+    turn
+        Of a mixed job with a rate limit: gets the direction of the next I/O, and returns that or the other one,
+        whichever is due before.
     """
 
     __slots__ = (
         "_bytes",
+        "_count",
         "_direction_random",
         "_every_left",
+        "_file_random",
         "_files",
         "_issued",
         "_job",
         "_last_offset",
-        "_last_was_write",
+        "_last_was_sync",
         "_mixed",
-        "_next_block",
         "_next_file",
-        "_offset_random",
+        "_places",
         "_sequential_random",
         "_served",
         "_served_left",
         "_size_random",
         "_switch_at",
-        "_zone_ends",
-        "_zone_random",
+        "_units",
+        "turn",
     )
 
     def __init__(self, job: FioJob) -> None:
         self._job = job
-        part = job.size // len(job.files)
-        self._files = [_Position(file, min(part, file.size - job.offset), job.offset) for file in job.files]
-        smallest = min(sizes.least for sizes in job.sizes)
-        skewed = bool(job.theta or job.h)
-        seeds = self._seed_generators()
-        for position in self._files:
-            blocks = -(-min(position.io_size, position.file.size) // smallest)
-            if skewed:
-                named = file_seed(position.file.name, job.thread_number)
-                seed = named if self._repeats else seeds[Seed.OFFSET]
-                position.skewed = Zipf(blocks, job.theta, seed) if job.theta else Pareto(blocks, job.h, seed)
-            elif job.random and not job.norandommap:
-                position.map = RandomMap(blocks)
-        self._zone_ends = _zone_table(job.zones)
-        self._next_block: Callable[[_Position, int], int | None] = (
-            self._skewed_block if skewed else self._zoned_block if job.zones else self._uniform_block
-        )
+        self._units = job.units
+        share = job.size // len(job.files)
+        self._files = [
+            Position(each, min(each.part or share, each.size - job.offset), job.offset) for each in job.files
+        ]
+        self._places = RandomPlaces(job, self._files, self._seeds(), self._repeats)
+        self._seed_generators()
         self._mixed = READ
         self._switch_at = 0
-        self._issued = [0, 0]
+        self._issued = [0, 0, 0]
         self._bytes = 0
+        self._count = 0
         self._last_offset = 0
-        self._last_was_write = False
+        self._last_was_sync = False
         self._every_left = 1
         self._next_file = 0
-        self._served: _Position | None = None
+        self._served: Position | None = None
         self._served_left = 0
+        self.turn: Callable[[int], int] | None = None
 
     @property
     def _repeats(self) -> bool:
         return self._job.randrepeat and self._job.randseed is None
 
-    def _seed_generators(self) -> list[int]:
+    def _seeds(self) -> list[int]:
         job = self._job
-        seeds = job_seeds(job.randseed or DEFAULT_RANDSEED, job.thread_number, job.randrepeat)
+        return job_seeds(job.randseed or DEFAULT_RANDSEED, job.thread_number, job.randrepeat, job.allrandrepeat)
+
+    def _seed_generators(self) -> None:
+        job, seeds = self._job, self._seeds()
         wide: type[Generator] = Tausworthe64 if job.random_generator == "tausworthe64" else Tausworthe
-        self._size_random: list[Generator] = [wide(seeds[Seed.READ_SIZE]), wide(seeds[Seed.WRITE_SIZE])]
-        self._offset_random: Generator = wide(seeds[Seed.OFFSET])
+        self._size_random: list[Generator] = [
+            wide(seeds[seed]) for seed in (Seed.READ_SIZE, Seed.WRITE_SIZE, Seed.TRIM_SIZE)
+        ]
+        self._places.seed(wide(seeds[Seed.OFFSET]), Tausworthe(seeds[Seed.ZONE]))
+        self._file_random: Generator = wide(seeds[Seed.FILE])
         self._direction_random = Tausworthe(seeds[Seed.DIRECTION])
-        self._zone_random = Tausworthe(seeds[Seed.ZONE])
-        self._sequential_random = [Tausworthe(seeds[Seed.SEQUENTIAL]) for _ in (READ, WRITE)]
-        return seeds
+        self._sequential_random = [Tausworthe(seeds[Seed.SEQUENTIAL]) for _ in _KINDS]
 
     def operations(self) -> Iterator[Operation]:
         """All it does, in order; without end if the job is `time_based`."""
         job = self._job
         limit = job.io_size or job.size
-        largest = max(job.sizes[op].most for op, used in ((READ, job.reads), (WRITE, job.writes)) if used)
+        loops = job.loops
         while True:
             before = self._bytes
-            yield from self._pass(limit)
+            self._count = 0
+            loops -= 1
+            yield from self._pass(limit * job.loops)
             for position in self._files:
                 if position.opened:
                     position.opened = False
                     yield Operation(Kind.CLOSE, position.file.name)
-            if self._bytes == before or not job.io_size or limit - self._bytes < largest:
+            if self._bytes == before or self._enough:
+                return
+            if not job.time_based and loops <= 0 and (not job.io_size or limit - self._bytes < job.largest):
                 return
             self._begin_again()
 
+    @property
+    def _enough(self) -> bool:
+        return bool(self._job.number_ios) and self._count >= self._job.number_ios * self._job.loops
+
     def _begin_again(self) -> None:
-        """fio's clear_io_state: an `io_size` beyond `size` needs more than one pass over the files."""
+        """fio's clear_io_state: an `io_size` beyond `size`, or `loops`, need more than one pass over the files."""
         for position in self._files:
             position.done = False
-            self._rewind(position)
+            position.rewind(self._job.offset)
         self._switch_at = 0
         self._served = None
         if self._repeats:
             self._seed_generators()
 
-    def _rewind(self, position: _Position) -> None:
-        position.last[:] = [self._job.offset, self._job.offset]
-        position.last_start[:] = [-1, -1]
-        if position.map is not None:
-            position.map.clear()
-
     def _pass(self, limit: int) -> Iterator[Operation]:
-        while self._bytes < limit or self._job.time_based:
+        job = self._job
+        while (self._bytes < limit or job.time_based) and not self._enough:
             position = self._file()
             if position is None:
                 if all(each.done for each in self._files):
@@ -162,10 +142,10 @@ class FioOffsets:
                 yield Operation(Kind.OPEN, position.file.name, flags=self._flags())
             sync = self._sync_due()
             if sync is not None:
-                self._last_was_write = False
+                self._last_was_sync = True
                 yield Operation(sync, position.file.name, self._last_offset)
                 continue
-            op = self._direction()
+            op = self._direction(position)
             found = self._place(position, op)
             if found is None:
                 position.done = True
@@ -176,15 +156,16 @@ class FioOffsets:
             position.last_start[op] = offset
             position.last[op] = offset + size
             self._issued[op] += 1
-            self._bytes += size
+            self._count += 1
+            self._bytes += size if op != TRIM or not job.trim_before else 0
             self._last_offset = offset
-            self._last_was_write = op == WRITE
-            yield Operation(Kind.WRITE if op else Kind.READ, position.file.name, offset, size, size)
+            self._last_was_sync = False
+            yield Operation(_KINDS[op], position.file.name, offset, size, size)
 
     def _flags(self) -> str:
         return "O_RDWR|O_CREAT" if self._job.writes else "O_RDONLY"
 
-    def _file(self) -> _Position | None:
+    def _file(self) -> Position | None:
         """The file whose turn it is; None if it has to be asked again, or there is none."""
         served = self._served
         if served is not None and served.opened and self._served_left:
@@ -193,8 +174,11 @@ class FioOffsets:
         files = self._files
         most = self._job.openfiles or len(files)
         for _ in files:
-            position = files[self._next_file]
-            self._next_file = (self._next_file + 1) % len(files)
+            if self._job.file_random:
+                position = files[self._file_random.below(len(files))]
+            else:
+                position = files[self._next_file]
+                self._next_file = (self._next_file + 1) % len(files)
             if position.done:
                 continue
             if not position.opened and sum(each.opened for each in files) >= most:
@@ -206,7 +190,7 @@ class FioOffsets:
 
     def _sync_due(self) -> Kind | None:
         job, writes = self._job, self._issued[WRITE]
-        if not self._last_was_write:
+        if self._last_was_sync or not writes:
             return None
         if job.fsync and writes % job.fsync == 0:
             return Kind.FSYNC
@@ -214,8 +198,12 @@ class FioOffsets:
             return Kind.FDATASYNC
         return None
 
-    def _direction(self) -> int:
+    def _direction(self, position: Position) -> int:
         job = self._job
+        if job.trims:
+            if not job.writes:
+                return TRIM
+            return TRIM if position.last_start[WRITE] == position.last_start[TRIM] else WRITE
         if not (job.reads and job.writes):
             return READ if job.reads else WRITE
         if self._issued[self._mixed] >= self._switch_at:
@@ -224,11 +212,13 @@ class FioOffsets:
                 other = job.rwmixread if self._mixed == WRITE else 100 - job.rwmixread
                 self._switch_at = self._issued[self._mixed] * other // 100
             self._mixed = op
-        return self._mixed
+        return self._mixed if self.turn is None else self.turn(self._mixed)
 
-    def _place(self, position: _Position, op: int) -> tuple[int, int] | None:
+    def _place(self, position: Position, op: int) -> tuple[int, int] | None:
         """Offset and size of the next I/O; None if the file has no more."""
         job = self._job
+        if op == WRITE and job.trim_before:
+            return position.last_start[TRIM], position.last[TRIM] - position.last_start[TRIM]
         hit = True
         if job.every:
             self._every_left -= 1
@@ -243,30 +233,34 @@ class FioOffsets:
             inside = self._next_in_sequence(position, op)
         else:
             inside = None
-            if not hit or not self._is_random(op):
+            marks = hit and self._is_random(op)
+            if not marks:
                 inside = self._next_in_sequence(position, op)
             if inside is None:
-                marks = hit
-                block = self._random_block(position, op)
-                inside = None if block is None else block * job.sizes[op].least
+                block = self._places.block(position, op)
+                inside = None if block is None else block * self._units[op]
         if inside is None or inside >= position.io_size:
             return None
         offset = inside + job.offset
         if offset >= position.file.size:
             return None
-        size = self._next_size(position, op, inside)
+        size = self._next_size(position, self._sized_as(op, marks), inside)
         if not size or offset + size > position.file.size:
             return None
         if marks and position.map is not None:
-            least = job.sizes[op].least
-            size = min(size, position.map.take(inside // least, -(-size // least)) * least)
+            unit = job.sizes[op].least
+            size = min(size, position.map.take(inside // unit, -(-size // unit)) * unit)
         return offset, size
+
+    def _sized_as(self, op: int, random: bool) -> int:
+        """The direction whose sizes an I/O has."""
+        return op if not self._job.sizes_by_order else WRITE if random else READ
 
     def _is_random(self, op: int) -> bool:
         percent = self._job.percentage_random[op]
         return percent == 100 or self._sequential_random[op].percent() <= percent
 
-    def _next_in_sequence(self, position: _Position, op: int) -> int | None:
+    def _next_in_sequence(self, position: Position, op: int) -> int | None:
         job, last, size = self._job, position.last, position.file.size
         mixed_again = job.reads and job.writes and job.io_size > job.size
         if last[op] >= position.io_size + job.offset and (job.time_based or mixed_again):
@@ -282,34 +276,7 @@ class FioOffsets:
                 inside = job.offset if job.skip > 0 else min(size, position.io_size) + job.skip
         return inside
 
-    def _random_block(self, position: _Position, op: int) -> int | None:
-        block = self._next_block(position, op)
-        if block is None and self._job.time_based:
-            self._rewind(position)
-            block = self._next_block(position, op)
-        return block
-
-    def _blocks(self, position: _Position, op: int) -> int:
-        return min(position.io_size, position.file.size) // self._job.sizes[op].least
-
-    def _uniform_block(self, position: _Position, op: int) -> int | None:
-        return self._block_below(position, self._blocks(position, op))
-
-    def _block_below(self, position: _Position, blocks: int) -> int | None:
-        block = self._offset_random.below(blocks)
-        return block if position.map is None else position.map.free_from(block)
-
-    def _skewed_block(self, position: _Position, op: int) -> int | None:
-        assert position.skewed is not None
-        return position.skewed.draw()
-
-    def _zoned_block(self, position: _Position, op: int) -> int | None:
-        start, end = self._zone_ends[self._zone_random.percent() - 1]
-        blocks = self._blocks(position, op)
-        inside = self._block_below(position, blocks * (end - start) // 100)
-        return None if inside is None else inside + start * blocks // 100
-
-    def _next_size(self, position: _Position, op: int, inside: int) -> int:
+    def _next_size(self, position: Position, op: int, inside: int) -> int:
         sizes = self._job.sizes[op]
         if sizes.least == sizes.most:
             return sizes.least
@@ -329,27 +296,25 @@ class FioOffsets:
                         break
             else:
                 size = sizes.least + int(sizes.most * (drawn / generator.span))
-            size = min(size - size % sizes.least, sizes.most)
+            if not self._job.unaligned:
+                size -= size % sizes.least
+            size = min(size, sizes.most)
             if size <= room:
                 return size
 
 
-def _zone_table(zones: tuple[Part, ...]) -> list[tuple[int, int]]:
-    """For each percent of the accesses, start and end of its zone in percent of the file."""
-    table = []
-    start = 0
-    for zone in zones:
-        table += [(start, start + zone.value)] * zone.percent
-        start += zone.value
-    return table
-
-
 def iolog(operations: Iterator[Operation]) -> Iterator[str]:
     """The lines of fio's log of I/Os without their times ("f1 read 0 4096")."""
-    names = {Kind.FDATASYNC: "datasync", Kind.FSYNC: "sync"}
     for operation in operations:
-        kind = operation.kind
-        if kind in (Kind.OPEN, Kind.CLOSE):
-            yield f"{operation.file} {kind.value}"
-        else:
-            yield f"{operation.file} {names.get(kind, kind.value)} {operation.offset} {operation.size}"
+        yield iolog_line(operation)
+
+
+_NAMES = {Kind.FDATASYNC: "datasync", Kind.FSYNC: "sync"}
+
+
+def iolog_line(operation: Operation) -> str:
+    """One of them."""
+    kind = operation.kind
+    if kind in (Kind.OPEN, Kind.CLOSE):
+        return f"{operation.file} {kind.value}"
+    return f"{operation.file} {_NAMES.get(kind, kind.value)} {operation.offset} {operation.size}"

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import math
 from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
 
 _MASK32 = 0xFFFFFFFF
 _MASK64 = 0xFFFFFFFFFFFFFFFF
@@ -18,6 +21,7 @@ _OFFSET_SEED = 0xB1899BED
 _HASH_FACTOR = 0x61C8864680B583EB
 _HASH_START = 0x61C88647
 _ZIPF_TERMS = 10_000_000
+_TERMS_AT_ONCE = 1 << 18
 
 DEFAULT_RANDSEED = 0x89
 """``randseed`` unless a job says another."""
@@ -28,20 +32,33 @@ class Seed(IntEnum):
 
     READ_SIZE = 0
     WRITE_SIZE = 1
+    TRIM_SIZE = 2
     DIRECTION = 4
+    FILE = 5
     OFFSET = 6
+    FILE_SIZE = 7
     SEQUENTIAL = 10
+    START_DELAY = 13
+    POISSON_READ = 15
     ZONE = 16
+    POISSON_WRITE = 17
+    POISSON_TRIM = 18
 
 
 _SEEDS = max(Seed) + 1
 
 
-def job_seeds(randseed: int, thread_number: int, repeat: bool = True) -> list[int]:
+def job_seeds(randseed: int, thread_number: int, repeat: bool = True, all_repeat: bool = False) -> list[int]:
     """The seeds of a job, indexed by :class:`Seed`.
 
-    With `repeat` (``randrepeat``, the default) the offsets of the n-th job are the same whatever ``randseed`` is.
+    With `repeat` (``randrepeat``, the default) the offsets of the n-th job are the same whatever ``randseed`` is, and
+    with `all_repeat` (``allrandrepeat``) all other numbers are, too.
     """
+    if all_repeat:
+        return [
+            _OFFSET_SEED * thread_number + (0 if repeat and index == Seed.OFFSET else index) & _MASK64
+            for index in range(_SEEDS)
+        ]
     seed = randseed
     for _ in range(4):
         seed = seed * _SEED_STEP & _MASK64
@@ -140,18 +157,18 @@ class Zipf:
         Exponent; not 1.
     seed
         See :func:`file_seed`.
+    center
+        Where the most popular block is (0 to 1); drawn unless given.
     """
 
     __slots__ = ("_alpha", "_blocks", "_eta", "_random", "_second", "_shift", "_zeta")
 
-    def __init__(self, blocks: int, theta: float, seed: int) -> None:
+    def __init__(self, blocks: int, theta: float, seed: int, center: float | None = None) -> None:
         self._blocks = blocks
         self._random = Tausworthe(seed)
-        self._shift = self._random.draw()
-        zeta = 0.0
-        for rank in range(1, min(blocks, _ZIPF_TERMS) + 1):
-            zeta += (1.0 / rank) ** theta
-        self._zeta = zeta
+        drawn = self._random.draw()
+        self._shift = drawn if center is None else int(blocks * center)
+        zeta = self._zeta = _zeta(min(blocks, _ZIPF_TERMS), theta)
         self._second = 1.0 + 0.5**theta
         self._alpha = 1.0 / (1.0 - theta)
         self._eta = (1.0 - (2.0 / blocks) ** (1.0 - theta)) / (1.0 - self._second / zeta)
@@ -169,21 +186,59 @@ class Zipf:
         return _scattered(rank, self._shift, self._blocks)
 
 
+@lru_cache(maxsize=16)
+def _zeta(terms: int, theta: float) -> float:
+    """The sum of 1 / k^theta over so many terms, added one after the other as fio does."""
+    total = 0.0
+    for start in range(1, terms + 1, _TERMS_AT_ONCE):
+        parts = (1.0 / np.arange(start, min(terms + 1, start + _TERMS_AT_ONCE), dtype=np.float64)) ** theta
+        parts[0] += total
+        total = float(np.cumsum(parts)[-1])
+    return total
+
+
 class Pareto:
     """Blocks by Pareto's law: a share 1 - h of the accesses goes to a share h of the blocks, which a hash scatters."""
 
     __slots__ = ("_blocks", "_power", "_random", "_shift")
 
-    def __init__(self, blocks: int, h: float, seed: int) -> None:
+    def __init__(self, blocks: int, h: float, seed: int, center: float | None = None) -> None:
         self._blocks = blocks
         self._random = Tausworthe(seed)
-        self._shift = self._random.draw()
+        drawn = self._random.draw()
+        self._shift = drawn if center is None else int(blocks * center)
         self._power = math.log(h) / math.log(1.0 - h)
 
     def draw(self) -> int:
         """The next block."""
         uniform = self._random.draw() / _MASK32
         return _scattered(int((self._blocks - 1) * uniform**self._power), self._shift, self._blocks)
+
+
+class Normal:
+    """Blocks by the normal distribution: the mean of 12 uniform numbers, moved within the deviation, and hashed."""
+
+    __slots__ = ("_blocks", "_deviation", "_random", "_shift")
+
+    _NUMBERS = 12
+
+    def __init__(self, blocks: int, deviation: float, seed: int, center: float | None = None) -> None:
+        self._blocks = blocks
+        self._random = Tausworthe(seed)
+        self._deviation = min(math.ceil(blocks * deviation / 100.0), blocks // 2)
+        self._shift = 0 if center is None else int(blocks * (center - 0.5))
+
+    def draw(self) -> int:
+        """The next block."""
+        random, blocks, numbers = self._random, self._blocks, self._NUMBERS
+        total = sum(random.draw() % (blocks + 1) for _ in range(numbers))
+        place = (total + numbers - 1) // numbers
+        if self._deviation:
+            moved = int(self._deviation * (random.draw() / random.span)) - self._deviation // 2
+            while not 0 <= moved + place < blocks:
+                moved = int(moved / 2)
+            place += moved
+        return ((place * _HASH_FACTOR & _MASK64) + self._shift & _MASK64) % blocks
 
 
 def file_seed(name: str, thread_number: int) -> int:

@@ -28,6 +28,8 @@ class Kind(StrEnum):
     SEEK = "lseek"
     FSYNC = "fsync"
     FDATASYNC = "fdatasync"
+    TRIM = "trim"
+    """Tell the device that these bytes hold nothing any more (BLKDISCARD, FALLOC_FL_PUNCH_HOLE)."""
     SYNC = "sync"
     UNLINK = "unlink"
     MKDIR = "mkdir"

@@ -43,6 +43,12 @@ def test_dd_moves_blocks_and_the_rest() -> None:
     assert system_calls(written)["write[576]"] == 1
     assert "fsync" not in system_calls(written)
     assert system_calls(file_io.dd_write("f", 4096, 512, fsync=True))["fsync"] == 1
+    assert system_calls(file_io.dd_write("f", 4096, 512, conv="fdatasync"))["fdatasync"] == 1
+    assert system_calls(file_io.dd_write("f", 4096, 512, oflag="sync"))["fsync"] == 8
+    assert system_calls(file_io.dd_write("f", 4096, 512, conv="fsync", oflag="dsync")) == {
+        **system_calls(file_io.dd_write("f", 4096, 512, fsync=True)),
+        "fdatasync": 8,
+    }
     read = system_calls(file_io.dd_read("f", 8192, 4096))
     assert read["read[4096]"] == read["write[4096]"] == 2
     assert read["read[0]"] == 1

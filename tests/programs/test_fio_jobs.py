@@ -7,7 +7,8 @@ import pytest
 from raidsim.model.errors import InputError
 from raidsim.model.programs import fio_values
 from raidsim.model.programs.fio_job import FioJob, JobFile, Part, Sizes
-from raidsim.model.programs.fio_jobs import jobs, sections
+from raidsim.model.programs.fio_jobs import jobs
+from raidsim.model.programs.fio_sections import sections
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -29,17 +30,19 @@ def test_global_sections_hold_for_the_jobs_after_them() -> None:
 
 
 def test_clones_lie_one_after_the_other() -> None:
-    """Protects numjobs and offset_increment, which number the job after them, too."""
+    """Protects numjobs and offset_increment: fio numbers the clones from the last, and goes on after them."""
     found = read("[a]\nnumjobs=3\noffset_increment=1m\nsize=1m\n[b]\nsize=1m\n")
-    assert [each.offset for each in found] == [0, MIB, 2 * MIB, 0]
+    assert [each.offset for each in found] == [0, 2 * MIB, MIB, 0]
     assert [each.thread_number for each in found] == [1, 2, 3, 4]
-    assert [each.files[0].name for each in found] == ["a.0.0", "a.1.0", "a.2.0", "b.0.0"]
+    assert [each.files[0].name for each in found] == ["a.0.0", "a.2.0", "a.1.0", "b.0.0"]
 
 
 def test_files_are_named_or_made() -> None:
     """Protects names: given ones, several, and those of the job, in a directory."""
     (given,) = read("[a]\nfilename=x:y\ndirectory=/d\nsize=2m\n")
     assert given.files == (JobFile("/d/x", MIB), JobFile("/d/y", MIB))
+    formed = read("[a]\nnumjobs=2\nfilename_format=$jobname-$jobnum-$filenum\ndirectory=/d:/e\nsize=1m\n")
+    assert [each.files[0].name for each in formed] == ["/d/a-0-0", "/e/a-1-0"]
     (made,) = read("[a]\nnrfiles=2\nsize=2m\n")
     assert [each.name for each in made.files] == ["a.0.0", "a.0.1"]
 
@@ -63,7 +66,7 @@ def test_every_option_gets_to_the_job() -> None:
     """Protects the reading of options."""
     (found,) = read(
         "[a]\nrw=randrw:8\nsize=8m\nio_size=16m\nbs=4k,8k\nrwmixwrite=20\nrandseed=5\nrandrepeat=0\n"
-        "random_generator=tausworthe64\nnorandommap\npercentage_random=30,40\nrw_sequencer=identical\ntime_based\n"
+        "random_generator=tausworthe64\nnorandommap\npercentage_random=30,40\nrw_sequencer=identical\ntime_based\nruntime=1\n"
         "fsync=3\nfdatasync=4\nopenfiles=2\nnrfiles=4\nfile_service_type=sequential\niodepth=16\n"
     )
     assert found == FioJob(
@@ -71,13 +74,13 @@ def test_every_option_gets_to_the_job() -> None:
         reads=True,
         writes=True,
         random=True,
-        sizes=(Sizes(4 * KIB, 4 * KIB), Sizes(8 * KIB, 8 * KIB)),
+        sizes=(Sizes(4 * KIB, 4 * KIB), Sizes(8 * KIB, 8 * KIB), Sizes(8 * KIB, 8 * KIB)),
         size=8 * MIB,
         io_size=16 * MIB,
         every=8,
         identical=True,
         rwmixread=80,
-        percentage_random=(30, 40),
+        percentage_random=(30, 40, 40),
         randseed=5,
         randrepeat=False,
         random_generator="tausworthe64",
@@ -101,7 +104,7 @@ def test_units(text: str, size: int) -> None:
 
 def test_splits_are_completed_and_sorted() -> None:
     """Protects bssplit: sizes without a share get what is left, and fio draws in the order of shares."""
-    found, _ = fio_values.split_sizes("64k/50:4k:8k", "x")
+    found, _, _ = fio_values.split_sizes("64k/50:4k:8k", "x")
     assert found == Sizes(4 * KIB, 64 * KIB, (Part(4 * KIB, 25), Part(8 * KIB, 25), Part(64 * KIB, 50)))
 
 
@@ -121,16 +124,18 @@ def test_distributions() -> None:
         ("[a\nsize=1m\n", "a.fio, line 1: found '[a'"),
         ("[a]\nsize=x\n", "a.fio, line 2, size: found 'x'; allowed: a number of bytes"),
         ("[a]\nrw=read\n", "job a, size: it is missing; required"),
-        ("[a]\nzonemode=zbd\nsize=1m\n", "a.fio, line 2, zonemode: this option is not modelled"),
-        ("[a]\nrw=trim\nsize=1m\n", "a.fio, line 2, rw: found 'trim'"),
+        ("[a]\nzonemode=zbd\nsize=1m\n", "a.fio, line 2, zonemode: it cannot be simulated: zones are not modelled"),
+        ("[a]\nrw=swim\nsize=1m\n", "a.fio, line 2, rw: found 'swim'"),
+        ("[a]\nblocksizes=1k\nsize=1m\n", "a.fio, line 2: unknown option 'blocksizes'; did you mean 'blocksize'?"),
+        ("[a]\nbs=\nsize=1m\n", "a.fio, line 2, bs: found no value"),
         ("[a]\nsize=1m\nbs=0\n", "a.fio, line 3, bs: found '0'"),
         ("[a]\nsize=1m\nbs=8k-4k\n", "found '8k-4k'"),
         ("[a]\nsize=1m\nbssplit=4k/50:8k/40\n", "add up to 90"),
         ("[a]\nsize=1m\nrandom_generator=lfsr\n", "found 'lfsr'; allowed: tausworthe, tausworthe64"),
         ("[a]\nsize=1m\nrandom_distribution=zipf:1\n", "found 'zipf:1'"),
-        ("[a]\nsize=1m\nrandom_distribution=normal:5\n", "found 'normal:5'"),
+        ("[a]\nsize=1m\nrandom_distribution=normal:500\n", "found 'normal:500'"),
         ("[a]\nsize=1m\nrandom_distribution=zoned:50/50\n", "the accesses of '50/50' add up to 50 %"),
-        ("[a]\nsize=1m\nfile_service_type=random\n", "found 'random'"),
+        ("[a]\nsize=1m\nfile_service_type=zipf\n", "found 'zipf'"),
         ("[a]\nsize=1m\nnumjobs=-1\n", "found '-1'; allowed: a whole number"),
         ("[a]\nsize=1m\ntime_based=yes\n", "found 'yes'; allowed: 0 or 1"),
         ("[a]\nsize=${S}\n", "a.fio, line 2: the variable S is not set"),

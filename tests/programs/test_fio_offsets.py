@@ -21,7 +21,7 @@ BLOCK = Sizes(4 * KIB, 4 * KIB)
 def job(**changes: Any) -> FioJob:
     """A job that reads 1 MiB in random order, with changes."""
     files = (JobFile("f", changes.get("size", MIB)),)
-    base = FioJob(files, reads=True, writes=False, random=True, sizes=(BLOCK, BLOCK), size=MIB)
+    base = FioJob(files, reads=True, writes=False, random=True, sizes=(BLOCK, BLOCK, BLOCK), size=MIB)
     return replace(base, **changes)
 
 
@@ -85,7 +85,7 @@ def test_sequential_reads_and_writes_have_places_of_their_own() -> None:
 
 def test_some_of_a_random_job_may_be_sequential() -> None:
     """Protects ``percentage_random=30``: seven of ten continue."""
-    made = job(norandommap=True, percentage_random=(30, 30), size=4 * MIB, io_size=4 * MIB)
+    made = job(norandommap=True, percentage_random=(30, 30, 30), size=4 * MIB, io_size=4 * MIB)
     offsets = [each.offset for each in moves(made)]
     continued = sum(later == before + 4 * KIB for before, later in pairwise(offsets))
     assert continued / len(offsets) == pytest.approx(0.7, abs=0.06)
@@ -94,12 +94,12 @@ def test_some_of_a_random_job_may_be_sequential() -> None:
 def test_sizes_come_in_their_shares_and_fit_the_map() -> None:
     """Protects ``bssplit``: every byte once, the small size most often."""
     sizes = Sizes(4 * KIB, 16 * KIB, (Part(16 * KIB, 20), Part(4 * KIB, 80)))
-    found = moves(job(sizes=(sizes, sizes), size=4 * MIB))
+    found = moves(job(sizes=(sizes, sizes, sizes), size=4 * MIB))
     assert sum(each.size for each in found) == 4 * MIB
     assert len({each.offset for each in found}) == len(found)
     hits = Counter(each.size for each in found)
     assert hits[4 * KIB] > 2 * hits[16 * KIB] > 0
-    free = moves(job(sizes=(sizes, sizes), size=4 * MIB, norandommap=True, io_size=4 * MIB))
+    free = moves(job(sizes=(sizes, sizes, sizes), size=4 * MIB, norandommap=True, io_size=4 * MIB))
     share = sum(each.size == 4 * KIB for each in free) / len(free)
     assert share == pytest.approx(0.8, abs=0.04), "the counter-test: without the map nothing is cut"
 
@@ -107,7 +107,7 @@ def test_sizes_come_in_their_shares_and_fit_the_map() -> None:
 def test_a_range_of_sizes_stays_within_it() -> None:
     """Protects ``bsrange``: multiples of the smallest, none beyond the largest."""
     sizes = Sizes(4 * KIB, 16 * KIB)
-    found = {each.size for each in moves(job(sizes=(sizes, sizes), norandommap=True, io_size=MIB))}
+    found = {each.size for each in moves(job(sizes=(sizes, sizes, sizes), norandommap=True, io_size=MIB))}
     assert found == {4 * KIB, 8 * KIB, 12 * KIB, 16 * KIB}
 
 

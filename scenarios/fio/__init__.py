@@ -1,0 +1,1 @@
+"""Jobs of fio on the model."""

@@ -1,0 +1,284 @@
+"""Where the files of a fio job lie on the machine of a scenario.
+
+``/dev/NAME`` is the device of that name. Any other name is a file on the scenario's file system, if it has one mounted
+there; without one the file is laid out in one piece on the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from posixpath import normpath
+from typing import Any
+
+from ...model.errors import FileSystemFull, InputError
+from ...model.fio_files import CachedFile, DirectFile, FioFile
+from ...model.page_cache import PageCache
+from ...model.paged_file import PagedFile
+from ...model.process import Mount
+from ...model.quantities import format_size
+from ...model.readahead import PAGE
+from ..build import BuiltMachine
+from ..replay import target_of
+from ..scenario import Devices, ScenarioSpec
+from .plan import Plan
+
+_DEVICE = "/dev/"
+_ALIGN = 1 << 20
+"""Files laid out on a target begin at a multiple of this."""
+_NO_ADVICE = ("linux-2.4", "freebsd-")
+"""Kernels without posix_fadvise (Linux has it since 2.5.60, FreeBSD since 9.0)."""
+_NO_FLUSH = ("linux-2.", "freebsd-")
+"""Kernels whose fsync of a block device leaves its cache alone (Linux flushes it since 2.6.33, blkdev_fsync)."""
+
+
+class FileNames:
+    """What the names in a job file mean on a scenario.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    target
+        What ``--target`` names.
+
+    Attributes
+    ----------
+    notes
+        What was assumed.
+    """
+
+    def __init__(self, scenario: ScenarioSpec, target: str | None) -> None:
+        self._scenario = scenario
+        self._target = target
+        self._devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+        self.notes: list[str] = []
+        if target is not None:
+            target_of(scenario, target)
+
+    def device(self, name: str, place: str) -> str | None:
+        """The device that a name means; None if it is a file.
+
+        Raises
+        ------
+        InputError
+            If it is the name of a device that is not there.
+        """
+        if not name.startswith(_DEVICE):
+            return None
+        known = name.removeprefix(_DEVICE)
+        hidden = self._devices.hidden
+        if known in self._devices.names and known not in hidden:
+            return known
+        if self._target is not None:
+            note = f"{name} is {self._target}"
+            if note not in self.notes:
+                self.notes.append(note)
+            return self._target
+        seen = [each for each in self._devices.names if each not in hidden]
+        found = f"{name}, which is behind {hidden[known]}" if known in hidden else f"unknown device {name!r}"
+        allowed = f"allowed: {', '.join(_DEVICE + each for each in seen)}, or --target NAME for all others"
+        raise InputError(place, found, allowed)
+
+    def sizes(self, names: Sequence[tuple[str, str]]) -> dict[str, int]:
+        """Sizes of those names that are devices; each with its place for errors."""
+        found = {}
+        for name, place in names:
+            device = self.device(name, place)
+            if device is not None:
+                found[name] = self._devices.capacity(device)
+        return found
+
+    def mount_point(self, name: str) -> str | None:
+        """The file system that a file is on, by its mount point; None if it is on none."""
+        points = self._scenario.file_systems
+        if not name.startswith("/"):
+            return next(iter(points)) if len(points) == 1 else None
+        above = [point for point in points if point == "/" or name.startswith(point + "/")]
+        return max(above, key=len, default=None)
+
+    def real(self, name: str) -> str:
+        """One name for a file that has several: "f" and "/raid/f", if /raid is the only file system."""
+        point = self.mount_point(name)
+        return normpath(name if point is None or name.startswith("/") else f"{point}/{name}")
+
+    def target(self) -> str:
+        """What files without a file system are laid out on."""
+        return target_of(self._scenario, self._target)
+
+
+class FilePlaces:
+    """The files of all threads on a machine that has been built.
+
+    Parameters
+    ----------
+    machine
+        The machine.
+    names
+        What the names mean.
+    threads
+        Whose files they are.
+
+    Attributes
+    ----------
+    used
+        Devices with files on them, by name.
+    caches
+        Page caches of them, by the name of the device or of the mount point.
+    """
+
+    def __init__(self, machine: BuiltMachine, names: FileNames, threads: Sequence[Plan]) -> None:
+        self._machine = machine
+        self._names = names
+        self._scenario = machine.scenario
+        self._flushes = not machine.scenario.kernel.startswith(_NO_FLUSH)
+        self._advises = not machine.scenario.kernel.startswith(_NO_ADVICE)
+        self.used: dict[str, Any] = {}
+        self.caches: dict[str, PageCache] = {}
+        self._on: dict[str, str] = {}
+        self._mounts: dict[str, Mount] = {}
+        self._laid_out: dict[str, tuple[int, int]] = {}
+        self._paged: dict[str, tuple[PageCache, PagedFile, Any]] = {}
+        self._direct: dict[str, DirectFile] = {}
+        sizes: dict[str, int] = {}
+        for plan in threads:
+            for file in plan.job.files:
+                sizes[file.name] = max(sizes.get(file.name, 0), file.size)
+        self._lay_out(sizes)
+
+    def of(self, plan: Plan) -> dict[str, FioFile]:
+        """The files of a thread."""
+        found: dict[str, FioFile] = {}
+        for file in plan.job.files:
+            place = f"job {plan.name}, filename"
+            device = self._names.device(file.name, place)
+            if plan.timing.direct or plan.timing.kind == "null":
+                found[file.name] = self._direct_file(file.name, device)
+            else:
+                found[file.name] = self._cached_file(plan, file.name, device)
+            if plan.job.trims and plan.timing.kind != "null":
+                self._check_trims(found[file.name], plan)
+        return found
+
+    def direct_on(self, plan: Plan, device: str) -> bool:
+        """Whether a thread sends direct I/O to a device, by its name."""
+        if not plan.timing.direct or plan.timing.kind == "null":
+            return False
+        return any(self._on.get(file.name) == device for file in plan.job.files)
+
+    def caches_on(self, device: str) -> list[PageCache]:
+        """Page caches of a device and of file systems on it."""
+        mounted = self._scenario.file_systems
+        return [
+            cache
+            for name, cache in self.caches.items()
+            if name == device or (name in mounted and mounted[name].on == device)
+        ]
+
+    def _lay_out(self, sizes: Mapping[str, int]) -> None:
+        """Files that are no devices get their place."""
+        free: dict[str, int] = {}
+        on_target: list[str] = []
+        first: dict[str, str] = {}
+        largest: dict[str, int] = {}
+        for name, size in sizes.items():
+            real = self._names.real(name)
+            largest[real] = max(size, largest.get(real, 0))
+        for name in sizes:
+            if name.startswith(_DEVICE):
+                self._on[name] = self._names.device(name, name) or ""
+                continue
+            real = self._names.real(name)
+            size, same = largest[real], first.setdefault(real, name)
+            if same != name:
+                self._on[name] = self._on[same]
+                if same in self._paged:
+                    self._paged[name] = self._paged[same]
+                else:
+                    self._laid_out[name] = self._laid_out[same]
+                continue
+            point = self._names.mount_point(name)
+            if point is not None:
+                self._lay_out_on(point, name, size)
+                continue
+            target = self._on[name] = self._names.target()
+            start = free.get(target, 0)
+            capacity = self._device(target).capacity
+            if start + size > capacity:
+                found = f"files of {format_size(start + size)} on {target}"
+                raise InputError("size", found, f"allowed: up to {format_size(capacity)} in all")
+            free[target] = start + -(-size // _ALIGN) * _ALIGN
+            self._laid_out[name] = (start, size)
+            on_target.append(name)
+        if on_target:
+            target = self._names.target()
+            names = ", ".join(on_target[:4]) + (", ..." if len(on_target) > 4 else "")
+            self._names.notes.append(f"laid out in one piece each on {target}, which has no file system: {names}")
+
+    def _lay_out_on(self, point: str, name: str, size: int) -> None:
+        if point not in self._mounts:
+            self._mounts[point] = self._machine.mount(point)
+            on = self._scenario.file_systems[point].on
+            self.used.setdefault(on, self._machine.device(on))
+            self.caches[point] = self._mounts[point].cache
+        self._on[name] = self._scenario.file_systems[point].on
+        mount = self._mounts[point]
+        inside = name.removeprefix(point).lstrip("/") if name.startswith("/") else name.removeprefix("./")
+        try:
+            file = mount.file_system.place(inside, size)
+        except FileSystemFull as error:
+            raise InputError("size", str(error), "allowed: files that fit on the file system") from None
+        self._paged[name] = (mount.cache, file, mount.file_system)
+        if not name.startswith("/"):
+            note = f"relative names are files on {point}, the only file system"
+            if note not in self._names.notes:
+                self._names.notes.append(note)
+
+    def _device(self, name: str) -> Any:
+        if name not in self.used:
+            self.used[name] = self._machine.device(name)
+        return self.used[name]
+
+    def _direct_file(self, name: str, device: str | None) -> DirectFile:
+        if name not in self._direct:
+            if device is not None:
+                self._direct[name] = DirectFile(self._device(device), 0, flushes=self._flushes)
+            elif name in self._laid_out:
+                start, _ = self._laid_out[name]
+                self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)
+            else:
+                cache, file, _ = self._paged[name]
+                self._direct[name] = DirectFile(cache.device, None, file.extents.pieces, self._flushes)
+        return self._direct[name]
+
+    def _cached_file(self, plan: Plan, name: str, device: str | None) -> CachedFile:
+        if self._machine.front is not None:
+            allowed = "allowed: direct=1 where the drives are behind a network"
+            raise InputError(f"job {plan.name}, direct", "found buffered I/O", allowed)
+        if name not in self._paged:
+            on = device if device is not None else self._names.target()
+            if on not in self.caches:
+                self._device(on)
+                self.caches[on] = self._machine.device_cache(on)
+            cache = self.caches[on]
+            if device is not None:
+                self._paged[name] = (cache, cache.device_file, None)
+            else:
+                start, size = self._laid_out[name]
+                file = PagedFile(name, size)
+                file.extents.append(start, -(-size // PAGE) * PAGE)
+                self._paged[name] = (cache, file, None)
+        cache, file, system = self._paged[name]
+        advice = plan.timing.advice
+        if advice == "pattern":
+            advice = "random" if plan.job.random else "sequential"
+        told = advice if self._advises else "none"
+        return CachedFile(self._machine.host, cache, file, system, told, self._flushes)
+
+    @staticmethod
+    def _check_trims(file: FioFile, plan: Plan) -> None:
+        place = plan.section.options["rw"].place
+        if isinstance(file, CachedFile):
+            raise InputError(place, "trims with buffered I/O", "allowed: direct=1")
+        if file.trims is None:
+            found = f"trims on {file.device.name}, which takes none"
+            raise InputError(place, found, "allowed: a solid-state drive by itself")

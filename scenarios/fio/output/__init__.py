@@ -1,0 +1,1 @@
+"""What fio writes of a run: its JSON, its normal output, and its logs."""
