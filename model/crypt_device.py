@@ -15,6 +15,7 @@ from typing import Any
 
 from .engine import Engine
 from .errors import ModelError
+from .flush import flush
 from .host import Host
 from .request import READ, Request
 
@@ -131,6 +132,10 @@ class CryptDevice:
         self._urgent = self._busy > 0
         if hasattr(self.device, "unplug"):
             self.device.unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the caches below; see :mod:`raidsim.model.flush`."""
+        flush(self.device, done)
 
     def submit(self, request: Request) -> None:
         """Serve a request."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .recent import Recent
 from .signal import Signal
 
 
@@ -26,6 +27,11 @@ class DirtyLimits:
         The thresholds are looked at after as much has been dirtied, and after as much has been written back.
     counts_writeback
         Whether memory under write-back counts towards the limit (2.4.18: only what is still dirty).
+    balance
+        Whether writers are slowed from :attr:`freerun` on, so that they settle before the limit
+        (:mod:`raidsim.model.dirty_balance`).
+    pace
+        In a run of a fraction of the size the kernel's times are as much shorter.
     """
 
     flush_above: int
@@ -34,6 +40,18 @@ class DirtyLimits:
     duty: int = 6 << 20
     pass_bytes: int = 4 << 20
     counts_writeback: bool = True
+    balance: bool = False
+    pace: float = 1.0
+
+    @property
+    def freerun(self) -> int:
+        """From where on writers are slowed, if they are: the middle of the background threshold and the limit."""
+        return (self.flush_above + self.limit) // 2 if self.balance else self.limit
+
+    @property
+    def settled(self) -> int:
+        """How much is dirty while writers dirty more than the devices write."""
+        return (self.freerun + self.limit) // 2 if self.balance else self.limit
 
 
 class DirtyMemory:
@@ -43,14 +61,22 @@ class DirtyMemory:
     ----------
     limits
         The kernel's.
+
+    Attributes
+    ----------
+    dirty_bytes, writeback_bytes
+        Dirty and under write-back.
+    recent
+        What was written lately, for kernels that share dirty memory among devices by it.
     """
 
-    __slots__ = ("_flushers", "_since_look", "_throttled", "dirty_bytes", "limits", "writeback_bytes")
+    __slots__ = ("_flushers", "_since_look", "_throttled", "dirty_bytes", "limits", "recent", "writeback_bytes")
 
     def __init__(self, limits: DirtyLimits) -> None:
         self.limits = limits
         self.dirty_bytes = 0
         self.writeback_bytes = 0
+        self.recent = Recent()
         self._since_look = 0
         self._flushers: list[Signal] = []
         self._throttled: list[Signal] = []
@@ -79,11 +105,16 @@ class DirtyMemory:
                 signal.fire()
 
     @property
+    def counted(self) -> int:
+        """What counts towards the limit."""
+        return self.dirty_bytes + (self.writeback_bytes if self.limits.counts_writeback else 0)
+
+    @property
     def over_limit(self) -> bool:
-        """Whether writers have to wait."""
+        """Whether writers have to wait, or are slowed."""
         limits = self.limits
         counted = self.dirty_bytes + (self.writeback_bytes if limits.counts_writeback else 0)
-        return counted > limits.limit
+        return counted > (limits.freerun if limits.balance else limits.limit)
 
     def below_limit(self) -> Signal:
         """A signal that fires when writers may go on."""

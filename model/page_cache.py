@@ -14,6 +14,7 @@ from typing import Any
 from .account import QUANTUM_S, Account
 from .dirty_memory import DirtyMemory
 from .engine import Engine
+from .flush import flush
 from .host import Host
 from .latency_histogram import LatencyHistogram
 from .page_cache_settings import Mapper, PageCacheSettings
@@ -49,7 +50,6 @@ class PageCache(WriteBack):
 
     __slots__ = (
         "_dirty_files",
-        "_engine",
         "_make_read_ahead",
         "_syncing",
         "_turn_bytes",
@@ -70,8 +70,8 @@ class PageCache(WriteBack):
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
-        super().__init__(host, device, memory, settings.block_bytes, settings.task_plug)
-        self._engine = engine
+        bio_bytes = settings.bio_bytes or settings.block_bytes
+        super().__init__(engine, host, device, memory, bio_bytes, settings.task_plug)
         self.settings = settings
         self.pages = pages
         self._make_read_ahead = read_ahead
@@ -142,7 +142,8 @@ class PageCache(WriteBack):
     ) -> Generator[Any, Any, None]:
         """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads."""
         prices = self._host.prices
-        page_price = prices.page_s + max(1, PAGE // self.settings.block_bytes) * prices.bio_s
+        bios = PAGE / self.settings.bio_bytes if self.settings.bio_bytes else max(1, PAGE // self.settings.block_bytes)
+        page_price = prices.page_s + bios * prices.bio_s
         position = start
         while position < end:
             call_end = position - (position - start) % call_bytes + call_bytes
@@ -237,8 +238,8 @@ class PageCache(WriteBack):
                 waiting.remove(entry)
                 entry[2].fire()
 
-    def mark_dirty(self, file: PagedFile, start: int, end: int) -> None:
-        """[start, end) of `file` has been written in memory."""
+    def mark_dirty(self, file: PagedFile, start: int, end: int) -> int:
+        """[start, end) of `file` has been written in memory; returns how many bytes are newly dirty."""
         block = self.settings.block_bytes
         start -= start % block
         end += -end % block
@@ -247,7 +248,9 @@ class PageCache(WriteBack):
         if not file.dirty:
             file.dirtied_at = self._engine._now
             self._dirty_files[file] = None
-        self.memory.dirtied(file.dirty.add(start, end))
+        new = file.dirty.add(start, end)
+        self._dirtied(new)
+        return new
 
     def forget(self, file: PagedFile, start: int = 0) -> None:
         """The pages of `file` from `start` on are gone, dirty or not."""
@@ -255,7 +258,7 @@ class PageCache(WriteBack):
         file.pending.remove(start, 1 << 62)
         self.pages.forget(file, start)
         if dropped:
-            self.memory.dirty_bytes -= dropped
+            self._dropped(dropped)
             self.memory.written(0)
             if not file.dirty:
                 del self._dirty_files[file]
@@ -263,10 +266,10 @@ class PageCache(WriteBack):
     def is_dirty(self) -> bool:
         return bool(self._dirty_files)
 
-    def throttle(self, by: Account | None = None) -> Generator[Any, Any, None]:
+    def throttle(self, by: Account | None = None, dirtied: int = 0) -> Generator[Any, Any, None]:
         if by is not None and by.owed_s:
             yield self.pay(by)
-        yield from super().throttle(by)
+        yield from super().throttle(by, dirtied)
 
     def write_back(self, file: PagedFile, stream: int, by: Account | None = None) -> Generator[Any, Any, None]:
         """Write all dirty pages of `file`, and wait until none is on its way."""
@@ -304,6 +307,12 @@ class PageCache(WriteBack):
         """Write all dirty pages of the device's files, and wait for them."""
         yield from self.write_back_all(self._dirty_files, by.stream, by)
 
+    def flush_device(self) -> Signal:
+        """Flush the device's caches; the signal fires when that is over."""
+        done = Signal()
+        flush(self.device, done.fire)
+        return done
+
     def _old_pages(self) -> Generator[Any, Any, None]:
         """Write back what has been dirty for long (kupdate)."""
         while True:
@@ -328,13 +337,15 @@ class PageCache(WriteBack):
         file.cursor = end
         if file.extents.size < end:
             file.place(end)
-        size = file.dirty.remove(start, end)
+        size = left = file.dirty.remove(start, end)
         memory = self.memory
-        memory.dirty_bytes -= size
         for _, address, part in file.extents.pieces(start, end):
             file.writing_bytes += part
-            memory.writeback_bytes += part
+            left -= part
+            self._submitted(part)
             self.device.submit(Request(WRITE, address, part, self._write_done, stream, False, file))
+        if left:
+            self._dropped(left)
         self._turn_bytes += size
         if not file.dirty:
             del files[file]
@@ -348,7 +359,7 @@ class PageCache(WriteBack):
         self.latencies[WRITE].add(self._engine._now - request.submitted)
         file = request.parent
         file.writing_bytes -= request.size
-        self.memory.written(request.size)
+        self._reached(request.size)
         if file in self._syncing:
             if file.writing_bytes:
                 self.device.unplug()  # who waits for page after page unplugs each time (wait_on_buffer, sync_page)

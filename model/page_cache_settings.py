@@ -45,6 +45,8 @@ class PageCacheSettings:
     by_age
         Whether pages are written back in the order in which they became dirty (Linux 2.4: one list of dirty buffers):
         a page that is dirtied again at once has its turn after all that are dirty now, and not after a pass.
+    bio_bytes
+        Contiguous bytes for which the kernel makes one bio; 0: a block.
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -55,4 +57,5 @@ class PageCacheSettings:
     expire_s: float = EXPIRE_S
     look_s: float = LOOK_S
     by_age: bool = False
+    bio_bytes: int = 0
     task_plug: bool = False

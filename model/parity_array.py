@@ -20,6 +20,7 @@ from .parity_read import RowReader
 from .parity_resync import RowResync
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
+from .parity_workers import ParityWorkers
 from .parity_write import RowWriter
 from .request import READ, Device, Request
 from .stripe_cache import StripeCache
@@ -42,6 +43,8 @@ class ParityArray(Array):
     ----------
     cache
         The stripe cache.
+    threads
+        What handles its stripes: md's thread, or its workers; none where whoever submits does.
     daemon_submits
         Whether md's thread submits what the resync thread asks for.
     """
@@ -61,6 +64,7 @@ class ParityArray(Array):
         "daemon_submits",
         "layout",
         "resyncer",
+        "threads",
     )
 
     def __init__(
@@ -94,9 +98,15 @@ class ParityArray(Array):
             settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
         )
         self._writer: RowWriter | StripeHandler
-        thread: ParityThread | None = None
+        thread: ParityThread | ParityWorkers | None = None
+        self.threads: list[ParityThread] = []
         if in_passes:
-            thread = ParityThread(engine, host, members, self.cache)
+            if settings.workers:
+                thread = ParityWorkers(engine, host, members, self.cache, settings.workers)
+                self.threads = thread.threads
+            else:
+                thread = ParityThread(engine, host, members, self.cache)
+                self.threads = [thread]
             self._writer = StripeHandler(self, layout, settings, self.cache, thread, journal)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache)

@@ -14,6 +14,7 @@ from .array import Array, Join
 from .layouts.parity import ParityLayout
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
+from .parity_workers import ParityWorkers
 from .request import READ, Request
 from .stripe_cache import Arrival, StripeCache
 
@@ -60,7 +61,7 @@ class RowReader:
         settings: ParitySettings,
         cache: StripeCache,
         acquire: Callable[[int, int, int, Callable[[], None]], bool],
-        thread: ParityThread | None,
+        thread: ParityThread | ParityWorkers | None,
     ) -> None:
         self._array = array
         self._layout = layout
@@ -111,7 +112,7 @@ class RowReader:
             self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, request.stream, request.sync))
 
     def _read_in_passes(
-        self, thread: ParityThread, row: int, slot: int, low: int, high: int, done: Callable[[], None]
+        self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
     ) -> None:
         """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out."""
         array, cache, head = self._array, self._cache, self._head_bytes

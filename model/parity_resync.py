@@ -14,6 +14,7 @@ from .array import Array, Join
 from .layouts.parity import ParityLayout
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
+from .parity_workers import ParityWorkers
 from .request import READ, RESYNC_STREAM, WRITE, Request
 from .stripe_cache import StripeCache
 
@@ -45,7 +46,7 @@ class RowResync:
         settings: ParitySettings,
         cache: StripeCache,
         acquire: Acquire,
-        thread: ParityThread | None = None,
+        thread: ParityThread | ParityWorkers | None = None,
     ) -> None:
         self._array = array
         self._layout = layout

@@ -36,6 +36,8 @@ class ParitySettings:
     most_heads
         How far the stripe cache grows, one head in every pass of md's thread that somebody waits in; what memory
         allows (since 4.1: raid5.c, grow_one_stripe). No more than `heads` for a cache that stays as it is.
+    workers
+        Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none.
     """
 
     heads: int = 256
@@ -46,3 +48,4 @@ class ParitySettings:
     rmw_level: int = RmwLevel.IF_CHEAPER
     direct_reads: bool = False
     most_heads: int = 0
+    workers: int = 0

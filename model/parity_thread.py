@@ -43,6 +43,10 @@ class ParityThread:
 
     Attributes
     ----------
+    awake
+        Whether it has something to do.
+    busy_s
+        How long it has computed (s).
     heads
         How many the pass has dealt with so far; who does the work counts (full stripes of a chunk as one).
     passes
@@ -52,7 +56,6 @@ class ParityThread:
     """
 
     __slots__ = (
-        "_awake",
         "_cache",
         "_engine",
         "_host",
@@ -67,6 +70,8 @@ class ParityThread:
         "_unpluggable",
         "_until",
         "_work",
+        "awake",
+        "busy_s",
         "heads",
         "passes",
         "stream",
@@ -80,7 +85,8 @@ class ParityThread:
         self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
         self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
         self._sleepy: list[Any] = [m if hasattr(m, "sleeps") else None for m in members]
-        self._awake = False
+        self.awake = False
+        self.busy_s = 0.0
         self._until = 0.0
         self._work: deque[Callable[[], float]] = deque()
         self._out: list[tuple[int, Request]] = []
@@ -94,11 +100,15 @@ class ParityThread:
     def add(self, work: Callable[[], float]) -> None:
         """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
         self._work.append(work)
-        if not self._awake:
-            self._awake = True
-            now = self._engine._now
-            self._until = now + GIVE_WAY_S
-            self._engine.call_at(now, self._begin)
+        if not self.awake:
+            self.wake()
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self.awake = True
+        now = self._engine._now
+        self._until = now + GIVE_WAY_S
+        self._engine.call_at(now, self._begin)
 
     def send(self, slot: int, request: Request) -> None:
         """Send `request` to a member at the end of the pass."""
@@ -125,6 +135,7 @@ class ParityThread:
             while self._work and self.heads < STRIPE_BATCH:
                 seconds += self._work.popleft()()
             if seconds and self._host is not None:
+                self.busy_s += seconds
                 self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
                 return
             if not self._send_all():
@@ -144,7 +155,7 @@ class ParityThread:
 
     def _rest(self) -> None:
         """Nothing is left to do."""
-        self._awake = False
+        self.awake = False
         if self._plugged:
             self._unplug()
 

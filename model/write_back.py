@@ -11,7 +11,9 @@ from collections.abc import Callable, Generator
 from typing import Any, Protocol
 
 from .account import Account
+from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory
+from .engine import Engine
 from .extents import ExtentSet
 from .host import Host
 from .request import Request
@@ -46,8 +48,8 @@ class WriteBack(ABC):
 
     Parameters
     ----------
-    host
-        The payer.
+    engine, host
+        Clock and payer.
     device
         The block device underneath.
     memory
@@ -56,12 +58,27 @@ class WriteBack(ABC):
         For so many bytes the kernel makes a bio or moves a buffer head.
     task_plug
         Whether a pass is held back until all of it has been submitted.
+
+    Attributes
+    ----------
+    balance
+        What slows writers down, on kernels that do not stop them at a limit.
     """
 
-    __slots__ = ("_block_bytes", "_host", "_plug", "device", "memory")
+    __slots__ = ("_block_bytes", "_engine", "_host", "_plug", "balance", "device", "memory")
 
-    def __init__(self, host: Host, device: BlockDevice, memory: DirtyMemory, block_bytes: int, task_plug: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: BlockDevice,
+        memory: DirtyMemory,
+        block_bytes: int,
+        task_plug: bool,
+    ) -> None:
+        self._engine = engine
         self._host = host
+        self.balance = DirtyBalance(engine, memory) if memory.limits.balance else None
         self.device = device
         self.memory = memory
         self._block_bytes = block_bytes
@@ -75,14 +92,43 @@ class WriteBack(ABC):
     def _write_run(self) -> int:
         """Submit the next dirty run; returns its bytes."""
 
-    def throttle(self, by: Account | None = None) -> Generator[Any, Any, None]:
-        """Make a writer do its duty while too much memory is dirty: write back some of its own device's first.
+    def _dirtied(self, size: int) -> None:
+        """`size` more bytes are dirty."""
+        self.memory.dirtied(size)
+        if self.balance is not None:
+            self.balance.dirtied(size)
 
-        The writer does not wait for the writes, but for their place in the device's queue, so that what stops it is a
-        full queue (balance_dirty_pages of 2.6, balance_dirty of 2.4). Without a duty it leaves the writing to the
-        flusher and pauses until enough has been written (balance_dirty_pages since 3.2).
+    def _dropped(self, size: int) -> None:
+        """So many dirty bytes are gone without having been written."""
+        self.memory.dirty_bytes -= size
+        if self.balance is not None:
+            self.balance.dropped(size)
+
+    def _submitted(self, size: int) -> None:
+        """`size` bytes that were dirty are under write-back."""
+        self.memory.dirty_bytes -= size
+        self.memory.writeback_bytes += size
+        if self.balance is not None:
+            self.balance.submitted(size)
+
+    def _reached(self, size: int) -> None:
+        """`size` bytes have been written back."""
+        if self.balance is not None:
+            self.balance.written(size)
+        self.memory.written(size)
+
+    def throttle(self, by: Account | None = None, dirtied: int = 0) -> Generator[Any, Any, None]:
+        """Slow down a writer that has just dirtied so many bytes, or make it do its duty.
+
+        The duty is to write back some of its own device's first. The writer does not wait for the writes, but for
+        their place in the device's queue, so that what stops it is a full queue (balance_dirty_pages of 2.6,
+        balance_dirty of 2.4). Without a duty it leaves the writing to the flusher and pauses until enough has been
+        written; since 3.2 it pauses before, and more often (:class:`.DirtyBalance`).
         """
         memory = self.memory
+        if self.balance is not None:
+            yield from self.balance.throttle(0 if by is None else by.stream, dirtied)
+            return
         if not memory.limits.duty:
             while memory.over_limit:
                 memory.start_write_back()

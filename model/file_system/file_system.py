@@ -29,6 +29,9 @@ from .nodes import Directory, File
 from .placement import Placement
 from .settings import FileSystemSettings
 
+_SWITCHES = 2
+"""Who asks for a commit sleeps until the journal's thread, or a worker, has done it: each is woken once."""
+
 
 class FileSystem:
     """A file system.
@@ -118,7 +121,7 @@ class FileSystem:
         if settings.journal_place == "end":
             start = capacity // settings.block * settings.block - size
         else:
-            size = min(size, groups.size // 2 // settings.block * settings.block)
+            size = min(size, groups.size // 2, capacity // 4) // settings.block * settings.block
             start = groups.set_aside(groups.count // 2 if settings.journal_place == "middle" else 0, size)
         journal = BlockJournal if settings.journal == "blocks" else RecordJournal
         return journal(self._engine, self._cache, settings, start, size)
@@ -385,12 +388,19 @@ class FileSystem:
         """The file has been read: its inode says when."""
         yield from self._kept.touch_atime(file, by)
 
-    def fsync(self, file: File, by: Account) -> Generator[Any, Any, None]:
-        """Wait until data and inode of a file are on the device."""
+    def fsync(self, file: File, by: Account, data_only: bool = False) -> Generator[Any, Any, None]:
+        """Wait until data and inode of a file are on the device; with `data_only` (fdatasync) not its times."""
         if by.owed_s:
             yield self._cache.pay(by)
+        barrier = self.settings.barrier
+        if barrier and file.dirty and not data_only:
+            self.journal.change([file.inode])
         yield from self._cache.write_back(file, by.stream, by)
-        yield from self.journal.commit()
+        committed = yield from self.journal.commit()
+        if barrier:
+            yield from self._cache.spend(_SWITCHES * self._host.prices.switch_s, by)
+            if not committed:
+                yield self._cache.flush_device()
         if isinstance(self.journal, NoJournal):
             yield from self._cache.write_back(self._cache.device_file, by.stream, by)
 
@@ -401,6 +411,8 @@ class FileSystem:
         yield from self._cache.sync(by)
         yield from self.journal.commit()
         yield from self._cache.sync(by)
+        if self.settings.barrier:
+            yield self._cache.flush_device()
 
     # Before the run
 

@@ -4,6 +4,10 @@ Without a journal it is dirty at once. With a journal it belongs to the running 
 when that is committed, and is dirty only then; ordinary write-back brings it to its place later. While a transaction is
 being committed, operations go on in the next one; they wait only when the journal is full, until all that has been
 committed is in its place and the journal empty again.
+
+Where the file system uses barriers, a drive's volatile cache is flushed before what makes a transaction count is
+written, and that is written through it (REQ_PREFLUSH and REQ_FUA): then a commit is on the medium when it is over, and
+costs what the medium costs.
 """
 
 from __future__ import annotations
@@ -14,10 +18,11 @@ from typing import Any, Protocol
 from ..engine import Engine
 from ..page_cache import PageCache
 from ..paged_file import PagedFile
-from ..request import DAEMON_STREAM, WRITE, Request
+from ..request import DAEMON_STREAM, WAITED, WRITE, WRITE_THROUGH, Request
 from ..signal import Signal
 from .settings import FileSystemSettings
 
+SECTOR = 512
 _WRITE_BYTES = 128 * 1024
 """Contiguous bytes of the journal written with one request."""
 
@@ -44,8 +49,8 @@ class Journal(Protocol):
     def drop(self, file: PagedFile) -> None:
         """The file is gone."""
 
-    def commit(self) -> Generator[Any, Any, None]:
-        """Wait until what has been changed so far is in the journal."""
+    def commit(self) -> Generator[Any, Any, bool]:
+        """Wait until what has been changed so far is in the journal; returns whether something was to be written."""
 
 
 class NoJournal:
@@ -85,8 +90,9 @@ class NoJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
-    def commit(self) -> Generator[Any, Any, None]:
+    def commit(self) -> Generator[Any, Any, bool]:
         yield from ()
+        return False
 
 
 class JournalArea:
@@ -111,7 +117,7 @@ class JournalArea:
         self.used = 0
         self.written_bytes = 0
 
-    def write(self, size: int) -> Signal:
+    def write(self, size: int, sync: int = WAITED) -> Signal:
         """Write the next `size` bytes; the signal fires when they are on the device."""
         done = Signal()
         pieces: list[tuple[int, int]] = []
@@ -132,7 +138,7 @@ class JournalArea:
 
         device = self._cache.device
         for address, piece in pieces:
-            device.submit(Request(WRITE, address, piece, written, DAEMON_STREAM))
+            device.submit(Request(WRITE, address, piece, written, DAEMON_STREAM, sync))
         device.unplug()
         return done
 
@@ -180,13 +186,15 @@ class BlockJournal:
         Address of the journal, and its bytes.
     """
 
-    __slots__ = ("_cache", "_committing", "_engine", "_running", "_settings", "_started", "area", "commits")
+    __slots__ = ("_cache", "_committing", "_engine", "_most", "_running", "_settings", "_started", "area", "commits")
 
     def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
         self._engine = engine
         self._cache = cache
         self._settings = settings
         self.area = JournalArea(cache, start, size)
+        # On a file system that is too small for its journal, that is smaller, and so are its transactions.
+        self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self.commits = 0
         self._running = _Transaction()
         self._committing: _Transaction | None = None
@@ -200,17 +208,17 @@ class BlockJournal:
 
     @property
     def full(self) -> bool:
-        return self.area.used + self._settings.transaction > self.area.size and self.area.used > 0
+        return self.area.used + self._most > self.area.size and self.area.used > 0
 
     def make_room(self) -> Generator[Any, Any, None]:
-        yield from self.area.make_room(self._settings.transaction)
+        yield from self.area.make_room(self._most)
 
     def change(self, addresses: Iterable[int]) -> None:
         running = self._running
         running.blocks.update(dict.fromkeys(addresses))
         if running.timer is None:
             self._start(running)
-        if len(running.blocks) * self._settings.block >= self._settings.transaction:
+        if len(running.blocks) * self._settings.block >= self._most:
             running.due.fire()
 
     def _start(self, transaction: _Transaction) -> None:
@@ -225,11 +233,13 @@ class BlockJournal:
     def drop(self, file: PagedFile) -> None:
         self._running.files.pop(file, None)
 
-    def commit(self) -> Generator[Any, Any, None]:
+    def commit(self) -> Generator[Any, Any, bool]:
         transaction = self._running if self._running.timer is not None else self._committing
-        if transaction is not None:
-            transaction.due.fire()
-            yield transaction.done
+        if transaction is None:
+            return False
+        transaction.due.fire()
+        yield transaction.done
+        return True
 
     def _commit_thread(self) -> Generator[Any, Any, None]:
         while True:
@@ -253,7 +263,11 @@ class BlockJournal:
         size = (len(transaction.blocks) + 1) * block
         yield from self.area.make_room(size + block)
         yield self.area.write(size)
-        yield self.area.write(block)
+        if self._settings.barrier:
+            yield cache.flush_device()
+            yield self.area.write(block, WRITE_THROUGH)
+        else:
+            yield self.area.write(block)
         self.commits += 1
         running = self._running.blocks
         for address in transaction.blocks:
@@ -265,7 +279,9 @@ class RecordJournal:
     """A journal of records of the changes (Linux fs/xfs/xfs_log.c, fs/jfs/jfs_logmgr.c).
 
     Operations append records to a buffer in memory. A full buffer is written without anybody waiting for it, as long as
-    there is another one to fill; the blocks that its records are about are dirty from when it is on the device.
+    there is another one to fill; the blocks that its records are about are dirty from when it is on the device. With
+    checkpoints each block is in a buffer once however often it changes (fs/xfs/xfs_log_cil.c), and no more of it is
+    written than there is.
 
     Parameters
     ----------
@@ -298,17 +314,17 @@ class RecordJournal:
         self._blocks: dict[int, None] = {}
         self._filled = 0
         self._free = settings.log_buffers - 1
-        self._buffers_bytes = settings.log_buffer * settings.log_buffers
-        self._queue: list[tuple[dict[int, None], Signal]] = []
-        self._under_way: list[tuple[dict[int, None], Signal]] = []
+        self._buffers_bytes = min(settings.log_buffer * settings.log_buffers, size // 2)
+        self._queue: list[tuple[dict[int, None], Signal, int]] = []
+        self._under_way: list[tuple[dict[int, None], Signal, int]] = []
         self._waiting: list[Signal] = []
         self._timer: Any = None
 
     def holds(self, address: int) -> bool:
         if address in self._blocks:
             return True
-        return any(address in blocks for blocks, _ in self._queue) or any(
-            address in blocks for blocks, _ in self._under_way
+        return any(address in blocks for blocks, _, _ in self._queue) or any(
+            address in blocks for blocks, _, _ in self._under_way
         )
 
     @property
@@ -327,11 +343,13 @@ class RecordJournal:
         if self._timer is None:
             self._timer = self._engine.call_at(self._engine._now + settings.commit_interval, self._old)
         for address in addresses:
+            if settings.checkpoints and address in self._blocks:
+                continue
             self._blocks[address] = None
             self._filled += settings.record
             if self._filled >= settings.log_buffer:
-                self._filled -= settings.log_buffer
                 self._close_buffer()
+                self._filled -= settings.log_buffer
 
     def grew(self, file: PagedFile) -> None:
         pass
@@ -339,23 +357,29 @@ class RecordJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
-    def commit(self) -> Generator[Any, Any, None]:
+    def commit(self) -> Generator[Any, Any, bool]:
         if self._blocks:
-            self._filled = 0
             self._close_buffer()
-        for _, done in (*self._under_way, *self._queue):
+            self._filled = 0
+        waits = [done for _, done, _ in (*self._under_way, *self._queue) if not done.fired]
+        for done in waits:
             if not done.fired:
                 yield done
+        return bool(waits)
 
     def _old(self, _: Any) -> None:
         """What is in the buffer has waited long enough."""
         self._timer = None
         if self._blocks:
-            self._filled = 0
             self._close_buffer()
+            self._filled = 0
 
     def _close_buffer(self) -> None:
-        self._queue.append((self._blocks, Signal()))
+        settings = self._settings
+        size = settings.log_buffer
+        if settings.checkpoints:  # its header, its records, and the record that makes it count
+            size = -(-(self._filled + settings.record + 2 * SECTOR) // SECTOR) * SECTOR
+        self._queue.append((self._blocks, Signal(), size))
         self._blocks = {}
         self._free -= 1
         self._write_next()
@@ -366,10 +390,14 @@ class RecordJournal:
             self._under_way.append(buffer)
             self._engine.spawn(self._write(buffer))
 
-    def _write(self, buffer: tuple[dict[int, None], Signal]) -> Generator[Any, Any, None]:
+    def _write(self, buffer: tuple[dict[int, None], Signal, int]) -> Generator[Any, Any, None]:
         cache, block = self._cache, self._settings.block
-        blocks, done = buffer
-        yield self.area.write(self._settings.log_buffer)
+        blocks, done, size = buffer
+        if self._settings.barrier:
+            yield cache.flush_device()
+            yield self.area.write(size, WRITE_THROUGH)
+        else:
+            yield self.area.write(size)
         self.commits += 1
         self._under_way.remove(buffer)
         for address in blocks:

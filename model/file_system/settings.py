@@ -61,6 +61,8 @@ class FileSystemSettings(Spec):
     """Free runs shorter than this are passed over while longer ones are left."""
     reservation: Size
     """Bytes set aside behind the end of a growing file until it is closed."""
+    write_run: Size = 0
+    """Bytes of a file, one behind the other, in one I/O of write-back; 0: as the kernel's own, block by block."""
     delayed: bool
     """Whether bytes get their place only when they are written back."""
     mapping: Literal["indirect", "leaf", "extents"]
@@ -87,6 +89,8 @@ class FileSystemSettings(Spec):
     """A transaction is committed when it is this old."""
     transaction: Size = 0
     """Bytes of metadata in a transaction at most."""
+    barrier: bool = False
+    """Whether a commit flushes the volatile caches of the device first, and is written through them."""
     ordered: bool = False
     """Whether the data of files that grew is on the device before the transaction says so."""
     record: Size = 0
@@ -95,6 +99,8 @@ class FileSystemSettings(Spec):
     """A journal of records is written in pieces of this size."""
     log_buffers: int = Field(default=1, ge=1)
     """Operations wait while as many are not on the device."""
+    checkpoints: bool = False
+    """Whether a block is in a buffer of the log once however often it changes, and only what is in one is written."""
     log_in_flight: int = Field(default=1, ge=1)
     """Writes to the journal under way at once."""
     aged_run: PositiveSize
@@ -127,6 +133,8 @@ class FileSystemSettings(Spec):
             raise ValueError(f"journal is {self.journal}, so journal_size and commit_interval must be above 0")
         if self.journal == "blocks" and not self.transaction:
             raise ValueError("journal is blocks, so transaction must be above 0")
+        if self.journal == "none" and self.barrier:
+            raise ValueError("barrier is true, so journal must not be none")
         if self.atime == "late" and not self.atime_delay:
             raise ValueError("atime is late, so atime_delay must be above 0")
         if self.journal == "records" and not (self.record and self.log_buffer):

@@ -5,6 +5,14 @@ A kernel is a YAML file beside this module; every section of it names the kernel
 
 from __future__ import annotations
 
-from .spec import KernelName, KernelSpec, kernel, kernel_names
+from .spec import LEAST_REQUESTS, MOST_REQUESTS, KernelName, KernelSpec, SchedulerName, kernel, kernel_names
 
-__all__ = ["KernelName", "KernelSpec", "kernel", "kernel_names"]
+__all__ = [
+    "LEAST_REQUESTS",
+    "MOST_REQUESTS",
+    "KernelName",
+    "KernelSpec",
+    "SchedulerName",
+    "kernel",
+    "kernel_names",
+]

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
 from ..errors import InputError
 from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
-from ..spec_errors import load_spec
+from ..spec_errors import validate
+from ..yaml_files import read_yaml
 
 _FOLDER = Path(__file__).parent
+
+SchedulerName = Literal[
+    "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
+]
+"""What orders the requests of a drive."""
+
+LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
+"""Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
 
 
 class CacheSection(Spec):
@@ -30,6 +39,9 @@ class CacheSection(Spec):
         the first and goes on to the second; while more than `limit` is dirty or being written, writers are throttled.
     duty
         What a throttled writer writes back itself before it goes on; 0: it pauses until the limit is kept.
+    throttle
+        "limit": writers run freely up to the limit. "balance": from the middle of `flush_above` and `limit` on they
+        are slowed to what their device writes (:mod:`raidsim.model.dirty_balance`).
     flush_pass
         After so much is dirtied or written back the limits are looked at.
     by_age
@@ -48,6 +60,7 @@ class CacheSection(Spec):
     limit: Fraction
     limit_counts_writeback: bool = True
     duty: Size
+    throttle: Literal["limit", "balance"] = "limit"
     flush_pass: PositiveSize
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
@@ -112,6 +125,8 @@ class QueueSection(Spec):
     ----------
     scheduler
         For a drive with one queue.
+    schedulers
+        Others that a drive may have instead.
     multiqueue
         Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues.
     scheduler_multiqueue
@@ -133,7 +148,8 @@ class QueueSection(Spec):
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
 
-    scheduler: Literal["linus", "anticipatory", "cfq", "deadline", "noop", "mq-deadline", "none", "disksort"]
+    scheduler: SchedulerName
+    schedulers: tuple[SchedulerName, ...] = ()
     multiqueue: bool = False
     scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
     max_request: PositiveSize
@@ -164,6 +180,12 @@ class QueueSection(Spec):
         """Whether the task that submits holds requests back, and not the queue."""
         return self.multiqueue
 
+    @property
+    def choices(self) -> tuple[SchedulerName, ...]:
+        """Every scheduler that a drive may have."""
+        names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
+        return tuple(dict.fromkeys(names))
+
     def tags_for(self, depth: int) -> int:
         """Tags of a scheduler over a drive that takes `depth` requests (nr_requests)."""
         return min(2 * depth, self.limit_requests)
@@ -188,6 +210,8 @@ class Raid5Section(Spec):
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
         Whether a healthy array reads past the stripe cache, with one I/O per chunk.
+    worker_groups
+        Whether several threads may handle stripes (group_thread_cnt).
     rmw_level
         When to read-modify-write (md's setting of that name; 1 is what kernels without it do).
     resync_pause
@@ -203,6 +227,7 @@ class Raid5Section(Spec):
     shared_plug: bool = False
     copies_reads: bool
     direct_reads: bool = False
+    worker_groups: bool = False
     rmw_level: Literal[0, 1, 2] = 1
     resync_pause: Duration = 0.0
     source: str
@@ -274,6 +299,32 @@ class ResyncSection(Spec):
     source: str
 
 
+class CryptSection(Spec):
+    """dm-crypt, which encrypts on all cores.
+
+    Attributes
+    ----------
+    queues
+        Whether a read is handed to a worker, and a write to a worker and to the thread that sorts and submits.
+    skips_queues
+        Whether it can be told not to (no_read_workqueue, no_write_workqueue).
+    large_sectors
+        Whether it encrypts in sectors larger than 512 bytes.
+    vector_aes
+        Whether its ciphers use vector AES instructions.
+    largest, splits_reads
+        Largest I/O that is encrypted as one; larger writes are split, and reads or not. 0: none is.
+    """
+
+    queues: bool = False
+    skips_queues: bool = False
+    large_sectors: bool = False
+    vector_aes: bool = False
+    largest: Size = 0
+    splits_reads: bool = False
+    source: str
+
+
 class PipeSection(Spec):
     """Bytes that a pipe holds."""
 
@@ -305,6 +356,9 @@ class KernelSpec(Spec):
     raid10: Raid10Section | None = None
     resync: ResyncSection
     pipe: PipeSection
+    crypt: CryptSection = CryptSection(
+        source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
+    )
     parity: bool = True
     checks: bool = True
     write_intent: bool = False
@@ -317,7 +371,7 @@ def kernel_names() -> list[str]:
 
 @cache
 def kernel(name: str, place: str = "kernel") -> KernelSpec:
-    """The kernel called `name` ("linux-2.6.8").
+    """The kernel called `name` ("linux-2.6.8"); its file may say what differs from another one's (`as`).
 
     Raises
     ------
@@ -327,7 +381,22 @@ def kernel(name: str, place: str = "kernel") -> KernelSpec:
     path = _FOLDER / f"{name}.yaml"
     if name not in kernel_names():
         raise InputError(place, f"unknown kernel {name!r}", f"allowed: {', '.join(kernel_names())}")
-    return load_spec(KernelSpec, path)
+    data, positions = read_yaml(path)
+    if isinstance(data, dict) and "as" in data:
+        data = _completed(data)
+    return validate(KernelSpec, data, positions)
+
+
+def _completed(data: dict[str, Any]) -> dict[str, Any]:
+    """The description of a kernel that is given by what differs from another one, `as`; sections are merged."""
+    whole: dict[str, Any] = dict(read_yaml(_FOLDER / f"{data['as']}.yaml")[0])
+    if "as" in whole:
+        whole = _completed(whole)
+    for key, value in data.items():
+        if key != "as":
+            known = whole.get(key)
+            whole[key] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
+    return whole
 
 
 def _known(name: str) -> str:

@@ -48,6 +48,10 @@ class ReadAhead(ABC):
     def attach(self, pages: HeldPages) -> None:
         """The file is open: its pages are `pages`. For policies that look at them."""
 
+    def widen(self, factor: int) -> None:
+        """Let the largest window be `factor` times as large (posix_fadvise: mm/fadvise.c, POSIX_FADV_SEQUENTIAL)."""
+        self.max_bytes *= factor
+
     @abstractmethod
     def touch(self, position: int, call_end: int = 0) -> tuple[int, int] | None:
         """The program is about to read the byte at `position`: what to submit now, as [start, end), if anything.

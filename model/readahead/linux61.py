@@ -44,6 +44,11 @@ class ReadAhead61(ReadAhead):
         """See :meth:`ReadAhead.attach`."""
         self._pages = pages
 
+    def widen(self, factor: int) -> None:
+        """See :meth:`ReadAhead.widen`."""
+        super().widen(factor)
+        self._max *= factor
+
     def next_trigger(self, position: int) -> int:
         """See :meth:`ReadAhead.next_trigger`."""
         mark = self._pages.marks.after(position)

@@ -146,7 +146,7 @@ def test_every_number_has_an_origin(name: str) -> None:
     sources = file_system_sources(name)
     assert file_system_settings(name).block in (4096, 16384)
     assert all(bool(value.source) != bool(value.assumed) for value in sources.values())
-    assert {"ext2", "ext3", "reiserfs", "jfs", "xfs", "ufs2"} == set(file_system_names())
+    assert {"ext2", "ext3", "ext4", "reiserfs", "jfs", "xfs", "xfs-v5", "ufs2"} == set(file_system_names())
 
 
 @pytest.mark.parametrize("name", file_system_names())

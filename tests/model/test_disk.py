@@ -7,13 +7,13 @@ import pytest
 
 from raidsim.model.disk import HardDisk
 from raidsim.model.disk_queue import Fcfs, ShortestPositioning
-from raidsim.model.drives import DriveSpec, drive, mechanics
+from raidsim.model.drives import DriveSpec, hard_disk, mechanics
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
 from raidsim.model.links import AtaChannel, Link, Path
 from raidsim.model.request import READ, WRITE, Request
 
-JB = drive("WD2500JB")
+JB = hard_disk("WD2500JB")
 TURN = 60 / 7200
 MIB = 1 << 20
 KIB = 1 << 10

@@ -8,7 +8,16 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from raidsim.cli.drives import drives_command
-from raidsim.model.drives import DriveSpec, drive, drive_names, drive_sources, load_drive, mechanics
+from raidsim.model.drives import (
+    DriveSpec,
+    drive,
+    drive_names,
+    drive_sources,
+    hard_disk,
+    hard_disk_names,
+    load_drive,
+    mechanics,
+)
 from raidsim.model.errors import InputError
 
 SEEDS = {"WD2500JB", "WD800JB", "ST3120022A", "ST3120026A", "Maxtor-4G120J6", "WD2500JS", "WD5000AAKS"}
@@ -20,10 +29,10 @@ def test_the_catalogue_has_the_drives_of_the_studies_and_of_today() -> None:
     assert set(drive_names()) >= SEEDS | TODAY
 
 
-@pytest.mark.parametrize("name", drive_names())
+@pytest.mark.parametrize("name", hard_disk_names())
 def test_every_drive_loads_and_every_number_has_an_origin(name: str) -> None:
     """A number without a source or a reason is not data."""
-    spec = drive(name)
+    spec = hard_disk(name)
     geometry, seeks = mechanics(spec)
     assert geometry.capacity == spec.capacity
     assert seeks.read[1] == pytest.approx(spec.seek_track_to_track)
@@ -35,7 +44,7 @@ def test_every_drive_loads_and_every_number_has_an_origin(name: str) -> None:
 
 def test_wd2500jb_is_what_the_kernel_printed() -> None:
     """488,397,168 sectors, 7,200 rpm, 8 MB, UDMA/100, no queuing."""
-    spec = drive("wd2500jb")
+    spec = hard_disk("wd2500jb")
     assert spec.capacity == 488_397_168 * 512
     assert (spec.rotation, spec.cache, spec.interface_rate, spec.queue_depth) == (7200, 8 << 20, 100e6, 1)
     assert (spec.seek_track_to_track, spec.seek_average, spec.seek_full_stroke) == (0.002, 0.0089, 0.021)
@@ -49,7 +58,7 @@ def test_an_unknown_drive_names_the_close_ones() -> None:
 
 def test_values_can_be_replaced_and_are_checked() -> None:
     """Calibration replaces numbers; the result is as valid as a file's, and the original is untouched."""
-    spec = drive("WD2500JB")
+    spec = hard_disk("WD2500JB")
     faster = spec.with_values(outer_media_rate=70e6, read_overhead="0.1ms")
     assert (faster.outer_media_rate, faster.read_overhead) == (70e6, 1e-4)
     assert spec.outer_media_rate == 63.6e6
@@ -61,7 +70,7 @@ def test_values_can_be_replaced_and_are_checked() -> None:
 
 def test_overheads_do_not_rebuild_the_mechanics() -> None:
     """Two drives with the same mechanics share their tables: a fit of overheads, or an array of 24, costs one."""
-    spec = drive("WD2500JB")
+    spec = hard_disk("WD2500JB")
     assert mechanics(spec)[1] is mechanics(spec.with_values(read_overhead=1e-4))[1]
 
 

@@ -33,14 +33,14 @@ def test_a_linux_kernel_names_what_there_is(name: str) -> None:
 def test_raid10_is_not_older_than_2_6_9() -> None:
     """Protects from an array that the kernel did not have: 2.6.12 has md's RAID 10, 2.6.8 has not."""
     have = [name for name in LINUX if kernel(name).raid10 is not None]
-    assert have == ["linux-2.6.12", "linux-2.6.20", "linux-2.6.20-server", "linux-6.1"]
+    assert have == ["linux-2.6.12", "linux-2.6.20", "linux-2.6.20-server", "linux-6.1", "linux-6.12"]
 
 
 def test_what_kernels_learned_in_between() -> None:
     """Protects the years: write-intent bitmaps since 2.6.14, CFQ the default since 2.6.18, reads past the stripe cache
     since 2.6.20. Ubuntu built its server's kernel with the deadline scheduler and 100 ticks a second.
     """
-    since_2_6_20 = ["linux-2.6.20", "linux-2.6.20-server", "linux-6.1"]
+    since_2_6_20 = ["linux-2.6.20", "linux-2.6.20-server", "linux-6.1", "linux-6.12"]
     assert [name for name in LINUX if kernel(name).write_intent] == since_2_6_20
     assert [name for name in LINUX if kernel(name).raid5.direct_reads] == since_2_6_20
     assert [name for name in LINUX if kernel(name).queue.scheduler == "cfq"] == ["linux-2.6.20"]
@@ -84,6 +84,22 @@ def test_6_1_plugs_in_the_task_and_throttles_writes() -> None:
     assert (new.task_plug, old.task_plug) == (True, False)
     assert (new.throttle_rotational, new.throttle_solid) == (0.075, 0.002)
     assert (old.throttle_rotational, old.throttle_solid) == (0.0, 0.0)
+
+
+def test_a_kernel_may_be_given_by_what_differs() -> None:
+    """Protects `as`: 6.12 is 6.1 but for what its file says, field by field."""
+    new, old = kernel("linux-6.12"), kernel("linux-6.1")
+    assert (new.version, old.version) == ("6.12", "6.1")
+    assert (new.crypt.largest, old.crypt.largest) == (128 * KIB, 1024 * KIB)
+    assert new.crypt.queues is old.crypt.queues is True, "not said again"
+    for section in ("cache", "read_ahead", "queue", "raid5", "raid1", "resync", "pipe"):
+        assert getattr(new, section) == getattr(old, section)
+
+
+def test_writers_are_balanced_today_and_stopped_before() -> None:
+    """Protects the throttle: since 3.2 it works between the middle of the thresholds and the limit of a fifth."""
+    assert [name for name in LINUX if kernel(name).cache.throttle == "balance"] == ["linux-6.1", "linux-6.12"]
+    assert (kernel("linux-6.1").cache.flush_above, kernel("linux-6.1").cache.limit) == (0.1, 0.2)
 
 
 def test_an_unknown_kernel_is_refused() -> None:

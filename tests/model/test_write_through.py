@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.disk import HardDisk
-from raidsim.model.drives import DriveSpec, drive
+from raidsim.model.drives import DriveSpec, hard_disk
 from raidsim.model.engine import Engine
 from raidsim.model.request import ASYNC, READ, WRITE, WRITE_THROUGH, Request
 
@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 def a_drive(queue_depth: int, write_cache: bool) -> DriveSpec:
     """A modern drive of the catalogue with the given queue and cache."""
-    spec = drive("Exos-10E2400-2400GB")
+    spec = hard_disk("Exos-10E2400-2400GB")
     return spec.model_copy(update={"queue_depth": queue_depth, "write_cache": write_cache})
 
 

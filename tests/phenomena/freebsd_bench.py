@@ -10,7 +10,7 @@ from raidsim.model.block_queue import BlockQueue
 from raidsim.model.byte_striped_array import BUFFERS, ByteStripedArray
 from raidsim.model.cpu import Cpu
 from raidsim.model.disk import HardDisk
-from raidsim.model.drives import drive
+from raidsim.model.drives import hard_disk
 from raidsim.model.engine import Engine
 from raidsim.model.host import Host
 from raidsim.model.layouts import ByteStripedLayout, StripedLayout
@@ -81,7 +81,7 @@ class Machine:
     def __init__(self, **drive_values: Any) -> None:
         self.engine = Engine(1)
         self._host = Host(Cpu(self.engine))
-        self._spec = drive("WD2500JS").with_values(queue_depth=1, **drive_values)
+        self._spec = hard_disk("WD2500JS").with_values(queue_depth=1, **drive_values)
 
     def drives(self, count: int, first: int = 0) -> list[BlockQueue]:
         """Drives ad0, ad1 ... behind their queues."""
