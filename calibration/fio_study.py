@@ -235,7 +235,7 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         return [f"machine.drives.{name}.{field}" for name in drives for field in fields]
 
     interface = [*of_drives(("interface_rate",)), *(f"machine.channels.{name}.rate" for name in ports)]
-    zoned = any(not isinstance(study.machine.drives[name].spec().zones, int) for name in drives)
+    zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in drives)
     mechanics = [
         ("media rate", [] if zoned else of_drives(_MEDIA), 0.25, "density: the nearest drive is another one"),
         ("seeks", of_drives(_SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),

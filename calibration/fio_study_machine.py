@@ -3,8 +3,9 @@
 What it holds besides the drive is what the machine says of itself (:mod:`.measured_machine`), and prices of a CPU of
 its clock.
 
-A disk without moving parts is not in the catalogue. Of such a disk only one program's reads in order are simulated, as
-those of a drive whose buffer is always ahead of the program: a command costs its time, and then its transfer.
+A disk without moving parts is not fitted as one: such a measurement does not tell what its flash takes. Of such a disk
+only one program's reads in order are simulated, as those of a drive whose buffer is always ahead of the program: a
+command costs its time, and then its transfer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..model.drives import DriveSpec, drive, drive_names
+from ..model.drives import DriveSpec, hard_disk, hard_disk_names
 from ..model.errors import InputError
 from .fio_study_jobs import FioJob
 from .measured_machine import MeasuredMachine
@@ -110,7 +111,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
     overrides: dict[str, Any] = {}
     if turning:
         chosen = model or _nearest(jobs, device.size if device is not None else None)
-        spec = drive(chosen)
+        spec = hard_disk(chosen)
         if model is None and device is not None:
             overrides["capacity"] = f"{device.size}B"
         if device is not None and device.queue_depth is not None:
@@ -118,7 +119,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         note = f"a {spec.rotation:.0f} rpm drive, {chosen}" + ("" if model else ", the nearest of the catalogue")
     else:
         chosen = _STAND_IN
-        spec = drive(chosen)
+        spec = hard_disk(chosen)
         overrides = _always_ahead(jobs)
         if device is not None:
             overrides["capacity"] = f"{max(device.size, *(job.end for job in jobs))}B"
@@ -143,17 +144,17 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
 
 def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
     """The catalogue's drive of 7,200 rpm nearest in media rate, or else in size."""
-    candidates = [each for each in drive_names() if drive(each).rotation == _RPM]
+    candidates = [each for each in hard_disk_names() if hard_disk(each).rotation == _RPM]
     rates = [
         job.measured["rate"]
         for job in jobs
         if job.unlike is None and job.sequential and job.block_size >= _LARGE and "rate" in job.measured
     ]
     least = max((job.end for job in jobs), default=0) if size is None else 0
-    large = [each for each in candidates if drive(each).capacity >= least] or candidates
+    large = [each for each in candidates if hard_disk(each).capacity >= least] or candidates
 
     def distance(name: str) -> float:
-        spec = drive(name)
+        spec = hard_disk(name)
         if rates:
             return abs(math.log(spec.outer_media_rate / max(rates)))
         return abs(math.log(spec.capacity / size)) if size else -spec.capacity
@@ -168,7 +169,7 @@ def simulable(job: FioJob, turning: bool) -> str | None:
         and not turning
         and not (job.sequential and job.read_share == 1 and job.depth * job.jobs == 1)
     ):
-        return "a model of a disk without moving parts; only one program's reads in order are there"
+        return "a fit of a disk without moving parts; only one program's reads in order are fitted"
     return job.unlike
 
 
@@ -183,7 +184,7 @@ def _always_ahead(jobs: Sequence[FioJob]) -> dict[str, Any]:
     )
     if not points:
         found = "no reads in order of one program, and random I/O on a disk without moving parts"
-        allowed = "allowed: such reads, since the catalogue has no disk without moving parts"
+        allowed = "allowed: such reads, since nothing else is fitted of a disk without moving parts"
         raise InputError("--from-fio", found, allowed)
     (small, fast), (large, slow) = points[0], points[-1]
     slope = (slow - fast) / (large - small) if large > small else 0.0

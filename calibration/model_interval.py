@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..scenarios.comparison.redundancy import top_parts
 from ..scenarios.programs import ProgramsSpec
+from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.workloads import DdSpec, LoadSpec
 from .discrepancy import FigureClass, StudyErrors, learnt, load_table
 
@@ -61,6 +63,14 @@ def figure_kind(workload: DdSpec | LoadSpec | ProgramsSpec) -> FigureClass:
     if isinstance(workload, LoadSpec) and workload.pattern != "sequential":
         return "random"
     return "raw"
+
+
+def scenario_interval(spec: ScenarioSpec) -> ModelInterval | None:
+    """What the reports say of a scenario's rate; None if there are too few, or of its solid-state drives none."""
+    drives = spec.machine.drives
+    if any(not drives[name].entry().rotational for part in top_parts(spec) for name in part.leaves):
+        return None
+    return model_interval(figure_kind(spec.workload))
 
 
 @lru_cache(maxsize=4)

@@ -300,7 +300,7 @@ def _idle(scenario: ScenarioSpec, address: Address) -> bool:
     if address[:1] == ("file_systems",) and address[-1] == "aged_run":
         return not any(mounted.age for mounted in scenario.file_systems.values())
     if address[:2] == ("machine", "drives") and address[-1] == "destage_batch":
-        return not scenario.machine.drives[address[2]].spec().write_cache
+        return not scenario.machine.drives[address[2]].hard_disk().write_cache
     return False
 
 

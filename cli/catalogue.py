@@ -54,6 +54,8 @@ def entry_table(sources: Mapping[str, SourcedValue]) -> Table:
 
 def _written(value: Any) -> str:
     """A value as the file has it."""
+    if value is None:
+        return "none"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_written, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

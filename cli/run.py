@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..calibration.model_interval import figure_kind, model_interval
+from ..calibration.model_interval import scenario_interval
 from ..model.errors import InputError
 from ..model.spec_errors import located
 from ..scenarios.documents.document import read_document
@@ -74,7 +74,7 @@ def run_command(
         prediction, found = _simulated(spec, sample, recorder)
     except InputError as error:
         raise located(error, described.positions) from None
-    interval = None if offered_only(spec, prediction) else model_interval(figure_kind(spec.workload))
+    interval = None if offered_only(spec, prediction) else scenario_interval(spec)
     console = run_console()
     if not as_json:
         print_prediction(console, spec, prediction, found)

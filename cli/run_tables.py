@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ..calibration.model_interval import WORDS, ModelInterval
 from ..model.quantities import format_duration
-from ..model.usage import SATURATED
+from ..model.usage import DRIVES, SATURATED
 from ..scenarios.prediction import Prediction, RebuildProgress
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.recovery import Recovery
@@ -230,12 +230,16 @@ def _usages(prediction: Prediction) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     for usage in prediction.usages:
         moved = f"{usage.bytes / 1e6 / seconds:,.2f}"
-        if usage.kind == "disk":
+        if usage.kind in DRIVES:
             reads, writes = (f"{count / seconds:,.0f}" for count in (usage.reads, usage.writes))
             cells = (f"{usage.mean_queue:.2f}", reads, writes, moved)
         else:
             cells = ("", "", "", moved if usage.bytes else "")
-        table.add_row(Text(usage.name), f"{100 * usage.utilisation:.0f} %", *cells)
+        name = f"{usage.name} ({usage.what})" if usage.what else usage.name
+        table.add_row(Text(name), f"{100 * usage.utilisation:.0f} %", *cells)
+        for way in usage.ways if len(usage.ways) > 1 else ():
+            moved = f"{way.bytes / 1e6 / seconds:,.2f}" if way.bytes else ""
+            table.add_row(Text(f"  {way.name}"), f"{100 * way.utilisation:.0f} %", "", "", "", moved)
     return table
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from .engine import Engine
 from .errors import ArrayFailed
+from .flush import flush_all
 from .host import FREE, Host, Prices
 from .request import DAEMON_STREAM, READ, RESYNC_STREAM, Device, Request
 
@@ -163,6 +164,11 @@ class Array(ABC):
         """Let held-back requests of all members go."""
         for unplug in self._unpluggable:
             unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the caches of all members that are there; see :mod:`raidsim.model.flush`."""
+        absent = self.failed - self.rebuilding
+        flush_all([member for slot, member in enumerate(self._members) if slot not in absent], done)
 
     def submit(self, request: Request) -> None:
         """Serve a logical request."""

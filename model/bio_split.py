@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .array import Join
+from .flush import flush
 from .layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
 from .request import READ, Request
 from .write_back import BlockDevice
@@ -122,6 +123,10 @@ class BioSplit:
     def unplug(self) -> None:
         """Let held-back requests go."""
         self.device.unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the device; see :mod:`raidsim.model.flush`."""
+        flush(self.device, done)
 
     def submit(self, request: Request) -> None:
         """Serve a request, in pieces if it is too large."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .engine import Engine
+from .flush import flush
 from .host import Host
 from .request import RESYNC_STREAM, WRITE, Device, Request
 from .schedulers import QueuedRequest, Scheduler
@@ -155,6 +156,10 @@ class BlockQueue:
                 self._plug_timer = self._engine.call_at(lets_go, self._plug_expired)
             else:
                 self.unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the cache of the device, past the queue; see :mod:`raidsim.model.flush`."""
+        flush(self.device, done)
 
     def unplug(self) -> None:
         """Let queued requests go to the device (somebody waits for them)."""

@@ -188,11 +188,26 @@ class ClosedLoad(DirectLoad):
         I/Os per io_submit (iodepth_batch_submit): the thread plugs its submissions if there are more than two.
     submit_s, complete_s
         CPU time (s) to submit an I/O, and to take its completion.
+    wake_s
+        CPU time (s) to be woken by a completion, when the program has nothing else to do.
     cpu
         What that time is spent on; loads that share it take turns. None if it costs nothing.
     """
 
-    __slots__ = ("_complete_s", "_cpu", "_outstanding", "_plug", "_reaped", "_running", "_submit_s", "batch", "depth")
+    __slots__ = (
+        "_complete_s",
+        "_core",
+        "_cpu",
+        "_outstanding",
+        "_plug",
+        "_reaped",
+        "_running",
+        "_submit_s",
+        "_wake_s",
+        "_woken_s",
+        "batch",
+        "depth",
+    )
 
     def __init__(
         self,
@@ -211,6 +226,7 @@ class ClosedLoad(DirectLoad):
         batch: int = 1,
         submit_s: float = 0.0,
         complete_s: float = 0.0,
+        wake_s: float = 0.0,
         cpu: Cpu | None = None,
     ) -> None:
         super().__init__(
@@ -234,7 +250,11 @@ class ClosedLoad(DirectLoad):
         self._plug: Callable[[], None] = getattr(device, "plug", _nothing) if batch > AIO_PLUG_THRESHOLD else _nothing
         self._submit_s = submit_s
         self._complete_s = complete_s
+        self._wake_s = wake_s
+        self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
+        stays = cpu is not None and any(queue.spreads for queue in self._queues)
+        self._core = stream % cpu.cores if cpu is not None and stays else None
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -254,6 +274,8 @@ class ClosedLoad(DirectLoad):
                 self._submit_batch()
             self._running = False
         elif self._may_submit():
+            if self._reaped:
+                self._woken_s = self._wake_s
             self._work()
         else:
             self._running = False
@@ -264,8 +286,10 @@ class ClosedLoad(DirectLoad):
     def _work(self) -> None:
         assert self._cpu is not None
         seconds = self._reaped * self._complete_s + self._submit_s * min(self.batch, self.depth - self._outstanding)
+        seconds += self._woken_s
         self._reaped = 0
-        finished = self._cpu.run(seconds).callbacks
+        self._woken_s = 0.0
+        finished = self._cpu.run(seconds, self._core).callbacks
         assert finished is not None
         finished.append(self._worked)
 

@@ -74,10 +74,10 @@ class Dd:
         while self.position < end:
             stop = min(end, self.position + run)
             yield self.host.cpu.run((stop - self.position) * per_byte)
-            cache.mark_dirty(self.position, stop)
+            dirtied = cache.mark_dirty(self.position, stop)
             self.position = stop
             if memory.over_limit:
-                yield from cache.throttle()
+                yield from cache.throttle(None, dirtied)
 
     def _write_pieces(self, block: int, per_byte: float) -> Generator[Any, Any, None]:
         cache, memory, end = self.cache, self.cache.memory, self.start + self.size
@@ -94,10 +94,10 @@ class Dd:
                 yield cpu_run(miss_s)
                 yield read_block(position, stream)
             position += block
-            mark_dirty(position - block, position)
+            dirtied = mark_dirty(position - block, position)
             self.position = position if position < end else end
             if memory.over_limit:
-                yield from cache.throttle()
+                yield from cache.throttle(None, dirtied)
 
     def _overwrites(self, position: int, block: int) -> bool:
         """Whether a single write covers the whole block at `position`."""

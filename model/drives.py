@@ -1,4 +1,4 @@
-"""The catalogue of drives: one file a drive, every number with where it comes from.
+"""The catalogue of drives, hard disks and solid-state drives: one file a drive, every number with where it comes from.
 
 A field of a drive's file is a mapping with ``value`` and either ``source`` or ``assumed`` (why it is
 taken to be so). What a data sheet does not give is assumed, never left out in silence.
@@ -12,13 +12,15 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from .errors import ModelError
+from .errors import InputError, ModelError
 from .geometry import Geometry, Zone
 from .seek import SeekCurve
+from .solid_state.spec import SolidStateSpec
 from .sourced import SourcedValue, catalogue_file, load_sourced
 from .spec import Duration, Fraction, PositiveSize, Rate, Rotation, Size, Spec
 
 CATALOGUE = Path(__file__).with_name("drives")
+SOLID_STATE = Path(__file__).with_name("solid_state") / "catalogue"
 
 
 class ZoneSpec(Spec):
@@ -90,9 +92,18 @@ class DriveSpec(Spec):
             raise ValueError(str(error)) from None
         return self
 
+    @property
+    def rotational(self) -> bool:
+        """Whether it turns."""
+        return True
+
     def with_values(self, **overrides: Any) -> DriveSpec:
         """A validated copy with some fields replaced (SI numbers or strings with units)."""
         return DriveSpec.model_validate({**self.model_dump(), **overrides})
+
+
+AnyDrive = DriveSpec | SolidStateSpec
+"""A hard disk or a solid-state drive; `rotational` tells which."""
 
 
 def mechanics(spec: DriveSpec) -> tuple[Geometry, SeekCurve]:
@@ -150,22 +161,44 @@ def _mechanics(
 
 
 def drive_names() -> tuple[str, ...]:
-    """Names of all drives in the catalogue, sorted."""
+    """Names of all drives in the catalogue, sorted: hard disks, then solid-state drives."""
+    return (*hard_disk_names(), *solid_state_names())
+
+
+def hard_disk_names() -> tuple[str, ...]:
+    """Names of the hard disks in the catalogue, sorted."""
     return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))
 
 
-def drive(name: str) -> DriveSpec:
+def solid_state_names() -> tuple[str, ...]:
+    """Names of the solid-state drives in the catalogue, sorted."""
+    return tuple(sorted(path.stem for path in SOLID_STATE.glob("*.yaml")))
+
+
+def drive(name: str) -> AnyDrive:
     """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none."""
-    return load_drive(catalogue_file(CATALOGUE, "drive", name))[0]
+    return load_drive(_file(name))[0]
+
+
+def hard_disk(name: str) -> DriveSpec:
+    """The hard disk called `name`; `InputError` if there is none, or it is a solid-state drive."""
+    found = drive(name)
+    if isinstance(found, DriveSpec):
+        return found
+    raise InputError(f"drive {name!r}", "a solid-state drive", f"allowed: {', '.join(hard_disk_names())}")
 
 
 def drive_sources(name: str) -> dict[str, SourcedValue]:
     """Where each number of a drive in the catalogue comes from, by field."""
-    return load_drive(catalogue_file(CATALOGUE, "drive", name))[1]
+    return load_drive(_file(name))[1]
+
+
+def _file(name: str) -> Path:
+    return catalogue_file(CATALOGUE, "drive", name, SOLID_STATE)
 
 
 @lru_cache(maxsize=64)
-def load_drive(path: Path) -> tuple[DriveSpec, dict[str, SourcedValue]]:
+def load_drive(path: Path) -> tuple[AnyDrive, dict[str, SourcedValue]]:
     """A drive's description and the sources of its fields from a file in the catalogue's format.
 
     Raises
@@ -173,4 +206,6 @@ def load_drive(path: Path) -> tuple[DriveSpec, dict[str, SourcedValue]]:
     InputError
         Naming file, line and field, if a value is not allowed, has no source, or is both found and assumed.
     """
+    if path.parent == SOLID_STATE:
+        return load_sourced(SolidStateSpec, path)
     return load_sourced(DriveSpec, path)

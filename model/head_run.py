@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .gathered_row import Owner
-from .request import Request
+from .request import WRITE_THROUGH, Request
 
 
 class Piece:
@@ -49,6 +49,8 @@ class HeadRun:
         (data index, low, high, piece) of writes of a block whose last new data is not yet on its way.
     sync
         Whether somebody waits for one of them.
+    through
+        Whether one of them has to be on the medium before it is complete.
     active
         Whether the run may be read up though nobody waits.
     queued
@@ -71,6 +73,7 @@ class HeadRun:
         "row",
         "spans",
         "sync",
+        "through",
         "writing",
     )
 
@@ -83,7 +86,7 @@ class HeadRun:
         self.spans: dict[int, tuple[int, int]] = {}
         self.pieces: list[Piece] = []
         self.deferred: list[tuple[int, int, int, Piece]] = []
-        self.sync = self.active = self.queued = self.reading = self.writing = False
+        self.sync = self.through = self.active = self.queued = self.reading = self.writing = False
 
     def add(self, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data of one data index, bytes [low, high), into the heads."""
@@ -106,12 +109,14 @@ class HeadRun:
         self.pieces.append(piece)
         if piece.owner.request.sync:
             self.sync = True
+            if piece.owner.request.sync == WRITE_THROUGH:
+                self.through = True
 
     def split(self, at: int) -> HeadRun:
         """Cut the run in two at byte `at`; this one keeps the lower part, the upper one is returned."""
         upper = HeadRun(self.row, at, self.high, self.known)
         self.high = at
-        for name in ("full", "partial", "spans", "sync", "active", "queued", "reading", "writing"):
+        for name in ("full", "partial", "spans", "sync", "through", "active", "queued", "reading", "writing"):
             setattr(upper, name, getattr(self, name))
         upper.spans = self.spans.copy()
         upper.pieces = self.pieces.copy()
@@ -131,7 +136,7 @@ class HeadRun:
         pieces, self.pieces = self.pieces, []
         self.full = self.partial = 0
         self.spans.clear()
-        self.sync = self.active = False
+        self.sync = self.through = self.active = False
         return pieces
 
     def like(self, other: HeadRun) -> bool:
@@ -151,6 +156,7 @@ class HeadRun:
         self.high = other.high
         self.pieces += other.pieces
         self.sync = self.sync or other.sync
+        self.through = self.through or other.through
         self.active = self.active or other.active
 
 

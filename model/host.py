@@ -50,6 +50,8 @@ class Prices:
         One page of the kernel's own buffers: allocated, cleared (CONFIG_INIT_ON_ALLOC_DEFAULT_ON) and freed again.
     file_write_s, file_read_s
         One write(2) or read(2) of a program on a file, besides what it copies and the pages it touches.
+    uring_call_s
+        One I/O of a program through io_uring, where `read_call_s` is one through a call of its own or io_submit.
     putc_s_per_byte, getc_s_per_byte
         The C library's putc() and getc(), with the loop around them.
     """
@@ -71,6 +73,7 @@ class Prices:
     file_read_s: float = 0.0
     putc_s_per_byte: float = 0.0
     getc_s_per_byte: float = 0.0
+    uring_call_s: float = 0.0
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
@@ -141,8 +144,8 @@ class Host:
         self._threads += 1
         return RESYNC_THREADS - self._threads
 
-    def complete_command(self) -> None:
-        """Charge the CPU for a drive's command and its interrupt."""
+    def complete_command(self, core: int | None = None) -> None:
+        """Charge the CPU for a drive's command and its interrupt, which a `core` takes, or any."""
         self.commands += 1
         if self._command_s:
-            self.cpu.interrupt(self._command_s)
+            self.cpu.interrupt(self._command_s, core)

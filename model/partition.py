@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .flush import flush
 from .request import Request
 from .write_back import BlockDevice
 
@@ -58,6 +59,10 @@ class Partition:
             offset = (offset - inside) * self._stretch + inside
         request.offset = offset + self._start
         self._device.submit(request)
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the caches of the device; see :mod:`raidsim.model.flush`."""
+        flush(self._device, done)
 
     def unplug(self) -> None:
         """Let held-back requests go."""

@@ -261,7 +261,7 @@ class Process:
 
     def _fsync(self, operation: Operation) -> Generator[Any, Any, None]:
         opened = self._open[self.path(operation.file)]
-        yield from opened.mount.file_system.fsync(opened.file, self)
+        yield from opened.mount.file_system.fsync(opened.file, self, operation.kind is Kind.FDATASYNC)
 
     def _read(self, operation: Operation) -> Generator[Any, Any, None]:
         prices, phase = self._host.prices, self.phases[-1]
@@ -325,10 +325,10 @@ class Process:
                 yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)
-            cache.mark_dirty(file, start, stop)
+            dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:
-                yield from cache.throttle(self)
+                yield from cache.throttle(self, dirtied)
         self._left = 0
 
     def _rewrite(self, operation: Operation) -> Generator[Any, Any, None]:

@@ -72,7 +72,6 @@ class RawCache(WriteBack):
     """
 
     __slots__ = (
-        "_engine",
         "_flush_cursor",
         "_make_read_ahead",
         "_pending",
@@ -95,8 +94,7 @@ class RawCache(WriteBack):
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
-        super().__init__(host, device, memory, settings.block_bytes, settings.task_plug)
-        self._engine = engine
+        super().__init__(engine, host, device, memory, settings.block_bytes, settings.task_plug)
         self.settings = settings
         self._make_read_ahead = read_ahead
         self.cached = ExtentSet()
@@ -244,10 +242,12 @@ class RawCache(WriteBack):
             self.cached.remove(old_start, old_end)
             self.marks.forget(old_start, old_end)
 
-    def mark_dirty(self, start: int, end: int) -> None:
-        """The program has overwritten [start, end) in memory."""
+    def mark_dirty(self, start: int, end: int) -> int:
+        """The program has overwritten [start, end) in memory; returns how many bytes are newly dirty."""
         self._keep(start, end)
-        self.memory.dirtied(self.dirty.add(start, end))
+        new = self.dirty.add(start, end)
+        self._dirtied(new)
+        return new
 
     def is_dirty(self) -> bool:
         return bool(self.dirty)
@@ -257,12 +257,11 @@ class RawCache(WriteBack):
         start, end = next_run(self.dirty, self._flush_cursor, self.settings.flush_run_bytes)
         self._flush_cursor = end
         size = self.dirty.remove(start, end)
-        self.memory.dirty_bytes -= size
-        self.memory.writeback_bytes += size
+        self._submitted(size)
         self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
         return size
 
     def _write_done(self, request: Request) -> None:
         self.latencies[WRITE].add(self._engine._now - request.submitted)
         self.written_back_bytes += request.size
-        self.memory.written(request.size)
+        self._reached(request.size)

@@ -56,19 +56,20 @@ def load_sourced(spec: type[_Spec], path: Path) -> tuple[_Spec, dict[str, Source
     return validate(spec, values, positions), sources
 
 
-def catalogue_file(folder: Path, kind: str, name: str) -> Path:
-    """The file of `name` in a catalogue, in any case of its letters.
+def catalogue_file(folder: Path, kind: str, name: str, *further: Path) -> Path:
+    """The file of `name` in a catalogue of one folder or more, in any case of its letters.
 
     Raises
     ------
     InputError
         If there is none; names the close ones and all there are.
     """
-    names = sorted(path.stem for path in folder.glob("*.yaml"))
-    by_fold = {known.casefold(): known for known in names}
+    paths = sorted((path for each in (folder, *further) for path in each.glob("*.yaml")), key=lambda path: path.stem)
+    by_fold = {path.stem.casefold(): path for path in paths}
     known = by_fold.get(name.casefold())
     if known is None:
         close = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(by_fold[fold] for fold in close)}? " if close else ""
-        raise InputError(f"{kind} {name!r}", "not in the catalogue", f"{hint}allowed: {', '.join(names)}")
-    return folder / f"{known}.yaml"
+        hint = f"did you mean {' or '.join(by_fold[fold].stem for fold in close)}? " if close else ""
+        allowed = f"allowed: {', '.join(path.stem for path in paths)}"
+        raise InputError(f"{kind} {name!r}", "not in the catalogue", f"{hint}{allowed}")
+    return known

@@ -25,7 +25,8 @@ from .layouts.parity import ParityLayout
 from .parity_plan import WritePlan
 from .parity_settings import ParitySettings
 from .parity_thread import STRIPE_BATCH, ParityThread
-from .request import ASYNC, READ, WAITED, WRITE, Request
+from .parity_workers import ParityWorkers
+from .request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from .run_plans import RunPlans
 from .stripe_cache import StripeCache
 
@@ -84,7 +85,7 @@ class StripeHandler:
         layout: ParityLayout,
         settings: ParitySettings,
         cache: StripeCache,
-        thread: ParityThread,
+        thread: ParityThread | ParityWorkers,
         journal: Journal | None = None,
     ) -> None:
         self._array = array
@@ -97,6 +98,8 @@ class StripeHandler:
         self._rows: dict[int, list[HeadRun]] = {}
         # Rows in order of arrival: for the next pass, of a plugged task, and with heads that are not yet read up.
         self._ready: dict[int, None] = {}
+        if isinstance(thread, ParityWorkers):
+            thread.ready = self._ready
         self._listed: dict[int, None] = {}
         self._delayed: dict[int, None] = {}
         # What is left of writes for which there were no heads: (row, data index, low, high, owner).
@@ -304,7 +307,7 @@ class StripeHandler:
         size, heads = run.high - run.low, self._heads(run)
         touched = run.full.bit_count() + run.partial.bit_count()
         self.row_writes[plan.mode] += 1
-        sync = WAITED if run.sync else ASYNC
+        sync = WRITE_THROUGH if run.through else WAITED if run.sync else ASYNC
         full = tuple([members.data[index] for index in range(self._layout.data_members) if run.full >> index & 1])
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True

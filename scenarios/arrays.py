@@ -11,6 +11,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from ..model.ciphers import cipher
 from ..model.errors import InputError
 from ..model.layouts import Layout, MirroredLayout, NestedLayout, layout_for
 from ..model.parity_plan import RmwLevel
@@ -25,6 +26,8 @@ NO_REDUNDANCY = ("linear", "raid0")
 _RAID1_ONLY = ("ataraid", "gmirror-load", "gmirror-prefer", "gmirror-split")
 """Policies of drivers that have no RAID 10 of their own, and no way to work on one."""
 _BITMAP_LEAST = 4096
+_SECTORS = (512, 1024, 2048, 4096)
+"""What dm-crypt's sector_size may be."""
 OPTION_LEVELS: dict[str, tuple[str, ...]] = {
     "balance": MIRROR_LEVELS,
     "prefer": ("raid1",),
@@ -34,10 +37,11 @@ OPTION_LEVELS: dict[str, tuple[str, ...]] = {
     "journal": PARITY_LEVELS,
     "rmw_level": PARITY_LEVELS,
     "stripe_cache": PARITY_LEVELS,
+    "group_thread_cnt": PARITY_LEVELS,
     "round_robin": ("raid3",),
 }
 """Options that only some levels have."""
-KERNEL_OPTIONS = ("write_mostly", "bitmap", "rmw_level", "stripe_cache")
+KERNEL_OPTIONS = ("write_mostly", "bitmap", "rmw_level", "stripe_cache", "group_thread_cnt")
 """Options that no controller has."""
 
 
@@ -88,6 +92,8 @@ class ArraySpec(Spec):
         Drive that journals the writes of a parity array.
     rmw_level, stripe_cache
         md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array.
+    group_thread_cnt
+        md's setting of that name: threads that handle the stripes of a parity array; 0: md's own does.
     round_robin
         graid3's ``-r``: the parity component of raid3 is read in turn.
     controller
@@ -113,6 +119,7 @@ class ArraySpec(Spec):
     journal: str | None = None
     rmw_level: int | None = Field(default=None, ge=min(RmwLevel), le=max(RmwLevel))
     stripe_cache: int | None = Field(default=None, ge=17, le=32768)
+    group_thread_cnt: int | None = Field(default=None, ge=0, le=8192)
     round_robin: bool = False
     controller: str | None = None
 
@@ -228,13 +235,50 @@ class EncryptedSpec(Spec):
     kind
         "cryptoloop" (one kernel thread) or "dm-crypt" (all cores).
     rate
-        Bytes per second that one core encrypts or decrypts.
+        Bytes per second that one core encrypts or decrypts, with all that is done for it.
+    cipher
+        Instead of that, a cipher of the catalogue (:mod:`raidsim.model.ciphers`): what the core's clock makes of it.
+    sector
+        Bytes that are encrypted with one initialisation vector (``cryptsetup --sector-size``).
+    no_read_workqueue, no_write_workqueue
+        Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these names).
+    source
+        Of the rate.
     """
 
     on: str
-    kind: Literal["cryptoloop", "dm-crypt"]
-    rate: Rate
-    source: str
+    kind: Literal["cryptoloop", "dm-crypt"] = "dm-crypt"
+    rate: Rate | None = None
+    cipher: str | None = None
+    sector: PositiveSize = 512
+    no_read_workqueue: bool = False
+    no_write_workqueue: bool = False
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if (self.rate is None) == (self.cipher is None):
+            both = "neither rate nor cipher" if self.rate is None else "both rate and cipher"
+            raise refusal(both, "required: one of them", ("cipher",))
+        if self.rate is not None and not self.source:
+            raise refusal("a rate without a source", "required: source says where the rate is from", ("source",))
+        if self.sector not in _SECTORS:
+            allowed = f"allowed: {', '.join(format_size(each) for each in _SECTORS)}"
+            raise refusal(format_size(self.sector), allowed, ("sector",))
+        for field in ("sector", "no_read_workqueue", "no_write_workqueue"):
+            if self.cipher is None and getattr(self, field) != type(self).model_fields[field].default:
+                raise refusal(f"{field} with a rate, which has it all", "allowed: with cipher", (field,))
+        if self.cipher is not None:
+            self._check_cipher(self.cipher)
+        return self
+
+    def _check_cipher(self, name: str) -> None:
+        if self.kind != "dm-crypt":
+            raise refusal(f"cipher of {self.kind}", "allowed: with kind dm-crypt, or rate", ("cipher",))
+        try:
+            cipher(name)
+        except InputError as error:
+            raise refusal(f"unknown cipher {name!r}", error.allowed, ("cipher",)) from None
 
 
 class FailureSpec(Spec):

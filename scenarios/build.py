@@ -21,16 +21,20 @@ from ..model.page_cache import PageCache
 from ..model.page_cache_settings import EXPIRE_S, LOOK_S, PageCacheSettings
 from ..model.page_memory import PageMemory
 from ..model.parity_array import ParityArray
+from ..model.parity_thread import ParityThread
 from ..model.partition import Partition
 from ..model.process import Mount
 from ..model.raw_cache import RawCache, RawCacheSettings
 from ..model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
+from ..model.schedulers import BfqSettings
 from .build_arrays import Arrays
 from .build_drives import Drives
 from .build_loads import FIRST_STREAM, Jobs
+from .front import Front
 from .observer import UNOBSERVED, Observer
 from .programs import FileSystemSpec, ProgramsSpec
 from .scenario import ScenarioSpec
+from .virtual_memory import VirtualMemorySpec, dirty_limits
 from .workloads import DdSpec, LoadSpec
 
 LOW_MEMORY_BYTES = 896 << 20
@@ -81,19 +85,43 @@ class BuiltMachine:
         self.loads: list[DirectLoad] = []
         self.mounts: dict[str, Mount] = {}
         self.targets: list[Any] = []
+        self.front: Front | None = None
+        if scenario.front is not None:
+            self.front = Front(self.engine, self.cpu, scenario.front, machine, scenario.path_length)
+            for link in self.front.links:
+                observer.part(link)
         if isinstance(workload, ProgramsSpec):
             self.mounts = {point: self._mount(spec) for point, spec in scenario.file_systems.items()}
         else:
             self.targets = [self._arrays.device(name) for name in workload.targets]
         for target in self.targets:
             observer.target(target)
+        if self.front is not None:
+            self.targets = [self.front.before(target) for target in self.targets]
         for name in scenario.busy_arrays:
             self._arrays.device(name)
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
             elif isinstance(workload, LoadSpec):
-                self.loads += Jobs(self.engine, self.host, workload).on(number, target)
+                runs_on = self.host if self.front is None else self.front.host
+                self.loads += Jobs(self.engine, runs_on, workload).on(number, target)
+
+    def device(self, name: str) -> Any:
+        """A device by name, as programs see it: through the network, if there is one."""
+        device = self._arrays.device(name)
+        return device if self.front is None else self.front.before(device)
+
+    def mount(self, point: str) -> Mount:
+        """The file system at a mount point of the scenario, for programs that are no part of it."""
+        if point not in self.mounts:
+            self.mounts[point] = self._mount(self.scenario.file_systems[point])
+        return self.mounts[point]
+
+    def device_cache(self, name: str) -> PageCache:
+        """A page cache of a device by name, with the blocks in which the kernel caches devices."""
+        device = self._arrays.device(name)
+        return self._cache(device, name, self.kernel.cache.block_on(device.capacity))
 
     @property
     def caches(self) -> list[RawCache | PageCache]:
@@ -101,40 +129,45 @@ class BuiltMachine:
         return [*(dd.cache for dd in self.dds), *(mount.cache for mount in self.mounts.values())]
 
     @property
+    def threads(self) -> dict[str, ParityThread]:
+        """Threads that handle the stripes of arrays: md's own, under the name that ps shows, or its workers."""
+        found: dict[str, ParityThread] = {}
+        for name, array in self.arrays.items():
+            threads: list[ParityThread] = getattr(array, "threads", [])
+            for number, thread in enumerate(threads):
+                worker = f" worker {number}" if len(threads) > 1 else ""
+                found[f"{name}_{array.layout.level}{worker}"] = thread
+        return found
+
+    @property
     def all_links(self) -> list[Link]:
         """Cables and what is behind them."""
-        return [*self.links.values(), *(cable for cable, _ in self.channels.values())]
+        network = [] if self.front is None else self.front.links
+        return [*network, *self.links.values(), *(cable for cable, _ in self.channels.values())]
 
     @property
     def cpus(self) -> list[Cpu]:
         """The host's CPU and the controllers' processors."""
-        return [self.cpu, *(firmware.cpu for firmware in self._arrays.firmwares.values())]
+        clients = [] if self.front is None else [self.front.host.cpu]
+        return [self.cpu, *clients, *(firmware.cpu for firmware in self._arrays.firmwares.values())]
 
     @property
     def scheduler_cycle_s(self) -> float:
-        """How long one round of batches of the I/O scheduler takes (s); 0 without batches."""
+        """How long one round of batches of the I/O schedulers takes (s); 0 without batches."""
         section = self.kernel.queue
-        match section.scheduler:
-            case "anticipatory":
-                return section.read_batch + section.write_batch
-            case "cfq":
-                return section.slice_sync + section.slice_async
-        return 0.0
+        names = {instance.scheduler or section.scheduler for instance in self.scenario.machine.drives.values()}
+        rounds_s = {
+            "anticipatory": section.read_batch + section.write_batch,
+            "cfq": section.slice_sync + section.slice_async,
+            "bfq": 2 * BfqSettings().timeout_s,
+        }
+        return max(rounds_s.get(name, 0.0) for name in (section.scheduler, *names))
 
     def _dirty_limits(self) -> DirtyLimits:
-        section = self.kernel.cache
         memory = self.scenario.machine.memory
-        if section.memory == "low":
+        if self.kernel.cache.memory == "low":
             memory = min(memory, LOW_MEMORY_BYTES)
-        memory //= self.scale
-        return DirtyLimits(
-            int(section.flush_above * memory),
-            int(section.flush_below * memory),
-            int(section.limit * memory),
-            section.duty,
-            section.flush_pass,
-            section.limit_counts_writeback,
-        )
+        return dirty_limits(self.kernel, memory, self.scenario.vm, self.scale)
 
     def _md_array(self, name: str) -> Any:
         """The array that the host's own kernel runs under this name, below any encryption; None if it is none."""
@@ -171,7 +204,7 @@ class BuiltMachine:
         kind = spec.settings()
         size = spec.size or device.capacity - spec.start
         partition = Partition(device, spec.start, size, self.scale, kind.group)
-        cache = self._cache(partition, spec.on, kind.block)
+        cache = self._cache(partition, spec.on, kind.block, kind.write_run)
         system = FileSystem(
             self.engine,
             self.host,
@@ -188,20 +221,25 @@ class BuiltMachine:
         """The page cache of a block device that a loop device is on."""
         return self._cache(self._arrays.device(name), name, PAGE)
 
-    def _cache(self, device: Any, on: str, block: int) -> PageCache:
-        """A page cache with blocks of `block` bytes over the device called `on`, or over a part of it."""
+    def _cache(self, device: Any, on: str, block: int, write_run: int = 0) -> PageCache:
+        """A page cache with blocks of `block` bytes over the device called `on`, or over a part of it.
+
+        A file system that makes large bios writes `write_run` bytes with one.
+        """
         array = self._md_array(on)
         section = self.kernel.cache
         whole = self.kernel.queue.max_request
+        vm = self.scenario.vm or VirtualMemorySpec()
         # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole
         # run, the seeks of each pass would count `scale` times.
         settings = PageCacheSettings(
             block,
             run_bytes=section.read_run,
-            flush_run_bytes=section.flush_run if isinstance(array, ParityArray) else whole,
-            expire_s=EXPIRE_S / self.scale,
-            look_s=LOOK_S / math.sqrt(self.scale),
+            flush_run_bytes=write_run or (section.flush_run if isinstance(array, ParityArray) else whole),
+            expire_s=(vm.dirty_expire or EXPIRE_S) / self.scale,
+            look_s=(vm.dirty_writeback or LOOK_S) / math.sqrt(self.scale),
             by_age=section.by_age,
+            bio_bytes=write_run,
             task_plug=self.kernel.queue.task_plug,
         )
         return PageCache(self.engine, self.host, device, settings, self.pages, self.memory, self._read_ahead(array))

@@ -11,9 +11,11 @@ from typing import Any
 
 from ..model.bio_split import behind_limit
 from ..model.byte_striped_array import ByteStripedArray
+from ..model.ciphers import cipher
 from ..model.controller import RaidController
 from ..model.controllers import ControllerSpec
 from ..model.crypt_device import CryptDevice
+from ..model.crypt_pipeline import CryptPipeline, CryptSettings
 from ..model.engine import Engine
 from ..model.errors import InputError
 from ..model.firmware import Firmware
@@ -43,7 +45,7 @@ from ..model.resync_barrier import RESYNC_BARRIER
 from ..model.spares import HotSpares, MemberSlot
 from ..model.stripe_array import StripeArray
 from ..model.write_intent import ArrayMetadata, WriteIntentBitmap
-from .arrays import ArraySpec
+from .arrays import ArraySpec, EncryptedSpec
 from .build_drives import Drives
 from .build_resync import resync_settings, resync_thread
 from .observer import UNOBSERVED, Observer
@@ -122,11 +124,24 @@ class Arrays:
                 self._devices[name] = self._array(name, self.scenario.arrays[name])
         return self._devices[name]
 
-    def _encrypted(self, name: str) -> CryptDevice | LoopDevice:
+    def rotational(self, name: str) -> bool:
+        """Whether a device turns; an array does if one of its members does (md.c, md_run: QUEUE_FLAG_NONROT)."""
+        scenario = self.scenario
+        if name in scenario.machine.drives:
+            return scenario.machine.drives[name].spec().rotational
+        if name in scenario.encrypted:
+            return self.rotational(scenario.encrypted[name].on)
+        while name not in scenario.arrays:  # a part of a nested array, "md0.1"
+            name = name.rpartition(".")[0]
+        return any(self.rotational(member) for member in scenario.arrays[name].members)
+
+    def _encrypted(self, name: str) -> CryptDevice | CryptPipeline | LoopDevice:
         spec = self.scenario.encrypted[name]
         threads = 1 if spec.kind == "cryptoloop" else self._host.cpu.cores
-        device: CryptDevice | LoopDevice
-        if spec.kind == "cryptoloop" and self.kernel.cache.loop_cached:
+        device: CryptDevice | CryptPipeline | LoopDevice
+        if spec.rate is None:
+            device = self._ciphered(name, spec)
+        elif spec.kind == "cryptoloop" and self.kernel.cache.loop_cached:
             device = LoopDevice(self.engine, self._host, self._cached(spec.on), 1.0 / spec.rate, name)
             self.loops[name] = device
         else:
@@ -134,6 +149,22 @@ class Arrays:
             device = CryptDevice(self.engine, below, self._host, 1.0 / spec.rate, threads=threads, name=name)
         self.observer.part(device)
         return device
+
+    def _ciphered(self, name: str, spec: EncryptedSpec) -> CryptPipeline:
+        """dm-crypt with a cipher of the catalogue, on the cores that there are."""
+        assert spec.cipher is not None
+        scenario, section, host = self.scenario, self.kernel.crypt, self._host
+        known, cycle_s = cipher(spec.cipher), scenario.path_length / scenario.machine.cpu.clock
+        settings = CryptSettings(
+            s_per_byte=known.cycles * cycle_s,
+            sector_s=known.sector_cycles * cycle_s,
+            sector_bytes=spec.sector,
+            largest_bytes=section.largest,
+            splits_reads=section.splits_reads,
+            queues_reads=section.queues and not spec.no_read_workqueue,
+            queues_writes=section.queues and not spec.no_write_workqueue,
+        )
+        return CryptPipeline(self.engine, self.device(spec.on), host, settings, name)
 
     def _array(self, name: str, spec: ArraySpec) -> Any:
         if spec.controller is not None:
@@ -357,7 +388,7 @@ class _Builder:
             default = "gmirror-round-robin"
         policy = READ_BALANCE[spec.balance or default]
         write_mostly = frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly)
-        rotational = [True] * len(slots)  # every drive in the catalogue turns
+        rotational = [self._parent.rotational(slot) for slot in slots]
         if policy is Md61Raid10:
             return Md61Raid10(len(slots), rotational, near)
         if policy is AtaRaid:
@@ -390,4 +421,5 @@ class _Builder:
             rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
             direct_reads=section.direct_reads,
             most_heads=section.most_heads if section.grows else 0,
+            workers=spec.group_thread_cnt or 0,
         )

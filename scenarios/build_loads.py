@@ -11,6 +11,7 @@ from ..model.engine import Engine
 from ..model.host import Host
 from ..model.load_pattern import LoadPattern
 from ..model.places import Hot, Normal, Places, Uniform, Zipf
+from ..model.submission import submission
 from ..model.thinking_load import ThinkingLoad
 from .load_parts import BurstyArrivals, ConstantArrivals, HistogramArrivals, HotLocality, NormalLocality, ZipfLocality
 from .workloads import LoadSpec
@@ -68,10 +69,12 @@ class Jobs:
         iops = workload.job_iops
         if iops is not None:
             return OpenLoad(engine, target, iops=iops, gaps=self._gaps(name, number, iops), **common)
+        costs = submission(prices, workload.engine)
         cost: dict[str, Any] = {
             "depth": workload.depth,
-            "submit_s": prices.read_call_s + prices.bio_s,
-            "complete_s": prices.switch_s,
+            "submit_s": costs.submit_s,
+            "complete_s": costs.complete_s,
+            "wake_s": costs.wake_s,
             "cpu": self._host.cpu,
         }
         if not workload.think_time:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..model.batch_means import Estimate
+from ..model.solid_state.drive import SolidState
 from .build import BuiltMachine
+from .build_drives import Drive
 from .load_windows import LoadWindows, Stores
 from .measured_run import Run
 from .sample import Sample
@@ -49,6 +53,7 @@ class LoadRun(Run):
                 restart=self._begin,
                 stores=self._stores,
                 servers=len(machine.disks),
+                least_ios=_filling_ios(workload, machine.disks.values()),
             )
 
     @property
@@ -89,7 +94,7 @@ class LoadRun(Run):
     def _stores(self) -> Stores:
         """What controllers and drives hold that has yet to be written, and what read caches hold that helps."""
         machine = self.machine
-        drives = sum(disk.dirty_bytes for disk in machine.disks.values())
+        drives = sum(_held(disk) for disk in machine.disks.values())
         controllers = machine.controllers.values()
         dirty = sum(controller.dirty_bytes for controller in controllers)
         kept = sum(
@@ -98,3 +103,21 @@ class LoadRun(Run):
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
         return Stores(drives, dirty, kept)
+
+
+def _held(drive: Drive) -> int:
+    """Bytes that a drive has yet to write; of a solid-state drive only if its buffer is half full.
+
+    Below that it goes up and down by a program at a time, which no load notices.
+    """
+    dirty = drive.dirty_bytes
+    return dirty if not isinstance(drive, SolidState) or 2 * dirty >= drive.spec.write_buffer else 0
+
+
+def _filling_ios(workload: LoadSpec, drives: Iterable[Drive]) -> int:
+    """I/Os of a load that write as much as the buffers of the solid-state drives hold, so that these may be full."""
+    buffers = sum(drive.spec.write_buffer for drive in drives if isinstance(drive, SolidState))
+    size = workload.block_size if workload.write_size is None else workload.write_size
+    mean = sum(each * share for each, share in size.items()) if isinstance(size, dict) else size
+    written = (1.0 - workload.read_share) * mean
+    return int(buffers / written) if written else 0

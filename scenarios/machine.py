@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
 from ..model.controllers import ControllerSpec, controller
-from ..model.drives import DriveSpec, drive
+from ..model.drives import AnyDrive, DriveSpec, drive
 from ..model.errors import InputError
 from ..model.host import Prices
-from ..model.quantities import format_size
+from ..model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
+from ..model.link_catalogue import LinkModel, link_model
+from ..model.quantities import format_size, parse_size
 from ..model.spec import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
 from ..model.spec_errors import changed
 
+DriveState = Literal["fresh", "sequential", "steady"]
+PAGE = 4096
+"""Bytes: no request is smaller."""
 LEAST_MEMORY = 1 << 20
 """Below that no kernel has anything to cache with."""
 
@@ -45,6 +51,10 @@ class PriceList(Spec):
     """A byte through putc() of the C library."""
     getc: Duration = 0.0
     """A byte through getc()."""
+    uring_call: Duration | None = None
+    """An I/O through io_uring, as `read_call` is one through a system call or io_submit. Half of that unless given:
+    assumed, since a core does 1.2 million reads/s of 4 KiB with it against 608,000 through io_submit, both with
+    interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
     source: str
 
     def prices(self) -> Prices:
@@ -67,6 +77,7 @@ class PriceList(Spec):
             file_read_s=self.read_call if self.file_read is None else self.file_read,
             putc_s_per_byte=self.putc,
             getc_s_per_byte=self.getc,
+            uring_call_s=self.read_call / 2 if self.uring_call is None else self.uring_call,
         )
 
 
@@ -80,29 +91,114 @@ class CpuSpec(Spec):
 
 
 class LinkSpec(Spec):
-    """A bus or port that others hang on.
+    """A bus, port or adapter that others hang on.
 
     Attributes
     ----------
+    model
+        Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives what is not given
+        here.
     rate, write_rate
         What it moves; what it moves towards the drives, if that is another rate.
     per_transfer
         Fixed price of a transfer.
+    duplex
+        Whether it moves data both ways at once, each at its rate.
+    command_rate
+        Commands a second that it takes at most.
+    max_payload, mtu
+        Of a model: bytes of data in a packet of PCI Express, and bytes of an Ethernet frame after its header.
     """
 
+    model: str | None = None
     rate: Rate
     write_rate: Rate | None = None
     per_transfer: Duration = 0.0
+    duplex: bool = False
+    command_rate: float | None = Field(default=None, gt=0)
+    max_payload: PositiveSize | None = None
+    mtu: PositiveSize | None = None
     source: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_catalogue(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("model"), str):
+            return data
+        found = _catalogued(data["model"], data.get("max_payload"), data.get("mtu"))
+        known: dict[str, Any] = {
+            "duplex": found.duplex,
+            "command_rate": found.command_rate,
+            "source": f"{found.name} in the catalogue of links",
+        }
+        if "rate" not in data:
+            known |= {"rate": f"{found.rate!r}B/s", "write_rate": f"{found.write_rate!r}B/s"}
+        return {**known, **data, "model": found.name}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.command_rate is not None and not self.duplex:
+            raise refusal("command_rate without duplex", "allowed: with duplex: true", ("command_rate",))
+        for field in ("max_payload", "mtu"):
+            if getattr(self, field) is not None and self.model is None:
+                raise refusal(f"{field} without a model", "required with it: model", (field,))
+        return self
 
 
 class ChannelSpec(Spec):
-    """A cable with its host adapter: what its transfers cross, and whether it serves one command at a time."""
+    """A cable with its host adapter: what its transfers cross, and whether it serves one command at a time.
 
+    Attributes
+    ----------
+    model
+        Its name in the catalogue of links ("PCIe 4.0 x4", "SATA 6Gb/s"), which gives what is not given here.
+    kind
+        An `ata` cable serves one command at a time; `sas` and `pcie` move data both ways at once.
+    """
+
+    model: str | None = None
     rate: Rate
-    kind: Literal["ata", "scsi", "sata"] = "ata"
+    kind: Literal["ata", "scsi", "sata", "sas", "pcie"] = "ata"
     links: tuple[str, ...] = ()
     source: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_catalogue(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("model"), str):
+            return data
+        found = _catalogued(data["model"], None, None)
+        if found.kind not in _CABLES:
+            raise refusal(f"{found.name}, which is no cable of a drive", f"allowed: {', '.join(_CABLES)}", ("model",))
+        known = {
+            "rate": f"{found.rate!r}B/s",
+            "kind": found.kind,
+            "source": f"{found.name} in the catalogue of links",
+        }
+        return {**known, **data, "model": found.name}
+
+    @property
+    def duplex(self) -> bool:
+        """Whether data go both ways at once."""
+        return self.kind in ("sas", "pcie")
+
+
+_CABLES = ("sata", "sas", "pcie")
+"""Kinds of links in the catalogue that lead to one drive."""
+
+
+def _catalogued(name: str, max_payload: object, mtu: object) -> LinkModel:
+    """The link of the catalogue; sizes that are none are left to the check of their fields."""
+    sizes: list[int | None] = []
+    for size in (max_payload, mtu):
+        try:
+            sizes.append(None if size is None else parse_size(size))
+        except InputError:
+            sizes.append(None)
+    try:
+        return link_model(name, *sizes)
+    except InputError as error:
+        raise refusal(error.found.removeprefix("found "), error.allowed, (error.place,)) from None
 
 
 class DriveInstance(Spec):
@@ -118,24 +214,43 @@ class DriveInstance(Spec):
         Its Linux block major number.
     overrides
         Fields of the catalogue's drive that are different in this one.
+    state
+        What a solid-state drive has behind it: "fresh" (erased), "sequential" (filled once in order) or "steady"
+        (overwritten at random until nothing changes any more), which it is unless given. Hard disks have none.
     price
         What it costs, in any currency that all prices of the machine are in.
+    scheduler, nr_requests, max_request, wbt_lat
+        Of its request queue, as /sys/block/*/queue sets them (`max_request` is max_sectors_kb): the I/O scheduler, its
+        requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off). The
+        kernel's own choice unless given.
     """
 
     model: str
     channel: str
     major: int = Field(default=8, ge=0)
     overrides: dict[str, Any] = Field(default_factory=dict)
+    state: DriveState | None = None
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    scheduler: SchedulerName | None = None
+    nr_requests: int | None = Field(default=None, ge=LEAST_REQUESTS, le=MOST_REQUESTS)
+    max_request: PositiveSize | None = Field(default=None, ge=PAGE)
+    wbt_lat: Duration | None = None
 
-    def entry(self) -> DriveSpec:
+    def entry(self) -> AnyDrive:
         """The catalogue's drive."""
         return drive(self.model)
 
-    def spec(self) -> DriveSpec:
+    def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""
         entry = self.entry()
         return entry.with_values(**self.overrides) if self.overrides else entry
+
+    def hard_disk(self) -> DriveSpec:
+        """The same, of what only hard disks have; `InputError` if it is a solid-state drive."""
+        found = self.spec()
+        if isinstance(found, DriveSpec):
+            return found
+        raise InputError(f"drive {self.model!r}", "a solid-state drive", "allowed here: hard disks")
 
 
 class ControllerInstance(Spec):
@@ -200,6 +315,9 @@ class MachineSpec(Spec):
             _check_entry(controlling, units, ("controllers", name))
         for name, instance in self.drives.items():
             _check_entry(instance, units, ("drives", name))
+            if instance.state is not None and instance.entry().rotational:
+                found = f"state {instance.state} of the hard disk {instance.model}"
+                raise refusal(found, "allowed: with solid-state drives", ("drives", name, "state"))
             if instance.channel not in self.channels:
                 allowed = f"allowed: {', '.join(self.channels)}"
                 raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
@@ -214,7 +332,7 @@ class MachineSpec(Spec):
 def _check_entry(instance: DriveInstance | ControllerInstance, units_required: bool, at: tuple[str, str]) -> None:
     """Refuse what the catalogue does not have, and overrides that its entries do not take."""
     try:
-        entry: DriveSpec | ControllerSpec = instance.entry()
+        entry: AnyDrive | ControllerSpec = instance.entry()
     except InputError as error:
         raise refusal(f"{instance.model!r} is {error.found}", error.allowed, (*at, "model")) from None
     try:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from ..model.resync import Resync
+from ..model.solid_state.drive import SolidState
 from ..model.statistics import LatencyHistogram, Usage
+from ..model.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
 from .build import BuiltMachine
+from .build_drives import Drive
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+_PARTS = {"dies": "flash dies", "channels": "flash channels"}
+"""Parts of a solid-state drive that are called otherwise here."""
 
 
 class Run(ABC):
@@ -31,10 +36,13 @@ class Run(ABC):
         for disk in machine.disks.values():
             disk.start_statistics(now)
         for link in machine.all_links:
-            link.busy_s = 0.0
-            link.bytes_moved = 0
+            link.start_statistics(now)
+        if machine.front is not None:
+            machine.front.start_statistics(now)
         for cpu in machine.cpus:
-            cpu.busy_s = cpu.kernel_s = 0.0
+            cpu.start_statistics()
+        for thread in machine.threads.values():
+            thread.busy_s = 0.0
         for cache in machine.caches:
             cache.latencies = (LatencyHistogram(), LatencyHistogram())
         for load in machine.loads:
@@ -114,12 +122,35 @@ class Run(ABC):
         machine = self.machine
         span = self.span
         usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
-        usages += [
-            Usage(link.name, "link", min(1.0, link.busy_s / span), bytes=link.bytes_moved)
-            for link in machine.all_links
-            if link.bytes_moved
-        ]
-        for name, disk in machine.disks.items():
-            busy, waiting, moved = disk.busy_s / span, disk.latency_s / span, disk.read_bytes + disk.write_bytes
-            usages.append(Usage(name, "disk", min(1.0, busy), waiting, disk.reads, disk.writes, moved))
+        usages += self._busy_threads()
+        usages += self._busy_cores()
+        usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
+        usages += [drive_usage(disk, span) for disk in machine.disks.values()]
+        if machine.front is not None:
+            usages += machine.front.usages(machine.engine.now, span)
         return tuple(usages)
+
+    def _busy_threads(self) -> list[Usage]:
+        """Threads of arrays that have no time left, though the CPU may have: a thread is on one core at a time."""
+        shares = [(name, thread.busy_s / self.span) for name, thread in self.machine.threads.items()]
+        return [Usage(name, THREAD, min(1.0, share)) for name, share in shares if share >= SATURATED]
+
+    def _busy_cores(self) -> list[Usage]:
+        """Cores that have no time left for the programs that stay on them, where the CPU as a whole has some."""
+        cpu = self.machine.cpu
+        if cpu.busy_s / self.span / cpu.cores >= SATURATED:
+            return []
+        shares = [seconds / self.span for seconds in cpu.pinned_s]
+        return [Usage(f"cpu{core}", CORE, min(1.0, share)) for core, share in enumerate(shares) if share >= SATURATED]
+
+
+def drive_usage(drive: Drive, span: float) -> Usage:
+    """What a drive did in `span` seconds; a solid-state drive is as busy as its busiest part."""
+    waiting, moved = drive.latency_s / span, drive.read_bytes + drive.write_bytes
+    if not isinstance(drive, SolidState):
+        busy = min(1.0, drive.busy_s / span)
+        return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved)
+    parts = [(each.kind.removeprefix("drive's "), each.utilisation) for each in drive.usages(span)]
+    ways = tuple(WayUsage(_PARTS.get(part, part), busy, 0.0) for part, busy in parts)
+    busiest = max(way.utilisation for way in ways)
+    return Usage(drive.name, SSD, busiest, waiting, drive.reads, drive.writes, moved, ways=ways)

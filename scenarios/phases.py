@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.statistics import Estimate, LatencyHistogram, Usage
+from ..model.usage import WayUsage
 from .measured_run import PERCENTILES, Run
 from .prediction import LatencyBins, Prediction, RebuildProgress
 from .scenario import ScenarioSpec
@@ -178,8 +179,27 @@ def _usages(parts: Sequence[_Part], shares: Sequence[float], measured_s: float) 
             reads=round(math.fsum(times * usage.reads for _, times, usage in found)),
             writes=round(math.fsum(times * usage.writes for _, times, usage in found)),
             bytes=round(math.fsum(times * usage.bytes for _, times, usage in found)),
+            what=found[0][2].what,
+            ways=_ways(found),
         )
         for (name, kind), found in seen.items()
+    )
+
+
+def _ways(found: Sequence[tuple[float, float, Usage]]) -> tuple[WayUsage, ...]:
+    """The directions of a link, each as busy as it was on average."""
+    seen: dict[str, list[tuple[float, float, WayUsage]]] = {}
+    for share, times, usage in found:
+        for way in usage.ways:
+            seen.setdefault(way.name, []).append((share, times, way))
+    return tuple(
+        WayUsage(
+            name,
+            math.fsum(share * way.utilisation for share, _, way in ways),
+            ways[0][2].rate,
+            round(math.fsum(times * way.bytes for _, times, way in ways)),
+        )
+        for name, ways in seen.items()
     )
 
 

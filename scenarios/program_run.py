@@ -30,6 +30,7 @@ from .programs import (
     Step,
     TiobenchStep,
     TreeSpec,
+    WriteFileStep,
 )
 from .sample import Sample
 from .scenario import Devices, ScenarioSpec
@@ -95,6 +96,8 @@ def _bytes(step: Step, memory: int) -> int:
         return (len(Iozone.phases) - scattered) * step.size + scattered * step.size // step.record * each
     if isinstance(step, DropCacheStep):
         return 0
+    if isinstance(step, WriteFileStep) and step.oflag is not None:
+        return step.size // step.block_size * max(step.block_size, _RECORD_BYTES)
     size = getattr(step, "size", None)
     if size is not None:
         return int(size)

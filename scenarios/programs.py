@@ -143,12 +143,18 @@ class WriteFileStep(_Step):
     ----------
     file
         Name, by which a later step reads it.
+    conv
+        "fsync" or "fdatasync": once, at the end.
+    oflag
+        "sync" or "dsync": after each block.
     """
 
     program: Literal["dd"]
     file: FileName = "zero"
     size: PositiveSize
     block_size: PositiveSize = 1 << 20
+    conv: Literal["fsync", "fdatasync"] | None = None
+    oflag: Literal["sync", "dsync"] | None = None
 
 
 class ReadFileStep(_Step):

@@ -1,10 +1,10 @@
 """What would happen without the bottleneck: the same scenario with what limits taken away.
 
 A link, a CPU or a controller's processor is made a thousand times as fast. That cannot be done to drives, which would
-be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), and keep firmware, buffer and
-interface. Where nothing is saturated and a load keeps its I/Os outstanding, these are what limits, so there are four
-times as many of them. A load that comes by itself (open) or does one thing after the other (dd, programs) waits for its
-busiest part even so, and that is taken away.
+be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), or flash and controller
+(dies, channels, commands), and keep buffer and interface. Where nothing is saturated and a load keeps its I/Os
+outstanding, these are what limits, so there are four times as many of them. A load that comes by itself (open) or does
+one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..model.usage import Limit, Usage, limit
-from .machine import ControllerInstance, DriveInstance, MachineSpec
+from ..model.kernels import kernel
+from ..model.usage import CORE, DRIVES, PLACES, THREAD, Limit, Usage, limit
+from .front import CLIENTS_CPU, PORT, REQUESTS, THREADS, FrontSpec
+from .machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from .measured_run import Run
 from .prediction import Prediction
 from .run import simulate
@@ -41,7 +43,15 @@ _MECHANICS_S = (
     "cylinder_skew",
 )
 _MECHANICS_RATES = ("rotation", "outer_media_rate", "inner_media_rate")
+_FLASH_S = ("read_time", "program_time", "erase_time", "slc_read_time", "slc_program_time", "suspend_time")
+_FLASH_RATES = ("channel_rate", "command_rate")
+_PLACES = {"threads": THREADS, "depth": f"{REQUESTS} of each client"}
 _FIRMWARE_S = ("command", "write_page", "drive_command", "stripe")
+
+_CPUS = {"cpu": "the CPU", CLIENTS_CPU: "the clients' CPUs"}
+
+MORE_THREADS = 8
+"""Threads for the stripes of an array whose one thread limits."""
 
 ReliefKind = Literal["limit", "busiest", "outstanding"]
 
@@ -144,8 +154,14 @@ def relieved(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Relieved | None
     if not found.saturated and isinstance(workload, LoadSpec) and not is_open(scenario):
         return _more_outstanding(scenario, workload)
     kind: ReliefKind = "limit" if found.saturated else "busiest"
-    if found.parts[0].kind == "disk":
-        return Relieved("drives ten times as fast (seeks, rotation, media rate)", kind, _faster_drives(scenario))
+    if found.parts[0].kind == PLACES:
+        return _more_places(scenario, found)
+    if found.parts[0].kind == CORE:
+        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+    if found.parts[0].kind == THREAD:
+        return _more_threads(scenario, found)
+    if found.parts[0].kind in DRIVES:
+        return Relieved(_faster_words(scenario), kind, _faster_drives(scenario))
     return Relieved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
 
 
@@ -153,7 +169,7 @@ def _words(found: Limit) -> str:
     names = sorted(part.name for part in found.parts)
     kind = found.parts[0].kind
     if kind == "cpu":
-        return " and ".join("the CPU" if name == "cpu" else f"the processor of {_owner(name)}" for name in names)
+        return " and ".join(_CPUS[name] if name in _CPUS else f"the processor of {_owner(name)}" for name in names)
     return f"{kind} {names[0]}" if len(names) == 1 else f"{kind}s {', '.join(names)}"
 
 
@@ -177,6 +193,40 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | 
     return Relieved(what, "outstanding", scenario.model_copy(update={"workload": more}))
 
 
+def _more_places(scenario: ScenarioSpec, found: Limit) -> Relieved | None:
+    """More requests of each client, or more threads, for the load to use."""
+    front = scenario.front
+    assert front is not None
+    known, more = front.spec(), {}
+    for part in found.parts:
+        if part.name.endswith(THREADS):
+            more["threads"] = MORE_OUTSTANDING * (front.threads or known.threads)
+        else:
+            more["depth"] = MORE_OUTSTANDING * (front.depth or known.depth)
+    if max(more.values()) > MOST_OUTSTANDING:
+        return None
+    what = " and ".join(f"{count:,} {_PLACES[field]}" for field, count in more.items())
+    return Relieved(what, "limit", scenario.model_copy(update={"front": front.model_copy(update=more)}))
+
+
+def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
+    """Several threads for arrays with a single one, or a CPU without limit where there are several already."""
+    names = {part.name.rpartition("_raid")[0].partition(".")[0] for part in found.parts}
+    single = all(not scenario.arrays[name].group_thread_cnt for name in names)
+    if not single or not kernel(scenario.kernel).raid5.worker_groups:
+        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+    more = {"group_thread_cnt": MORE_THREADS}
+    arrays = {
+        name: array.model_copy(update=more) if name in names else array for name, array in scenario.arrays.items()
+    }
+    what = f"{MORE_THREADS} threads for {' and '.join(sorted(names))} (group_thread_cnt)"
+    return Relieved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
+
+
+def _faster_cpu(scenario: ScenarioSpec) -> ScenarioSpec:
+    return scenario.model_copy(update={"path_length": scenario.path_length / WITHOUT_LIMIT})
+
+
 def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
     machine = scenario.machine
     drives = {name: _faster(instance) for name, instance in machine.drives.items()}
@@ -189,10 +239,18 @@ def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
     return scenario.model_copy(update=faster)
 
 
+def _faster_words(scenario: ScenarioSpec) -> str:
+    """What :func:`_faster_drives` changes."""
+    turn = {instance.entry().rotational for instance in scenario.machine.drives.values()}
+    parts = {True: "seeks, rotation, media rate", False: "dies, channels, commands"}
+    return f"drives ten times as fast ({'; '.join(parts[each] for each in sorted(turn, reverse=True))})"
+
+
 def _faster(instance: DriveInstance) -> DriveInstance:
     spec = instance.spec()
-    values: dict[str, Any] = {name: getattr(spec, name) * FASTER_DRIVES for name in _MECHANICS_RATES}
-    for name in _MECHANICS_S:
+    times, rates = (_MECHANICS_S, _MECHANICS_RATES) if spec.rotational else (_FLASH_S, _FLASH_RATES)
+    values: dict[str, Any] = {name: getattr(spec, name) * FASTER_DRIVES for name in rates}
+    for name in times:
         seconds = getattr(spec, name)
         if seconds is not None:
             values[name] = seconds / FASTER_DRIVES
@@ -204,11 +262,17 @@ def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
     changes: dict[str, Any] = {}
     if found.parts[0].kind == "link":
         changes["machine"] = _fast_links(scenario.machine, names)
+        if scenario.front is not None:
+            changes["front"] = _fast_ports(scenario.front, names)
     else:
+        if scenario.front is not None and CLIENTS_CPU in names:
+            faster = {"client_speed": scenario.front.client_speed * WITHOUT_LIMIT}
+            changes["front"] = scenario.front.model_copy(update=faster)
+            names = names - {CLIENTS_CPU}
         if "cpu" in names:
             changes["path_length"] = scenario.path_length / WITHOUT_LIMIT
             changes["encrypted"] = {
-                name: layer.model_copy(update={"rate": layer.rate * WITHOUT_LIMIT})
+                name: layer.model_copy(update={"rate": layer.rate and layer.rate * WITHOUT_LIMIT})
                 for name, layer in scenario.encrypted.items()
             }
         changes["machine"] = _fast_processors(scenario.machine, {_owner(name) for name in names - {"cpu"}})
@@ -217,18 +281,7 @@ def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
 
 def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
     """Links, cables, and what connects controllers to the host."""
-    links = {
-        name: link.model_copy(
-            update={
-                "rate": link.rate * WITHOUT_LIMIT,
-                "write_rate": None if link.write_rate is None else link.write_rate * WITHOUT_LIMIT,
-                "per_transfer": 0.0,
-            }
-        )
-        if name in names
-        else link
-        for name, link in machine.links.items()
-    }
+    links = {name: _fast_link(link) if name in names else link for name, link in machine.links.items()}
     channels = {
         name: channel.model_copy(update={"rate": channel.rate * WITHOUT_LIMIT}) if name in names else channel
         for name, channel in machine.channels.items()
@@ -240,6 +293,26 @@ def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
         for name, each in machine.controllers.items()
     }
     return machine.model_copy(update={"links": links, "channels": channels, "controllers": controllers})
+
+
+def _fast_link(link: LinkSpec) -> LinkSpec:
+    rates = {
+        "rate": link.rate * WITHOUT_LIMIT,
+        "write_rate": None if link.write_rate is None else link.write_rate * WITHOUT_LIMIT,
+    }
+    return link.model_copy(update={**rates, "per_transfer": 0.0, "command_rate": None})
+
+
+def _fast_ports(front: FrontSpec, names: set[str]) -> FrontSpec:
+    """The server's port of a network, and those of its clients."""
+    ports: dict[str, Any] = {}
+    if names - {PORT}:
+        ports["client_port"] = _fast_link(front.client_port or front.port)
+    elif front.clients > 1 and front.client_port is None:
+        ports["client_port"] = front.port
+    if PORT in names:
+        ports["port"] = _fast_link(front.port)
+    return front.model_copy(update=ports)
 
 
 def _fast_processors(machine: MachineSpec, controllers: set[str]) -> MachineSpec:

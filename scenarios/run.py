@@ -106,7 +106,7 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     watch(free)
     free.run()
     limits = free.kernel_limits
-    room = max(0, limits.limit - limits.flush_above)
+    room = max(0, limits.settled - limits.flush_above)
     fills_after = room / free.growth if free.growth > 0 else float("inf")
     if fills_after * free.rate >= total:
         return prediction_of(free, total / free.rate, free.rate)
@@ -250,8 +250,12 @@ class WriteRun(_DdRun):
         memory = machine.memory
         limits = self.kernel_limits = memory.limits
         lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
-        memory.limits = replace(limits, flush_below=lowest)
-        dirty = (limits.limit if throttled else min(limits.flush_above, limits.limit)) // len(machine.dds)
+        # A kernel that slows writers needs seconds to find the rate of the devices. Then dirty memory stays at one
+        # level, so here it is held there.
+        memory.limits = replace(limits, flush_below=lowest, limit=limits.settled, balance=False)
+        for dd in machine.dds:
+            dd.cache.balance = None
+        dirty = (limits.settled if throttled else min(limits.flush_above, limits.limit)) // len(machine.dds)
         for dd in machine.dds:
             room = machine.kernel.cache.reach(dd.cache.device.capacity) - dd.size
             share = min(dirty, room) >> 20 << 20

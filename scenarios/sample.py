@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..model.drives import DriveSpec
 from .scenario import ScenarioSpec
 
 _CACHES = 1.5
@@ -46,5 +47,6 @@ class Sample:
 
 def sample_for(scenario: ScenarioSpec) -> Sample:
     """The default sample, long enough that the drives' caches do not take a write's measurement in."""
-    caches = [instance.spec().cache for instance in scenario.machine.drives.values()]
+    drives = [instance.spec() for instance in scenario.machine.drives.values()]
+    caches = [spec.cache if isinstance(spec, DriveSpec) else spec.write_buffer for spec in drives]
     return Sample(write_bytes=max(Sample().write_bytes, int(_CACHES * max(caches, default=0))))

@@ -9,15 +9,20 @@ from typing import Self, get_args
 
 from pydantic import Field, model_validator
 
+from ..model.ciphers import cipher
+from ..model.crypt_device import SECTOR
 from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel
 from ..model.layouts import Layout, NestedLayout
-from ..model.quantities import format_rate
+from ..model.quantities import format_rate, format_size
 from ..model.spec import PositiveSize, Spec, refusal
 from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
 from .file_systems import FileSystems
+from .front import FrontSpec
 from .machine import MachineSpec
 from .programs import FileSystemSpec, ProgramsSpec
+from .queue_settings import check_queues
+from .virtual_memory import VirtualMemorySpec
 from .workloads import DdSpec, LoadSpec, Workload
 
 _LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")
@@ -39,6 +44,10 @@ class ScenarioSpec(Spec):
     """By mount point."""
     read_ahead: PositiveSize | None = None
     """Largest read-ahead window (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given."""
+    vm: VirtualMemorySpec | None = None
+    """Dirty memory, as ``sysctl vm`` sets it."""
+    front: FrontSpec | None = None
+    """A network between the load and the machine; without one the load runs on the machine itself."""
     workload: Workload
     failures: tuple[FailureSpec, ...] = ()
     seed: int = Field(default=0, ge=0)
@@ -58,7 +67,31 @@ class ScenarioSpec(Spec):
             raise refusal(found, "allowed: kind load", ("workload", "kind"))
         for name, array in self.arrays.items():
             self._check_kernel(array, name)
+        check_queues(self.machine, self.kernel, devices.hidden)
+        for name, layer in self.encrypted.items():
+            self._check_crypt(layer, name)
+        if self.vm is not None:
+            self.vm.check(self.kernel)
+        if self.front is not None:
+            if self.workload.kind != "load":
+                found = f"{self.workload.kind}, which runs on the machine itself, with a front"
+                raise refusal(found, "allowed: kind load, or no front", ("workload", "kind"))
+            self.front.check(self.machine)
         return self
+
+    def _check_crypt(self, layer: EncryptedSpec, name: str) -> None:
+        """Refuse what the kernel's dm-crypt cannot be told."""
+        known = kernel(self.kernel).crypt
+        if layer.sector > SECTOR and not known.large_sectors:
+            found = f"a sector of {format_size(layer.sector)} on {self.kernel}"
+            raise refusal(found, "allowed: with dm-crypt of Linux 4.12 or later", ("encrypted", name, "sector"))
+        if layer.cipher is not None and cipher(layer.cipher).vector and not known.vector_aes:
+            found = f"{layer.cipher} on {self.kernel}"
+            raise refusal(found, "allowed: with Linux 6.10 or later", ("encrypted", name, "cipher"))
+        for field in ("no_read_workqueue", "no_write_workqueue"):
+            if getattr(layer, field) and not known.skips_queues:
+                at = ("encrypted", name, field)
+                raise refusal(f"{field} on {self.kernel}", "allowed: with dm-crypt of Linux 5.9 or later", at)
 
     def _check_kernel(self, array: ArraySpec, name: str) -> None:
         """Refuse what the kernel, or the controller, does not have."""
@@ -70,6 +103,9 @@ class ScenarioSpec(Spec):
         if array.journal is not None and (array.controller is not None or known.raid5.hold is not None):
             found = f"a journal on {array.controller or self.kernel}"
             raise refusal(found, "allowed: with md of Linux 4.4 or later", ("arrays", name, "journal"))
+        if array.group_thread_cnt and not known.raid5.worker_groups:
+            found = f"group_thread_cnt on {self.kernel}"
+            raise refusal(found, "allowed: with md of Linux 3.12 or later", ("arrays", name, "group_thread_cnt"))
         if array.bitmap is not None and not known.write_intent:
             found = f"a bitmap on {self.kernel}"
             raise refusal(found, "allowed: with md of Linux 2.6.14 or later", ("arrays", name, "bitmap"))

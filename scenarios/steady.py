@@ -75,6 +75,8 @@ class SteadyState:
         How full slow stores are, if there are any.
     servers
         Queues that the I/Os spread over.
+    least_ios
+        I/Os before which nothing is settled.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class SteadyState:
         restart: Callable[[], None] | None = None,
         stores: Callable[[], Stores] | None = None,
         servers: int = 1,
+        least_ios: int = 0,
     ) -> None:
         self._engine = engine
         self._precision = precision
@@ -116,6 +119,7 @@ class SteadyState:
         self._share = 0.0
         # Programs that all begin at once need a while to get out of step.
         self._rounds = _ROUNDS * sum(load.depth for load in loads if isinstance(load, ClosedLoad))
+        self._least_ios = least_ios
 
     @property
     def share(self) -> float:
@@ -152,7 +156,7 @@ class SteadyState:
             step *= 2
         windows.begin(self._window())
         growing = False
-        while self._go_on(max(_SETTLING_IOS, self._rounds), self._latest):
+        while self._go_on(max(_SETTLING_IOS, self._rounds, self._least_ios), self._latest):
             if self._backlog_grows():
                 if growing:
                     self.saturated = True

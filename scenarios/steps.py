@@ -236,7 +236,8 @@ def _none(_: list[Phase]) -> dict[str, float]:
 
 def _write_file(step: WriteFileStep, setting: Setting) -> tuple[Job, Figures]:
     size = step.size // setting.scale // step.block_size * step.block_size or step.block_size
-    return Job(dd_write(step.file, size, step.block_size), file_bytes=size), _none
+    operations = dd_write(step.file, size, step.block_size, conv=step.conv, oflag=step.oflag)
+    return Job(operations, file_bytes=size), _none
 
 
 def _read_file(step: ReadFileStep, setting: Setting) -> tuple[Job, Figures]:

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
+from ..model.submission import IoEngine
 from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
 from .programs import ProgramsSpec
 
@@ -122,7 +123,7 @@ class PhaseSpec(Spec):
         mine = self.model_dump(exclude_none=True, exclude={"name", "lasts"})
         idle: set[str] = set()
         if "iops" in mine or "total_iops" in mine:
-            idle |= {"depth", "think_time", "think_distribution", "iops", "total_iops"}
+            idle |= {"depth", "engine", "think_time", "think_distribution", "iops", "total_iops"}
         if "depth" in mine or "think_time" in mine:
             idle |= {"iops", "total_iops", "arrivals"}
         if "block_size" in mine:
@@ -159,6 +160,9 @@ class LoadSpec(Spec):
         Share of the I/Os that read; the others write.
     depth
         I/Os that each job keeps outstanding (fio's ``iodepth``), or its number of users if they think.
+    engine
+        How each job asks the kernel (fio's ``ioengine``), which decides what CPU time an I/O costs
+        (:mod:`raidsim.model.submission`).
     jobs
         Programs per target.
     think_time, think_distribution
@@ -194,6 +198,7 @@ class LoadSpec(Spec):
     locality: Locality | None = None
     read_share: Fraction = 1.0
     depth: int = Field(default=1, ge=1, le=65536)
+    engine: IoEngine | None = None
     jobs: int = Field(default=1, ge=1, le=4096)
     think_time: Duration = 0.0
     think_distribution: Literal["constant", "exponential"] = "constant"
@@ -252,6 +257,14 @@ class LoadSpec(Spec):
             raise refusal(f"{field} with a depth of {self.depth:,}", "allowed: one of the two", (field,))
         if self.think_time:
             raise refusal(f"{field} with a think_time", "allowed: one of the two", (field,))
+        return self
+
+    @model_validator(mode="after")
+    def _engine_fits(self) -> Self:
+        if self.engine == "psync" and self.depth > 1:
+            raise refusal(f"psync with a depth of {self.depth:,}", "allowed: a depth of 1, or more jobs", ("engine",))
+        if self.engine is not None and self.job_iops is not None:
+            raise refusal(f"{self.engine} with a rate", "allowed: with depth", ("engine",))
         return self
 
     @model_validator(mode="after")

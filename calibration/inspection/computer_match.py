@@ -65,13 +65,18 @@ def _released(release: str) -> float | None:
     return _EPOCHS[-1][1] if major > 2 else _EPOCHS[0][1]
 
 
+def is_of_today(kernel: str) -> bool:
+    """Whether a modelled kernel runs on machines of today."""
+    return kernel.startswith("linux-6")
+
+
 def nearest_cpu(name: str | None, kernel: str) -> str:
     """The core of the catalogue whose prices are nearest."""
     if name is not None and _OLD_CORES.search(name):
         return "core-2004"
     if name is not None and _SMALL_CORES.search(name):
         return "nas-core"
-    old = kernel != NEWEST and name is None
+    old = name is None and not is_of_today(kernel)
     return "core-2004" if old else "server-core"
 
 

@@ -1,4 +1,4 @@
-"""The catalogue's drive for a disk that was found: the same model, one of its family, or the nearest of its class.
+"""The catalogue's drive for a hard disk that was found: the same model, one of its family, or the nearest of its class.
 
 Of the nearest, what is known is put in its place: capacity, rotation, interface. The media rate follows the capacity,
 because drives of one size class grow by denser tracks and more of them: between two drives of the catalogue that turn
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ...model.drives import DriveSpec, drive, drive_names
+from ...model.drives import DriveSpec, hard_disk, hard_disk_names
 from ...model.quantities import format_size
 from .findings import FoundDrive, Interface
 
@@ -56,8 +56,8 @@ _TOKEN = re.compile(r"[A-Z0-9][A-Z0-9-]{4,}")
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, DriveSpec]:
-    """Every drive by name."""
-    return {name: drive(name) for name in drive_names()}
+    """Every hard disk by name."""
+    return {name: hard_disk(name) for name in hard_disk_names()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Match:
 
 
 def match(found: FoundDrive, at_least: int | None) -> Match | str:
-    """The drive to simulate a disk with, or why there is none.
+    """The drive to simulate a hard disk with, or why there is none.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def match(found: FoundDrive, at_least: int | None) -> Match | str:
         Bytes that an array uses of it, if nothing tells its capacity.
     """
     exact = found.capacity.value if found.capacity is not None else None
-    rough = exact or _rounded(found, at_least)
+    rough = exact or rounded(found, at_least)
     if rough is not None and not SMALLEST <= rough <= LARGEST:
         least, most = (format_size(size) for size in (SMALLEST, LARGEST))
         return f"it has {format_size(rough)}; the catalogue stands in for disks of {least} to {most}"
@@ -122,7 +122,7 @@ def match(found: FoundDrive, at_least: int | None) -> Match | str:
     return _checked(name, overrides, "; ".join(words), found)
 
 
-def _rounded(found: FoundDrive, at_least: int | None) -> int | None:
+def rounded(found: FoundDrive, at_least: int | None) -> int | None:
     """Bytes of a disk of which only a rounded size, or an array's part, is known: of the size that is sold, if any.
 
     Disks of N GB have 97,696,368 + 1,953,504 (N - 50) sectors (IDEMA LBA1-03).

@@ -86,7 +86,7 @@ def inspect(sources: Sequence[Source], name: str, ignore_solid_state: bool = Fal
     name
         What the scenario is called.
     ignore_solid_state
-        Leave out arrays of drives without moving parts instead of refusing them.
+        Leave out arrays of drives without moving parts.
 
     Raises
     ------

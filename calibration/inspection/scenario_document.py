@@ -9,7 +9,7 @@ from ...model.drives import drive
 from ...model.kernels import kernel
 from ...scenarios.arrays import PARITY_LEVELS
 from .commented_yaml import Mapping, scalar
-from .computer_match import NEWEST, nearest_controller, nearest_cpu, nearest_kernel
+from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
 from .findings import Fact, Findings, FoundArray
 from .selection import Chosen, Selection
 
@@ -98,7 +98,7 @@ class _Scenario:
         if computer.cores is not None:
             cpu.put("cores", computer.cores.value, computer.cores.where)
         else:
-            cpu.put("cores", _CORES if self.kernel == NEWEST else 1, assumed="nothing tells how many")
+            cpu.put("cores", _CORES if is_of_today(self.kernel) else 1, assumed="nothing tells how many")
         self._drives(machine)
         self._controllers(machine)
 

@@ -1,7 +1,7 @@
 """Which of the arrays that were found can be simulated, of which drives, and what is said of the others.
 
 A drive can be in one array only, so of arrays on partitions of the same drives the largest stays. What the model does
-not know is left out with a note, never put in as something else; only drives without moving parts are refused.
+not know is left out with a note, never put in as something else.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...model.quantities import format_size
 from ...scenarios.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
 from .drive_match import Match, match
 from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
+from .solid_state_match import match_solid_state
 
 _PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
 _NEVER_TURNS = ("nvme", "mmcblk", "pmem")
@@ -110,12 +111,12 @@ def select(found: Findings, ignore_solid_state: bool) -> Selection:
     found
         Everything that was found.
     ignore_solid_state
-        Leave out arrays of drives without moving parts instead of refusing them.
+        Leave out arrays of drives without moving parts.
 
     Raises
     ------
     InputError
-        If an array is of drives without moving parts, or nothing is left to simulate.
+        If nothing is left to simulate.
     """
     return _Selecting(found, ignore_solid_state).result()
 
@@ -130,7 +131,7 @@ class _Selecting:
 
     def result(self) -> Selection:
         candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
-        self._refuse_solid_state(candidates)
+        self._leave_out_solid_state(candidates)
         for array in sorted(candidates, key=lambda each: (-_bytes(each), each.name)):
             self._choose(array)
         self._drop_headless()
@@ -182,24 +183,17 @@ class _Selecting:
             drive is not None and drive.interface is not None and drive.interface.value in _NEVER_TURNS
         )
 
-    def _refuse_solid_state(self, candidates: list[FoundArray]) -> None:
-        """Arrays whose members or journal have no moving parts."""
-        wrong: dict[str, list[str]] = {}
-        for array in list(candidates):
+    def _leave_out_solid_state(self, candidates: list[FoundArray]) -> None:
+        """Arrays whose members or journal have no moving parts, where they are not wanted."""
+        for array in list(candidates) if self.ignore else ():
             solid = sorted({each for each in map(self._device, array.devices) if self._solid(each)})
-            if not solid:
-                continue
-            wrong[array.name] = solid
-            if self.ignore:
+            if solid:
                 self._note(f"{array.name} is left out: {_listed(solid)} have no moving parts")
                 candidates.remove(array)
-        if wrong and not self.ignore:
-            names = sorted({name for solid in wrong.values() for name in solid})
-            first = self.found.drives.get(names[0])
-            where = first.where if first is not None else next(iter(self.found.arrays.values())).where
-            found = f"found drives without moving parts: {_listed(names)}, in {', '.join(wrong)}"
-            allowed = f"drives that turn, as the catalogue has; --ignore-solid-state leaves out {', '.join(wrong)}"
-            raise InputError(where, found, f"allowed: {allowed}")
+
+    def _matched(self, drive: FoundDrive, needed: int | None) -> Match | str:
+        """The catalogue's drive for one, or why there is none."""
+        return match_solid_state(drive, needed) if self._solid(drive.name) else match(drive, needed)
 
     def _choose(self, array: FoundArray) -> None:
         """Take an array if its drives are free and the model can make it."""
@@ -268,7 +262,7 @@ class _Selecting:
                 continue
             drive = self.found.drives.setdefault(name, FoundDrive(name, chosen.found.where))
             _by_name(drive)
-            matched = match(drive, needed)
+            matched = self._matched(drive, needed)
             if isinstance(matched, str):
                 self._note(f"{chosen.found.name} is left out: {name}: {matched}")
                 self._forget(chosen.found.name)
@@ -318,12 +312,12 @@ class _Selecting:
             known = disk in self.users or disk in self.found.arrays or disk in listed or disk != name
             if known or name in behind or (drive.device_id is not None and self.found.controllers):
                 continue
-            if self._solid(name):
+            if self.ignore and self._solid(name):
                 solid.append(name)
             elif drive.logical or drive.loose or name.startswith(("sr", "fd", "nbd", "rbd", "drbd", "dm-")):
                 loose.append(name)
             elif drive.capacity is not None or drive.rough_capacity is not None or drive.model is not None:
-                matched = match(drive, None)
+                matched = self._matched(drive, None)
                 if isinstance(matched, str):
                     self._note(f"{name} is left out: {matched}")
                 else:
@@ -344,11 +338,11 @@ class _Selecting:
         places += [drive.where for drive in self.found.drives.values()]
         where = places[0] if places else "inspect"
         found = "found nothing to simulate"
-        if solid:
+        if solid and self.ignore:
             found = f"found only drives without moving parts: {_listed(solid)}"
         elif self.selection.notes:
             found += f" ({'; '.join(self.selection.notes[:3])})"
-        raise InputError(where, found, "allowed: an array, or a disk that turns, with its level, members and sizes")
+        raise InputError(where, found, "allowed: an array or a drive, with its level, members and sizes")
 
 
 def _bytes(array: FoundArray) -> int:

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Literal, TypeVar
 
 from ...model.batch_means import Estimate
+from ...model.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time
 from ..offered_load import as_much_as_it_takes
 from ..run import simulate
@@ -120,7 +121,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         {name: found.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in found.estimates},
         task.kind == "precise" and (found.saturated or served < _TAKEN * task.iops),
         found.member_ios / found.measured_s,
-        max((usage.utilisation for usage in found.usages if usage.kind == "disk"), default=0.0),
+        max((usage.utilisation for usage in found.usages if usage.kind in DRIVES), default=0.0),
         found.bottleneck,
         found.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),

@@ -6,7 +6,7 @@ from ..comparison.array_facts import array_facts
 from .advice_runs import Search, Simulations
 from .bisection import at_least, first_that
 from .designs import Design, Family, families, impossible
-from .drive_time import DriveTime
+from .drive_times import drive_time
 from .ranking import cost_key
 from .trials import Trials
 from .verdict import Attainable, Verdict
@@ -71,7 +71,7 @@ class Alternatives:
             facts = array_facts(self._trials.spec(design))
             if facts.survives_any < self._requirement.survives:
                 continue
-            visits = DriveTime(self._trials.spec(design)).demand(1.0).visits
+            visits = drive_time(self._trials.spec(design)).demand(1.0).visits
             key = (family.drive.model, repr(family.drive.overrides), repr(family.controller))
             entry = (visits, -facts.usable_bytes / facts.raw_bytes, family)
             if key not in best or entry[:2] < best[key][:2]:

@@ -10,7 +10,8 @@ failures    losses survived, whichever they are                                 
 budget      prices of drives, controller and machine                                     :mod:`.array_facts`
 links       I/Os x bytes <= rate of the controller's host link, of a drive's interface   arithmetic
 latency     seek and turn from the best place, and the turn of a read-modify-write       :mod:`.positioning_bound`
-drive time  I/Os x (visits x least positioning + transfer) <= number of drives           :mod:`.drive_time`
+drive time  I/Os x (visits x least positioning + transfer) <= number of drives           :mod:`.arm_time`
+            of solid-state drives what their busiest part does for them                  :mod:`.flash_time`
 =========== ============================================================================ =====================
 """
 
@@ -24,7 +25,7 @@ from typing import Literal
 from ...model.quantities import format_duration
 from ..comparison.array_facts import ArrayFacts, array_facts
 from ..scenario import ScenarioSpec
-from .drive_time import DriveTime
+from .drive_times import drive_time
 from .requirement import TARGET, RequirementSpec
 
 Bound = Literal["capacity", "failures", "budget", "links", "latency", "drive time", "headroom"]
@@ -81,7 +82,7 @@ def _failures(count: int) -> str:
 
 
 def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]:
-    time = DriveTime(spec)
+    time = drive_time(spec)
     iops = requirement.load.iops
     moved = {
         op: iops * time.shares[op] * sum(size * share for size, share in time.sizes[op].items())
@@ -104,7 +105,7 @@ def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal
 
 
 def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]:
-    time, limits, load = DriveTime(spec), requirement.limits, requirement.load
+    time, limits, load = drive_time(spec), requirement.limits, requirement.load
     for op in load.ops:
         for kind in ("p99", "mean"):
             limit = limits.of(op, kind)
@@ -116,7 +117,9 @@ def _arms(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal]
     if demand.busy > time.members:
         per_drive = demand.visits / time.members
         most = time.most_iops(limits)
-        text = f"{per_drive:,.0f} commands a drive and second, {1e3 * demand.positioning_s:.2g} ms or more each"
+        text = f"{per_drive:,.0f} commands a drive and second, {1e3 * demand.each_s:.2g} ms or more each"
+        if not time.drive.rotational:
+            text = f"{per_drive:,.0f} commands a drive and second; it takes {1 / demand.each_s:,.0f} of them at most"
         yield Refusal("drive time", text, demand.busy, time.members, demand.visits, most)
     elif requirement.headroom is not None:
         most = time.most_iops()

@@ -1,31 +1,29 @@
 """How much of their time the drives of a design need at least for a load; what bounds I/Os per second and latencies.
 
-Only random I/O whose places are all as likely is bounded by the drives' arms: what is read in order, or again and
-again, may come out of some cache.
+Only random I/O whose places are all as likely is bounded by what drives do for each: what is read in order, or again
+and again, may come out of some cache. What a hard disk needs is in :mod:`.arm_time`, what a solid-state drive does in
+:mod:`.flash_time`.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...model.drives import DriveSpec, mechanics
+from ...model.drives import AnyDrive
 from ...model.geometry import SECTOR
 from ...model.layouts import Layout, ParityLayout, Raid10Layout
 from ..scenario import Devices, ScenarioSpec
 from ..workloads import MOST_OUTSTANDING, LoadSpec
 from .member_visits import Visits, visits_for
-from .positioning_bound import least_mean, least_positioning, least_time, log_moments, reach
 from .requirement import TARGET, Limits
 
-_LATE = 0.01
-"""Share of the I/Os that a 99th percentile leaves free."""
 _STRIPE_CACHE = 32768 * 4096
 """Bytes of each member that md keeps at most (stripe_cache_size)."""
 _UNIFORM = (None, "uniform")
-_EVEN = (None, "poisson", "constant")
-_OPS = ("read", "write")
+OPS = ("read", "write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,53 +33,61 @@ class Demand:
     Attributes
     ----------
     visits
-        Commands per second that need a head, of all drives together.
-    choices
-        Commands that a drive can choose from, as a geometric mean.
-    positioning_s
-        Seek and rotation (s) per command.
+        Commands per second that need a head or a die, of all drives together.
+    each_s
+        Time (s) of a drive per command, at least.
     busy
         Drives' seconds per second; more than there are drives cannot be.
     """
 
     visits: float
-    choices: float
-    positioning_s: float
+    each_s: float
     busy: float
 
 
-class DriveTime:
+class DriveTime(ABC):
     """The least time of the drives for the load of a scenario with one array of equal drives.
 
     Parameters
     ----------
     spec
         The scenario; its workload is a load on one array.
+    drive
+        Each of the array's drives.
     """
 
-    def __init__(self, spec: ScenarioSpec) -> None:
+    def __init__(self, spec: ScenarioSpec, drive: AnyDrive) -> None:
         assert isinstance(spec.workload, LoadSpec)
         self.load = spec.workload
         array = spec.arrays[TARGET]
         devices = Devices(spec.machine, spec.arrays)
         self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
         self.members = len(array.members)
-        self.drive: DriveSpec = spec.machine.drives[array.members[0]].spec()
+        self.drive = drive
         controlling = spec.machine.controllers[array.controller] if array.controller is not None else None
         self.controller = controlling.spec() if controlling is not None else None
-        self.sizes = {op: _sizes(self.load, op) for op in _OPS}
+        self.sizes = {op: _sizes(self.load, op) for op in OPS}
         self.shares = {"read": self.load.read_share, "write": 1.0 - self.load.read_share}
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the arms bound this load."""
+        """Whether the drives bound this load."""
         kind = None if self.load.locality is None else self.load.locality.kind
         return self.load.pattern == "random" and kind in _UNIFORM
 
     @property
     def writes_back(self) -> bool:
-        """Whether writes are acknowledged before the platters have them."""
-        return self.drive.write_cache or (self.controller is not None and self.controller.settings().writes_back)
+        """Whether writes are acknowledged before the medium has them."""
+        return self.caches_writes or (self.controller is not None and self.controller.settings().writes_back)
+
+    @property
+    @abstractmethod
+    def caches_writes(self) -> bool:
+        """Whether a drive acknowledges writes before its medium has them."""
+
+    @abstractmethod
+    def kept_writes(self, size: float) -> tuple[float, float]:
+        """Writes of this size (bytes) that a drive's memory holds at most: by its bytes, and by its entries."""
 
     @cached_property
     def visits(self) -> dict[str, Visits]:
@@ -118,8 +124,8 @@ class DriveTime:
         """Writes that may wait in the memory of a controller or of the drives."""
         smallest = min(self.sizes["write"])
         in_controller = self.controller.cache if self.controller is not None and self.writes_back else 0
-        in_drives = self.members * self.drive.write_buffer if self.drive.write_cache else 0
-        return (in_controller + in_drives) / smallest
+        in_drives = self.members * self.kept_writes(smallest)[0] if self.caches_writes else 0.0
+        return in_controller / smallest + in_drives
 
     @property
     def settles_after(self) -> float:
@@ -133,7 +139,7 @@ class DriveTime:
             return 0.0
         size = sum(size * part for size, part in self.sizes["write"].items())
         in_controller = min(self.controller.cache, self._span) / size if self.controller is not None else 0.0
-        in_drive = min(self.drive.write_extents, self.drive.write_buffer / size) if self.drive.write_cache else 0.0
+        in_drive = min(self.kept_writes(size)) if self.caches_writes else 0.0
         return 3.0 * (in_controller + self.members * in_drive) / share
 
     @cached_property
@@ -143,33 +149,14 @@ class DriveTime:
         return min(1.0, self._held_writes * row / self._span)
 
     @cached_property
-    def _cached(self) -> float:
-        """Share of the visits that need no head: what a drive has read ahead, md keeps, or is merged with another."""
+    def _unseen(self) -> float:
+        """Bytes of a member that need no drive: what md keeps, or is merged with another command."""
         smallest = min(min(sizes) for sizes in self.sizes.values())
         largest = max(max(sizes) for sizes in self.sizes.values())
-        ahead = self.drive.segments * self.drive.segment_size
         stripes = _STRIPE_CACHE if _has_parity(self.layout) else 0
-        merged = (MOST_OUTSTANDING + self._held_writes) * 2 * max(smallest, largest) / self.members
-        return min(1.0, (ahead + stripes + merged) / self._region)
+        return stripes + (MOST_OUTSTANDING + self._held_writes) * 2 * max(smallest, largest) / self.members
 
-    def _parameters(self, writes: bool) -> tuple[DriveSpec, bool, int, int, float]:
-        """What says how soon places are reached."""
-        smallest = min(min(sizes) for sizes in self.sizes.values())
-        return self.drive, writes, self._region, smallest, self._cached
-
-    @cached_property
-    def _transfer_s(self) -> float:
-        """Time of the drives (s) in which the bytes of one I/O pass under heads, at least."""
-        track = max(zone.sectors_per_track for zone in mechanics(self.drive)[0].zones) * SECTOR
-        rate = track / mechanics(self.drive)[0].revolution_s
-        kept = {"read": self._read_again + self._cached, "write": self._rewritten + self._cached}
-        copies = {"read": 1, "write": self.visits["read"].copies}
-        return math.fsum(
-            self.shares[op] * max(0.0, 1.0 - kept[op]) * copies[op] * size * share / rate
-            for op in _OPS
-            for size, share in self.sizes[op].items()
-        )
-
+    @abstractmethod
     def demand(self, iops: float, limits: Limits | None = None) -> Demand:
         """What the drives need.
 
@@ -178,51 +165,12 @@ class DriveTime:
         iops
             I/Os per second.
         limits
-            How late they may be. 99 % of the I/Os are done within their limit, so that a drive has only those to
-            choose from that came within it; without limits, all that may be outstanding at all.
+            How late they may be.
         """
-        steps = {op: self.shares[op] * self.visits[op].total for op in _OPS}
-        total = steps["read"] + steps["write"]
-        if not self.is_bounded or total <= 0:
-            return Demand(iops * total, math.inf, 0.0, 0.0)
-        log_choices = self._log_choices(iops, limits or Limits(), steps)
-        fresh: dict[str, float] = {"read": 0.0, "write": 0.0}
-        for op in _OPS:
-            fresh["read"] += self.shares[op] * self.visits[op].reads / total
-            fresh["write"] += self.shares[op] * self.visits[op].writes / total
-        parts = [(fresh[op], log_moments(*self._parameters(op == "write"))) for op in _OPS]
-        positioning_s = least_positioning(parts, log_choices)
-        busy = iops * (total * positioning_s + self._transfer_s)
-        return Demand(iops * total, math.exp(log_choices), positioning_s, busy)
 
-    def _log_choices(self, iops: float, limits: Limits, steps: dict[str, float]) -> float:
-        """Mean logarithm of the number of commands that a drive may choose from.
-
-        Of two commands that are done within P of their coming one can wait while the other is served only if they came
-        within P of each other, and not the other way round as well: on average a drive has P times its rate to choose
-        from, and what the same I/O asks of it. Which commands are done in time is a choice too (its entropy), and so
-        is the copy that a read goes to.
-        """
-        total = steps["read"] + steps["write"]
-        even = (None if self.load.arrivals is None else self.load.arrivals.kind) in _EVEN
-        late = {op: limits.of(op, "p99") if even else None for op in _OPS}
-        if self.writes_back:
-            late["write"] = None
-        prompt = sum(steps[op] for op in _OPS if late[op] is not None)
-        free = 1.0 - (1.0 - _LATE) * prompt / total
-        longest = max((limit for limit in late.values() if limit is not None), default=0.0)
-        most_own = max(self.visits[op].total for op in _OPS if steps[op])
-        own = min(most_own, 1.0 + most_own / self.members)
-        window = longest * iops * prompt / self.members + own
-        most = MOST_OUTSTANDING + self._held_writes
-        entropy = -sum(share * math.log(share) for share in (free, 1.0 - free) if share > 0)
-        copies = self.visits["read"].copies
-        return (
-            (1.0 - free) * math.log(min(window, most))
-            + free * math.log(most)
-            + entropy
-            + steps["read"] / total * math.log(copies)
-        )
+    @abstractmethod
+    def least_latency(self, op: str, kind: str) -> float:
+        """Latency (s) that "read" or "write" cannot stay below, "p99" or "mean", on drives that do nothing else."""
 
     def most_iops(self, limits: Limits | None = None) -> float:
         """I/Os per second beyond which the drives need more time than there is; infinite if nothing says so."""
@@ -239,31 +187,6 @@ class DriveTime:
             else:
                 high = middle
         return high
-
-    def least_latency(self, op: str, kind: str) -> float:
-        """Latency (s) that "read" or "write" cannot stay below, "p99" or "mean", on drives that do nothing else.
-
-        A command waits at least for the seek and the turn from where the arm is when it comes. What is read,
-        changed and written back waits for the place to come round again.
-        """
-        if not self.is_bounded or (op == "write" and self.writes_back):
-            return 0.0
-        visits = self.visits[op]
-        first = "read" if op == "read" or visits.reads >= 1.0 else "write"
-        kept = (self._read_again if op == "read" else self._rewritten) + self._cached
-        times, share = reach(*self._parameters(first == "write"))
-        tries = visits.copies if op == "read" else 1
-        within = share + kept
-        least = least_time(times, within, 1.0 - _LATE, tries) if kind == "p99" else least_mean(times, within, tries)
-        if op == "write" and visits.reads >= 1.0 - kept and math.isclose(visits.reads, visits.returns):
-            least += self._turn_back_s * (1.0 if kind == "p99" and kept < _LATE else max(0.0, 1.0 - kept))
-        return least
-
-    @property
-    def _turn_back_s(self) -> float:
-        """From the end of reading something to the beginning of writing it (s)."""
-        turn = mechanics(self.drive)[0].revolution_s
-        return max(0.0, turn - max(self.sizes["write"]) / self.drive.inner_media_rate)
 
 
 def _has_parity(layout: Layout) -> bool:

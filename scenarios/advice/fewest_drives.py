@@ -9,7 +9,7 @@ from .advice_runs import Search, Task
 from .bisection import first_that
 from .bounds import Refusal
 from .designs import Design, Family, families, impossible
-from .drive_time import DriveTime
+from .drive_times import drive_time
 from .trials import Trials
 from .verdict import Verdict
 
@@ -104,7 +104,7 @@ class FewestDrives:
 
     def _footprint(self, design: Design) -> object | None:
         """What commands an I/O makes, if that and nothing else depends on the chunk."""
-        time = DriveTime(self._trials.spec(design))
+        time = drive_time(self._trials.spec(design))
         same = tuple((op, round(each.total, 9), round(each.reads, 9)) for op, each in time.visits.items())
         return same if time.is_bounded and time.controller is None else None
 
@@ -130,7 +130,7 @@ class FewestDrives:
             if last.status != "fails":
                 return last
         assert last is not None
-        if DriveTime(self._trials.spec(last.design)).writes_back:
+        if drive_time(self._trials.spec(last.design)).writes_back:
             return last  # what a cache takes for a while says nothing
         full = yield Task(last.design, "full", self._requirement.load.iops, FULL_IOS)
         return replace(last, full_at=full.iops)

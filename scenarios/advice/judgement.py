@@ -13,7 +13,7 @@ from ...model.quantities import format_duration
 from ..comparison.array_facts import array_facts
 from ..scenario import ScenarioSpec
 from .advice_runs import Measured
-from .drive_time import DriveTime
+from .drive_times import drive_time
 from .requirement import RequirementSpec
 from .verdict import Status, Verdict
 
@@ -33,7 +33,7 @@ def judged(requirement: RequirementSpec, spec: ScenarioSpec, measured: Measured)
     measured
         The simulation.
     """
-    needed = DriveTime(spec).demand(measured.task.iops).visits
+    needed = drive_time(spec).demand(measured.task.iops).visits
     status: Status = "meets"
     reasons: list[str] = []
     near: list[str] = []

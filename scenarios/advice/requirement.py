@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.controllers import ControllerSpec, controller
-from ...model.drives import DriveSpec, drive
+from ...model.drives import AnyDrive, drive
 from ...model.errors import InputError
 from ...model.kernels import KernelName
 from ...model.layouts.factory import CHUNK_UNIT
@@ -145,7 +145,7 @@ class DriveChoice(Spec):
         _check_entry(drive, self.model, self.overrides)
         return self
 
-    def spec(self) -> DriveSpec:
+    def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""
         return drive(self.model).with_values(**self.overrides) if self.overrides else drive(self.model)
 

@@ -15,7 +15,7 @@ from ..scenario import ScenarioSpec
 from .advice_runs import LONGEST_IOS, Measured, Search, Task
 from .bounds import Refusal, refusals
 from .designs import Design
-from .drive_time import DriveTime
+from .drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .requirement import RequirementSpec
 from .verdict import Status, Verdict
@@ -90,7 +90,7 @@ class Trials:
     def completed(self, verdict: Verdict) -> Search[Verdict]:
         """What else there is to know of a design that would do, and the limits that need it."""
         wanted, design = self.requirement, verdict.design
-        if DriveTime(self.spec(design)).settles_after <= LONGEST_IOS:
+        if drive_time(self.spec(design)).settles_after <= LONGEST_IOS:
             saturation = yield Task(design, "saturate", wanted.load.iops)
             verdict = replace(verdict, saturation=saturation)
         rebuilt = yield Task(design, "rebuild", wanted.load.iops)

@@ -1,4 +1,4 @@
-"""How long a rebuild takes beside the load: measured at three places of the drive, and integrated over all of it."""
+"""How long a rebuild takes beside the load: measured at three places of a hard disk, and integrated over all of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..run import simulate
 from ..sample import Sample
 from ..scenario import ScenarioSpec
 from ..workloads import LoadSpec
-from .redundancy import top_parts
+from .redundancy import Part, top_parts
 
 _PLACES = ((0.5 - 0.15**0.5, 5 / 18), (0.5, 8 / 18), (0.5 + 0.15**0.5, 5 / 18))
 """Shares of the way from the rim to the hub, and the weight of each (Gauss and Legendre, three points)."""
@@ -28,7 +28,7 @@ _MEASURED_S = 3.0
 def rebuild_time(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> float | None:
     """Time to rebuild one member beside the scenario's load (s), by simulation.
 
-    A failed drive has been replaced, all others are well. Drives are faster outside than inside, so the rebuild is
+    A failed drive has been replaced, all others are well. Hard disks are faster outside than inside, so the rebuild is
     looked at in three places. Of several arrays the slowest counts.
 
     Parameters
@@ -89,8 +89,9 @@ def _redundant(name: str, spec: ScenarioSpec) -> bool:
 def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> float:
     """Integral of the time per byte over the member."""
     member = member_bytes(spec, name)
-    # What is no steady load takes long until it shows the rebuild's pace, so one place must do.
-    places = _PLACES if isinstance(spec.workload, LoadSpec) else ((0.5, 1.0),)
+    # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
+    zoned = any(part.layout is None and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
+    places = _PLACES if zoned and isinstance(spec.workload, LoadSpec) else ((0.5, 1.0),)
     total = 0.0
     for share, weight in places:
         progress = _progress(with_rebuild(spec, name, int(share * member)), watch)
@@ -119,5 +120,9 @@ def _progress(spec: ScenarioSpec, watch: Callable[[Run], None] | None) -> Rebuil
 
 def member_bytes(spec: ScenarioSpec, name: str) -> int:
     """Bytes of a member that a rebuild of this array writes."""
-    parts = [part for top in top_parts(spec) for part in top.all_parts() if part.name == name and part.is_redundant]
-    return int(parts[-1].used_bytes)
+    return int([part for part in _parts(spec) if part.name == name and part.is_redundant][-1].used_bytes)
+
+
+def _parts(spec: ScenarioSpec) -> list[Part]:
+    """Everything that the data are on, drives too."""
+    return [part for top in top_parts(spec) for part in top.all_parts()]

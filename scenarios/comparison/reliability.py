@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count
 
-from ...model.drives import DriveSpec
+from ...model.drives import AnyDrive
 from ...model.layouts import MirroredLayout, Raid10Layout
 from ..scenario import ScenarioSpec
 from .loss_chain import Chain
@@ -54,7 +54,7 @@ class LossRisk:
     afr: float
 
 
-def failure_rate(drive: DriveSpec) -> float | None:
+def failure_rate(drive: AnyDrive) -> float | None:
     """Failures of a drive per second, from its AFR or else its MTBF; None if it has neither."""
     if drive.afr is not None and drive.afr < 1.0:
         return -math.log1p(-drive.afr) / YEAR_S

@@ -17,6 +17,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from ...model.ciphers import cipher_names
 from ...model.controllers import controller_names
 from ...model.drives import drive_names
 from ...model.file_system import file_system_names
@@ -35,6 +36,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _OPTIONAL = {
     "MachineSpec": (),
     "CpuSpec": (),
+    "LinkSpec": (),
+    "ChannelSpec": (),
     "DriveInstance": ("model",),
     "ArraySpec": (),
     "LoadSpec": (),
@@ -44,6 +47,8 @@ _OPTIONAL = {
 }
 """What remains required of descriptions that a document may leave incomplete."""
 _NULL: Schema = {"type": "null"}
+_LINK_NAME: Schema = {"type": "string", "examples": ["PCIe 4.0 x8", "SAS 12Gb/s x4", "9300-8i"]}
+_NETWORK_NAME: Schema = {"type": "string", "examples": ["10GbE", "100GbE"]}
 _NOTES = ("title", "description", "default", "examples")
 """What says nothing about whether a value fits."""
 
@@ -82,6 +87,7 @@ def _names(root: Schema, defs: dict[str, Schema]) -> None:
     for schema, field, names in choices:
         schema["properties"][field]["enum"] = names
     defs["ArraySpec"]["properties"]["balance"]["anyOf"][0]["enum"] = sorted(READ_BALANCE)
+    defs["EncryptedSpec"]["properties"]["cipher"]["anyOf"][0]["enum"] = list(cipher_names())
 
 
 def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
@@ -99,6 +105,11 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
         "enum": list(cpu_names()),
         "description": "A core of the catalogue that this changes.",
     }
+    links = machine["links"]
+    links["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/LinkSpec"}, _LINK_NAME]}
+    front = defs["FrontSpec"]["properties"]
+    for field in ("port", "client_port"):
+        _either(front, field, _NETWORK_NAME)
     port = {key: copy.deepcopy(value) for key, value in defs["ChannelSpec"]["properties"].items()}
     machine["port"] = {
         "type": "object",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...model.drives import DriveSpec, drive
+from ...model.drives import AnyDrive, drive
 from ...model.errors import InputError
 from ...model.quantities import format_rate
 from ...model.yaml_files import KeyPath
@@ -36,7 +36,7 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
         return given
     full: dict[str, Any] = dict(given or {})
     named = full.pop("model", None)
-    own_port = "port" in full
+    own_port = full.get("port")
     if named is not None:
         if not isinstance(named, str):
             raise InputError("machine.model", f"found {named!r}"[:80], "allowed: a machine's name")
@@ -44,13 +44,14 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
     else:
         _fill(full)
     full["cpu"] = _cpu(full["cpu"])
+    full["links"] = _links(full["links"])
     port = full.pop("port", {})
     if not isinstance(port, Mapping):
         raise InputError("machine.port", f"found {port!r}"[:80], "allowed: a mapping with rate, kind, links and source")
-    if behind or (not own_port and not _known_links(port, full)):
+    if behind or (own_port is None and not _known_links(port, full)):
         port = {key: value for key, value in port.items() if key != "links"}
     full["drives"] = _drives(full["drives"], origins)
-    _ports(full, port)
+    _ports(full, port, port if own_port is not None else {})
     return full
 
 
@@ -72,6 +73,13 @@ def _fill(full: dict[str, Any]) -> None:
 def _known_links(port: Mapping[str, Any], full: Mapping[str, Any]) -> bool:
     links = full["links"]
     return isinstance(links, Mapping) and all(link in links for link in port.get("links", ()))
+
+
+def _links(given: Any) -> Any:
+    """Links by name, each of which may be a model of the catalogue and nothing else."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: {"model": one} if isinstance(one, str) else one for name, one in given.items()}
 
 
 def _cpu(given: Any) -> Any:
@@ -122,8 +130,8 @@ def _own(one: Any) -> Any:
     return dict(one) if isinstance(one, Mapping) else one
 
 
-def _ports(full: dict[str, Any], port: Mapping[str, Any]) -> None:
-    """A channel of its own for every drive that names none."""
+def _ports(full: dict[str, Any], port: Mapping[str, Any], of_nvme: Mapping[str, Any]) -> None:
+    """A channel of its own for every drive that names none; NVMe drives are on lanes of the processor's own."""
     drives, channels = full["drives"], full["channels"]
     if not isinstance(drives, Mapping) or not isinstance(channels, Mapping):
         return
@@ -137,12 +145,13 @@ def _ports(full: dict[str, Any], port: Mapping[str, Any]) -> None:
         while own in channels or own in links:
             own += "'"
         source = f"the drive's own interface ({spec.interface}), at {format_rate(spec.interface_rate)}"
-        usual = {"rate": f"{spec.interface_rate!r}B/s", "kind": _kind(spec.interface), "source": source}
-        channels[own] = {**usual, **port}
+        usual = {"rate": f"{spec.interface_rate!r}B/s", "kind": _kind(spec), "source": source}
+        its_port = of_nvme if usual["kind"] == "pcie" else port
+        channels[own] = dict(its_port) if "model" in its_port else {**usual, **its_port}
         one["channel"] = own
 
 
-def _spec(name: Any, one: Mapping[str, Any]) -> DriveSpec:
+def _spec(name: Any, one: Mapping[str, Any]) -> AnyDrive:
     try:
         entry = drive(one["model"])
     except InputError as error:
@@ -161,8 +170,13 @@ def _spec(name: Any, one: Mapping[str, Any]) -> DriveSpec:
         return entry
 
 
-def _kind(interface: str) -> str:
+def _kind(spec: AnyDrive) -> str:
     """What kind of cable a drive's interface needs."""
+    interface = spec.interface
     if interface.startswith("PATA"):
         return "ata"
+    if interface.startswith("PCIe"):
+        return "pcie"
+    if interface.startswith("SAS") and not spec.rotational:
+        return "sas"
     return "scsi" if "SCSI" in interface or interface.startswith("FC") else "sata"

@@ -38,6 +38,11 @@ def _is_other(below: Mapping[Any, Any], above: Mapping[Any, Any], path: KeyPath)
         partial = all(isinstance(one, Mapping) and "model" not in one for one in above.values())
         short = drives_in_short(below)
         return bool(above) and short != drives_in_short(above) and not (short and partial)
+    if len(path) == 3 and path[:2] == ("machine", "links"):
+        # A link of the catalogue brings a rate of its own; one with a source of its own is not of the catalogue.
+        if "model" in above:
+            return "rate" in below or below.get("model", above["model"]) != above["model"]
+        return "model" in below and {"rate", "source"} <= above.keys()
     kinds = below.get("kind"), above.get("kind")
     return None not in kinds and kinds[0] != kinds[1]
 
@@ -73,7 +78,9 @@ def as_mapping(path: KeyPath, word: object) -> dict[str, Any] | None:
     if not isinstance(word, str) or not path:
         return None
     shape = (path[0], "*") if path[0] == "arrays" and len(path) == 2 else path
-    if len(path) == 3 and path[:2] == ("machine", "drives"):
+    if len(path) == 3 and path[:2] in (("machine", "drives"), ("machine", "links")):
+        return {"model": word}
+    if path in (("front", "port"), ("front", "client_port")):
         return {"model": word}
     if len(path) == 2 and path[0] == "file_systems":
         return {"kind": word}

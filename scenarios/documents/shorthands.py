@@ -16,6 +16,8 @@ from .machine_shorthands import expanded_machine
 from .merge import as_mapping
 
 DEFAULT_KERNEL = "linux-6.1"
+_FILE_SYSTEMS = (("freebsd", "ufs2"), ("linux-2", "ext3"))
+"""File systems of programs that name none, by the beginning of the kernel's name; otherwise ext4."""
 DEFAULT_MOUNT = "/data"
 _NAMED_MEMBERS = ("failed", "rebuilding", "write_mostly")
 _DD_BYTES = 1 << 30
@@ -44,6 +46,7 @@ class Expansion:
         self.origins = origins
         self.result: dict[Any, Any] = {"name": name, "kernel": DEFAULT_KERNEL, **data}
         self.result["machine"] = expanded_machine(data.get("machine"), self._behind(data), self.origins)
+        self._front()
         self._arrays()
         self._file_systems_given()
         self._workload()
@@ -57,6 +60,13 @@ class Expansion:
     @property
     def _drives(self) -> list[str]:
         return list(_mapping(_mapping(self.result["machine"]).get("drives")))
+
+    def _front(self) -> None:
+        """Ports that are a model of the catalogue and nothing else."""
+        front = self.result.get("front")
+        if isinstance(front, Mapping):
+            ports = {name: as_mapping(("front", name), front.get(name)) for name in ("port", "client_port")}
+            self.result["front"] = {**front, **{name: port for name, port in ports.items() if port is not None}}
 
     def _arrays(self) -> None:
         arrays = self.result.get("arrays")
@@ -181,6 +191,11 @@ class Expansion:
             full[point] = spec
         self.result["file_systems"] = full
 
+    def _file_system(self) -> str:
+        """The kind that most users of the kernel have."""
+        name = str(self.result["kernel"])
+        return next((kind for series, kind in _FILE_SYSTEMS if name.startswith(series)), "ext4")
+
     def _workload(self) -> None:
         given = self.result.get("workload", {})
         if not isinstance(given, Mapping):
@@ -190,8 +205,7 @@ class Expansion:
         if workload["kind"] == "programs":
             tops = self._top_devices()
             if "file_systems" not in self.result and len(tops) == 1:
-                kind = "ufs2" if str(self.result["kernel"]).startswith("freebsd") else "ext3"
-                self.result["file_systems"] = {DEFAULT_MOUNT: {"kind": kind, "on": tops[0]}}
+                self.result["file_systems"] = {DEFAULT_MOUNT: {"kind": self._file_system(), "on": tops[0]}}
             return
         if isinstance(workload.get("targets"), str):
             workload["targets"] = [workload["targets"]]

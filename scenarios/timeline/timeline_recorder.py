@@ -24,8 +24,10 @@ from ...model.host import Host
 from ...model.links import Link
 from ...model.parity_array import ParityArray
 from ...model.request import READ, WRITE, Request
+from ...model.solid_state.drive import SolidState
 from ...model.stripe_handler import StripeHandler
 from ...model.write_intent import MetadataWrite
+from ..build_drives import Drive
 from .timeline_causes import Causes, Frame, kind_of, op_of, union
 from .timeline_events import Command, ControllerCommand, CpuWork, Transfer
 
@@ -96,7 +98,7 @@ class Recorder(Causes):
             self._watch_link(part)
         elif isinstance(part, Host):
             self._watch_host(part)
-        elif isinstance(part, HardDisk):
+        elif isinstance(part, HardDisk | SolidState):
             self._watch_disk(part)
         elif isinstance(part, BlkMqQueue | BlockQueue):
             self._watch_queue(part)
@@ -125,13 +127,13 @@ class Recorder(Causes):
             changed["_submit_piece"] = submit_piece
         _change(queue, changed)
 
-    def _watch_disk(self, disk: HardDisk) -> None:
+    def _watch_disk(self, disk: Drive) -> None:
         base: Any = type(disk)
 
         def ended(request: Request, frame: Frame) -> None:
             self.commands.append(self._finished_command(disk, request, frame, self._started.pop(request, None)))
 
-        def submit(device: HardDisk, request: Request) -> None:
+        def submit(device: Drive, request: Request) -> None:
             if not self.on:
                 base.submit(device, request)
                 return
@@ -140,7 +142,7 @@ class Recorder(Causes):
             base.submit(device, request)
             self._command = before
 
-        def start(device: HardDisk, request: Request, now: float) -> None:
+        def start(device: Drive, request: Request, now: float) -> None:
             before, self._command = self._command, self.frame_of(request)
             if self.on:
                 self._started[request] = now
@@ -149,7 +151,7 @@ class Recorder(Causes):
 
         _change(disk, {"submit": submit, "_start": start})
 
-    def _finished_command(self, disk: HardDisk, request: Request, frame: Frame, started: float | None) -> Command:
+    def _finished_command(self, disk: Drive, request: Request, frame: Frame, started: float | None) -> Command:
         parts = getattr(request, "parts", [request])
         arrivals = [part.submitted for part in parts if part.submitted]
         sent = request.submitted
@@ -289,9 +291,9 @@ class Recorder(Causes):
     def _watch_host(self, host: Host) -> None:
         base: Any = type(host)
 
-        def complete_command(host: Host) -> None:
+        def complete_command(host: Host, core: int | None = None) -> None:
             known = len(self.work)
-            base.complete_command(host)
+            base.complete_command(host, core)
             for i in range(known, len(self.work)):
                 work = self.work[i]
                 self.work[i] = CpuWork(work.processor, "interrupt", work.causes, work.began_s, work.ended_s)
@@ -300,17 +302,17 @@ class Recorder(Causes):
         cpu = host.cpu
         processor: Any = type(cpu)
 
-        def interrupt(cpu: Any, seconds: float) -> float:
-            end: float = processor.interrupt(cpu, seconds)
+        def interrupt(cpu: Any, seconds: float, core: int | None = None) -> float:
+            end: float = processor.interrupt(cpu, seconds, core)
             if self.on:
                 self._note_work(cpu.name, end - seconds, seconds)
             return end
 
-        def run(cpu: Any, seconds: float) -> Any:
+        def run(cpu: Any, seconds: float, core: int | None = None) -> Any:
             if self.on:
-                begin = max(self._engine.now, cpu.free_from)
+                begin = max(self._engine.now, cpu.free_on(core))
                 self.work.append(CpuWork(cpu.name, "program", (), begin, begin + seconds))
-            return processor.run(cpu, seconds)
+            return processor.run(cpu, seconds, core)
 
         _change(cpu, {"interrupt": interrupt, "run": run})
 

@@ -83,7 +83,7 @@ def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:
     large = job("large", {"rw": "read", "bs": "1m"}, read=direction(500, 80.0, 1 << 20, 0.0125, 0.02))
     folder = folder_of(tmp_path, report(large))
     machine = study_from_fio(folder).machine
-    spec = machine.drives["sda"].spec()
+    spec = machine.drives["sda"].hard_disk()
     assert (machine.cpu.clock, machine.cpu.cores, machine.memory) == (2e9, 2, 1 << 30)
     assert (spec.capacity, spec.queue_depth, spec.rotation) == (500107862016, 32, 7200)
     assert abs(spec.outer_media_rate / (80 << 20) - 1) < 0.2
@@ -216,7 +216,7 @@ def test_a_fit_finds_the_drive_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.write_text(TRUTH, encoding="utf-8")
     scenario = load_spec(ScenarioSpec, path)
     instance = scenario.machine.drives["sda"]
-    spec = instance.spec()
+    spec = instance.hard_disk()
     true = {
         "outer_media_rate": 0.87 * spec.outer_media_rate,
         "inner_media_rate": 0.87 * spec.inner_media_rate,
@@ -227,6 +227,6 @@ def test_a_fit_finds_the_drive_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
     changed = instance.model_copy(update={"overrides": true})
     machine = scenario.machine.model_copy(update={"drives": {"sda": changed}})
     measured_on_model(tmp_path / "fio", scenario.model_copy(update={"machine": machine}), LOADS)
-    found = fit(FioStudy(tmp_path / "fio", machine=path), tmp_path).machine.drives["sda"].spec()
+    found = fit(FioStudy(tmp_path / "fio", machine=path), tmp_path).machine.drives["sda"].hard_disk()
     assert found.outer_media_rate == pytest.approx(true["outer_media_rate"], rel=0.1)
     assert found.hit_overhead == pytest.approx(true["hit_overhead"], rel=0.1)

@@ -220,7 +220,7 @@ def test_factors_leave_machines_that_can_be(factor: float) -> None:
     spec = scenario()
     parameters = default_parameters(spec)
     moved = with_factors(spec, parameters, [factor] * len(parameters))
-    drive, before = moved.machine.drives["sda"].spec(), spec.machine.drives["sda"].spec()
+    drive, before = moved.machine.drives["sda"].hard_disk(), spec.machine.drives["sda"].hard_disk()
     assert drive.cache % 512 == 0
     assert drive.outer_media_rate == pytest.approx(factor * before.outer_media_rate)
     assert moved.machine.drives["sdb"] == spec.machine.drives["sdb"]

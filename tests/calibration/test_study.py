@@ -66,7 +66,7 @@ def test_a_factor_reaches_what_its_path_names(gentoo: StudySpec) -> None:
     moved = RunBuilder(gentoo, {"PCI rate": 1.1, "media rate hde": 0.9, "kernel 2.4.26": 1.2}).scenario(case)
     assert moved.machine.links["pci"].rate == pytest.approx(1.1 * plain.machine.links["pci"].rate)
     rate = value_at(gentoo, "machine.drives.hde.outer_media_rate")
-    assert moved.machine.drives["hde"].spec().outer_media_rate == pytest.approx(0.9 * rate)
+    assert moved.machine.drives["hde"].hard_disk().outer_media_rate == pytest.approx(0.9 * rate)
     assert moved.machine.drives["hdg"].spec() == plain.machine.drives["hdg"].spec()
     assert (plain.path_length, moved.path_length) == (1.0, 1.2)
 

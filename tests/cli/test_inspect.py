@@ -106,7 +106,7 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         (("--lsblk", "MDSTAT"), "found what /proc/mdstat prints; allowed: only what lsblk -J prints"),
         (("MDSTAT", "-o", "/nonexistent/x.yaml"), "error: --output: /nonexistent/x.yaml"),
         (("MDSTAT", "-o", "MDSTAT"), "exists already; allowed: another name, or --force"),
-        ((str(SAMPLES / "smartctl-nvme.json"),), "only drives without moving parts: nvme0n1"),
+        ((str(SAMPLES / "smartctl-nvme.json"), "--ignore-solid-state"), "only drives without moving parts: nvme0n1"),
     ],
 )
 def test_bad_input(arguments: tuple[str, ...], message: str, mdstat: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,11 +119,11 @@ def test_bad_input(arguments: tuple[str, ...], message: str, mdstat: Path, capsy
 
 
 def test_solid_state_can_be_left_out(mdstat: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Protects machines with both: refused with the way out, which then makes a scenario of the rest."""
+    """Protects machines with both: flash is taken, or left out on demand."""
     flash = "md1 : active raid1 nvme1n1[1] nvme0n1[0]\n      976759936 blocks super 1.2 [2/2] [UU]\n\n"
     both = tmp_path / "both.txt"
     both.write_text(mdstat.read_text().replace("unused", f"{flash}unused"))
-    assert run(str(both)) == 2
-    assert "--ignore-solid-state leaves out md1" in capsys.readouterr().err
+    assert run(str(both)) == 0
+    assert "members: [nvme0n1, nvme1n1]" in capsys.readouterr().out
     assert run(str(both), "--ignore-solid-state") == 0
     assert "md1 is left out" in capsys.readouterr().err

@@ -25,7 +25,7 @@ from raidsim.scenarios.run import simulate
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
-USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes"}
+USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes", "what", "ways"}
 LATENCY = {"n", "mean_s", "min_s", "max_s", "p50_s", "p90_s", "p99_s", "p99.9_s"}
 
 

@@ -56,7 +56,7 @@ class _Scenario:
         self.capacities = capacities
         self.careful = draw(st.integers(0, 7)) > 0
         self.kernel = draw(st.sampled_from(kernel_names()))
-        self.modern = self.kernel == "linux-6.1"
+        self.modern = self.kernel.startswith("linux-6")
         self.drives = [f"d{number}" for number in range(draw(st.integers(1, 10)))]
         self.free = list(self.drives)
         self.arrays: dict[str, Document] = {}
@@ -97,6 +97,8 @@ class _Scenario:
             document["failures"] = failures
         if self.maybe(6):
             document["path_length"] = self.one(0.5, 2.0)
+        if self.maybe(3) and (self.modern or not self.careful):
+            document["vm"] = self.one({"dirty_bytes": "1MiB"}, {"dirty_ratio": 0.5, "dirty_background_ratio": 0.6})
         return document
 
     # the machine
@@ -159,6 +161,12 @@ class _Scenario:
         below = self.one(*self.free)
         self.free.remove(below)
         self.free.append(name)
+        if self.maybe() and (self.modern or not self.careful):
+            self.encrypted[name] = {"on": below, "cipher": self.one("aes-xts", "aes-xts-generic")}
+            for field, value in (("sector", "4KiB"), ("no_read_workqueue", True), ("no_write_workqueue", True)):
+                if self.maybe(3):
+                    self.encrypted[name][field] = value
+            return
         kind = self.one("cryptoloop", "dm-crypt")
         rate = self.one("20MB/s", "1GB/s")
         self.encrypted[name] = {"on": below, "kind": kind, "rate": rate, "source": "made up"}
@@ -247,6 +255,8 @@ class _Scenario:
                 array["rmw_level"] = self.one(0, 1, 2)
             if self.maybe(4) and (loose or "controller" not in array):
                 array["stripe_cache"] = self.one(17, 64, 1024)
+            if self.maybe(3) and (loose or md):
+                array["group_thread_cnt"] = self.one(0, 1, 3)
             if left and self.maybe(3) and (loose or md):
                 array["journal"] = self.one(*left)
                 left.remove(array["journal"])

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.drives import drive
+from raidsim.model.drives import hard_disk
 from raidsim.model.layouts import layout_for
 from raidsim.scenarios.advice.bounds import refusals
 from raidsim.scenarios.advice.designs import Design, families
-from raidsim.scenarios.advice.drive_time import DriveTime
+from raidsim.scenarios.advice.drive_times import drive_time
 from raidsim.scenarios.advice.member_visits import Visits, visits_for
 from raidsim.scenarios.advice.positioning_bound import least_positioning, log_moments
 from raidsim.scenarios.advice.requirement import RequirementSpec
@@ -55,7 +55,7 @@ def test_a_read_that_crosses_a_border_takes_two_visits() -> None:
 
 def test_more_to_choose_from_takes_less_time() -> None:
     """With nothing to choose from a command takes the mean positioning time; a choice shortens it, without end."""
-    spec = drive(DRIVE)
+    spec = hard_disk(DRIVE)
     moments = log_moments(spec, False, spec.capacity, 8 * KIB, 0.0)
     times = [least_positioning([(1.0, moments)], math.log(choices)) for choices in (1, 4, 16, 64)]
     assert times == sorted(times, reverse=True)
@@ -69,7 +69,7 @@ def test_no_drive_is_faster_than_the_bound() -> None:
     scenario = as_much_as_it_takes(design_of(spec).scenario(spec))
     brief = scenario.workload.model_copy(update={"warm_up": 0.3, "duration": 1.5})
     served = sum(simulate(scenario.model_copy(update={"workload": brief})).iops.values())
-    disk = drive(DRIVE)
+    disk = hard_disk(DRIVE)
     moments = log_moments(disk, False, disk.capacity, 8 * KIB, 1e-3)
     # 64 I/Os in all; the queues of four drives share them.
     bound = least_positioning([(1.0, moments)], math.log(16))
@@ -135,7 +135,7 @@ def test_what_a_cache_can_answer_is_not_bounded() -> None:
     hot = wanted(load={"iops": 60000, "locality": "hot"}, levels=["raid10"], limits={"p99": "1ms"})
     assert not refusals(design_of(hot).scenario(hot), hot)
     cached = wanted(controllers=["LSI-9260-8i"], levels=["raid10"], limits={"write_p99": "1ms"})
-    time = DriveTime(design_of(cached).scenario(cached))
+    time = drive_time(design_of(cached).scenario(cached))
     assert time.writes_back
     assert time.least_latency("write", "p99") == 0.0
     assert time.least_latency("read", "p99") > 0.003

@@ -17,21 +17,24 @@ from raidsim.scenarios.sample import Sample
 
 REPORTS = ("gentoo-2004", "catalan-2005", "gateway-2005", "prinkey-2002", "freebsd-2007")
 TODAY = ("home-nas", "database-server", "video-ingest", "mail-spool", "backup-target", "vm-host")
+FLASH = ("nvme-raid10", "all-flash-database", "hybrid-mirror", "journaled-archive")
 MIB = 1 << 20
 SHORTER = {
     "catalan-2005": ("workload.steps.0.size=40MiB", "workload.steps.1.size=40MiB"),
     "gateway-2005": ("workload.steps.0.number=20", "workload.steps.0.transactions=20"),
     "prinkey-2002": ("workload.steps.0.size=40MiB", "workload.steps.1.size=40MiB"),
     "freebsd-2007": ("workload.steps.0.size=20MiB",),
+    "nvme-raid10": ("duration=3ms",),
+    "all-flash-database": ("duration=3ms",),
 }
 
 
 def test_the_library_has_what_it_promises() -> None:
-    """Six situations of today and the machines of the five reports."""
-    assert set(library_names()) == {*REPORTS, *TODAY}
+    """Situations of today, some of them with flash, and the machines of the five reports."""
+    assert set(library_names()) == {*REPORTS, *TODAY, *FLASH}
 
 
-@pytest.mark.parametrize("name", [*REPORTS, *TODAY])
+@pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])
 def test_every_scenario_runs(name: str) -> None:
     """Made short, each one moves data."""
     sets = SHORTER.get(name, () if name == "gentoo-2004" else ("duration=300ms", "warm_up=100ms"))
@@ -42,14 +45,14 @@ def test_every_scenario_runs(name: str) -> None:
     assert isinstance(spec.workload, ProgramsSpec) or prediction.rate > 0
 
 
-@pytest.mark.parametrize("name", [*REPORTS, *TODAY])
+@pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])
 def test_a_scenario_written_out_in_full_is_the_same(name: str) -> None:
     """Every default filled in and every quantity written with its unit, to the last bit."""
     spec = read_document(name).spec()
     assert document_from(plain_text(written(spec), "comment"), "full.yaml").spec() == spec
 
 
-@pytest.mark.parametrize("name", [*REPORTS, *TODAY])
+@pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])
 def test_what_comments_suggest_is_possible(name: str) -> None:
     """Every `--set` in a comment gives a scenario that is right."""
     text = (LIBRARY / f"{name}.yaml").read_text(encoding="utf-8")
@@ -59,7 +62,7 @@ def test_what_comments_suggest_is_possible(name: str) -> None:
         read_document(name, [plain or f"{path}={quoted}"]).spec()
 
 
-@pytest.mark.parametrize("name", [*REPORTS, *TODAY])
+@pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])
 def test_a_changed_copy_is_the_changed_document(name: str) -> None:
     """The text with comments says the same as the document, and keeps every comment."""
     sets = ["seed=7", "machine.memory=16GiB", "name=mine"]
@@ -69,7 +72,7 @@ def test_a_changed_copy_is_the_changed_document(name: str) -> None:
     assert re.findall(r"#.*", text) == re.findall(r"#.*", before)
 
 
-@pytest.mark.parametrize("name", [*REPORTS, *TODAY])
+@pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])
 def test_a_scenario_says_what_it_is(name: str) -> None:
     """One line for the list."""
     assert 20 < len(library_summary(name)) < 130

@@ -234,3 +234,15 @@ def test_every_layout_sees_the_same_ios_at_the_same_times(more: dict[str, Any]) 
         places = zip(seen[0][0], other[0], strict=True)
         assert max(abs(a[1] - b[1]) for a, b in places) < 1e-5
     assert 0.6 < sum(op == READ for op, _, _ in seen[0][0]) / 9000 < 0.8
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [({"engine": "psync", "depth": 8}, "a depth of 1"), ({"engine": "libaio", "iops": 100.0}, "with depth")],
+)
+def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], allowed: str) -> None:
+    """psync has one I/O outstanding, and who sends at given times is charged nothing."""
+    with pytest.raises(InputError) as refused:
+        validate(LoadSpec, {"kind": "load", "targets": ["sda"], **changes})
+    assert refused.value.place == "field engine"
+    assert allowed in refused.value.allowed

@@ -27,7 +27,7 @@ def test_a_drive_may_differ_from_its_catalogue() -> None:
     document = machine_document()
     document["drives"]["sdb"]["overrides"] = {"outer_media_rate": "70MB/s"}
     built = validate(MachineSpec, document)
-    assert built.drives["sdb"].spec().outer_media_rate == pytest.approx(70e6)
+    assert built.drives["sdb"].hard_disk().outer_media_rate == pytest.approx(70e6)
     assert built.drives["sda"].spec() == drive("WD2500JB")
     assert built.drives["sdb"].spec().capacity == drive("WD2500JB").capacity
 

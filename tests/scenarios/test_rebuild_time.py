@@ -16,7 +16,7 @@ SLOW = {"action": "check", "speed_max": "8MB/s"}
 def test_an_idle_mirror_is_copied_at_the_drive_s_rate() -> None:
     """With hardly any load and no limit in the way the drive sets the time, and inner tracks take longer."""
     spec = design("raid1", 2, drive="Generic-20GB-ATA", workload={"iops": 5})
-    drive = spec.machine.drives["d0"].spec()
+    drive = spec.machine.drives["d0"].hard_disk()
     size = member_bytes(spec, "md0")
     outer, inner = (
         simulate(with_rebuild(spec, "md0", int(share * size))).rebuilds[0].duration_s for share in (0.02, 0.95)

@@ -68,10 +68,10 @@ def test_drives_ten_times_as_fast_serve_ten_times_as_much() -> None:
     assert without.what.startswith("drives ten times as fast")
     # Firmware, buffer and interface are as they were, so it is a little less.
     assert 0.75 * FASTER_DRIVES < without.prediction.rate / prediction.rate < 1.1 * FASTER_DRIVES
-    before = scenario.machine.drives["sda"].spec()
+    before = scenario.machine.drives["sda"].hard_disk()
     changed = relieved(scenario, prediction.usages)
     assert changed is not None
-    after = changed.scenario.machine.drives["sda"].spec()
+    after = changed.scenario.machine.drives["sda"].hard_disk()
     assert after.rotation == FASTER_DRIVES * before.rotation
     assert after.seek_average == pytest.approx(before.seek_average / FASTER_DRIVES)
     assert after.read_overhead == before.read_overhead

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.drives import drive
+from raidsim.model.drives import hard_disk
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.prediction import Prediction
@@ -16,7 +16,7 @@ from raidsim.scenarios.run import WriteRun, _rate_without_growth, simulate
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 
-MEDIA = drive("WD2500JB").outer_media_rate
+MEDIA = hard_disk("WD2500JB").outer_media_rate
 FREE_CPU = dict.fromkeys(("write_call", "read_call", "page", "bio", "command", "switch", "clone", "stripe"), "0us")
 FREE_CPU |= {"copy_rate": "1000GB/s", "xor_rate": "1000GB/s"}
 
@@ -127,7 +127,7 @@ def test_a_write_that_fits_memory_does_not_wait_for_the_disk() -> None:
 
 def test_a_write_may_end_with_the_drive() -> None:
     """Protects the memory that is dirty when the measurement begins: it lies within the device."""
-    capacity = drive("WD2500JB").capacity
+    capacity = hard_disk("WD2500JB").capacity
     size = 64 * MIB
     start = (capacity - size) // 4096 * 4096
     spec = scenario(direction="write", size=f"{size}B", start=f"{start}B", block_size=4096)

@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
 from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match
 from raidsim.calibration.inspection.findings import Fact, FoundDrive
-from raidsim.model.drives import drive, drive_names
+from raidsim.model.drives import hard_disk, hard_disk_names
 
 
 def matched(at_least: int | None = None, **known: Any) -> Match:
@@ -22,10 +22,10 @@ def matched(at_least: int | None = None, **known: Any) -> Match:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in drive_names() if not name.startswith("Generic")])
+@pytest.mark.parametrize("name", [name for name in hard_disk_names() if not name.startswith("Generic")])
 def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
     """Protects exact matches: a drive with the catalogue's own model, as programs print it, is that drive unchanged."""
-    spec = drive(name)
+    spec = hard_disk(name)
     for printed in (spec.model, f"ATA {spec.model}", f"{spec.model}-00XYZ0"):
         found = matched(model=printed, capacity=spec.capacity)
         assert (found.model, found.overrides, found.why) == (name, {}, "")
@@ -46,7 +46,7 @@ def test_the_nearest_drive_of_the_class(known: dict[str, Any], base: str, rate: 
     """Protects derived drives: class by rotation and interface, capacity as found, media rate in between."""
     found = matched(**known)
     assert found.model == base
-    spec = drive(found.model).with_values(**found.overrides)
+    spec = hard_disk(found.model).with_values(**found.overrides)
     assert spec.capacity == known["capacity"]
     assert rate[0] * 1e6 <= spec.outer_media_rate <= rate[1] * 1e6
     assert spec.inner_media_rate < spec.outer_media_rate
@@ -58,11 +58,11 @@ def test_rates_grow_with_capacity_and_rotation() -> None:
     rates = []
     for size in (10**12, 2 * 10**12, 4 * 10**12, 10 * 10**12, 16 * 10**12):
         found = matched(capacity=size, interface="sata", rotation=7200.0)
-        rates.append(drive(found.model).with_values(**found.overrides).outer_media_rate)
+        rates.append(hard_disk(found.model).with_values(**found.overrides).outer_media_rate)
     assert rates == sorted(rates)
     assert rates[0] < rates[-1]
     slow = matched(capacity=4 * 10**12, interface="sata", rotation=5400.0)
-    assert drive(slow.model).with_values(**slow.overrides).outer_media_rate < rates[2]
+    assert hard_disk(slow.model).with_values(**slow.overrides).outer_media_rate < rates[2]
 
 
 def test_families() -> None:
@@ -93,7 +93,7 @@ def test_every_size_and_rotation_has_a_drive() -> None:
     for size in (SMALLEST, 10 * SMALLEST, 73 * 10**9, 10**12, 6 * 10**12, LARGEST):
         for rotation in (4200.0, 5400.0, 7200.0, 10000.0, 15000.0):
             found = matched(capacity=size, rotation=rotation, interface="sas", write_cache=True)
-            drive(found.model).with_values(**found.overrides)
+            hard_disk(found.model).with_values(**found.overrides)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_every_size_and_rotation_has_a_drive() -> None:
         ("2.6.20-16-server", "linux-2.6.20-server"),
         ("3.10.0-1160.el7.x86_64", "linux-2.6.20"),
         ("5.15.0-91-generic", "linux-6.1"),
-        ("6.12.9", "linux-6.1"),
+        ("6.12.9", "linux-6.12"),
         ("FreeBSD 13.1-RELEASE", "freebsd-6.2"),
         ("nonsense", "linux-6.1"),
     ],
@@ -122,4 +122,4 @@ def test_cores() -> None:
     assert nearest_cpu("Intel(R) Pentium(R) 4 CPU 2.40GHz", "linux-2.6.8") == "core-2004"
     assert nearest_cpu("AMD EPYC 7302P 16-Core Processor", "linux-6.1") == "server-core"
     assert nearest_cpu(None, "linux-2.4.18") == "core-2004"
-    assert nearest_cpu(None, "linux-6.1") == "server-core"
+    assert nearest_cpu(None, "linux-6.1") == nearest_cpu(None, "linux-6.12") == "server-core"

@@ -226,12 +226,17 @@ def test_arrays_of_arrays() -> None:
     assert spec.workload.targets == ("md2",)
 
 
-def test_solid_state_is_refused_by_name_and_can_be_ignored() -> None:
-    """Protects from a disk model in place of flash: refused with names; --ignore-solid-state leaves the array out."""
+def test_solid_state_is_taken_and_can_be_left_out() -> None:
+    """Protects flash in arrays: NVMe drives by their names; --ignore-solid-state leaves the array out."""
     flash = "md1 : active raid1 nvme1n1p1[1] nvme0n1p1[0]\n      976759936 blocks super 1.2 [2/2] [UU]\n\nunused"
     printed = text(LEVELS["raid5"]).replace("unused", flash)
-    with pytest.raises(InputError, match=r"nvme0n1, nvme1n1, in md1; .*--ignore-solid-state leaves out md1"):
-        made(printed)
+    spec, _ = made(printed)
+    assert set(spec.arrays) == {"md0", "md1"}
+    for name in spec.arrays["md1"].members:
+        drive = spec.machine.drives[name].spec()
+        assert not drive.rotational
+        assert drive.interface.endswith("NVMe")
+        assert drive.capacity >= 976759936 * 1024
     spec, found = made(printed, ignore_solid_state=True)
     assert list(spec.arrays) == ["md0"]
     assert any("no moving parts" in note for note in found.notes)

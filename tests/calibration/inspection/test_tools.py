@@ -90,10 +90,10 @@ def test_partitions_of_the_same_drives() -> None:
     spec, found = made("lsblk.json")
     assert list(spec.arrays) == ["md1"]
     assert spec.arrays["md1"].members == ("sda", "sdb")
-    assert {drive.model for drive in spec.machine.drives.values()} == {"WD5000AAKS"}
+    assert {spec.machine.drives[name].model for name in ("sda", "sdb")} == {"WD5000AAKS"}
     notes = " ".join(found.notes)
     assert "md0" in notes
-    assert "nvme0n1: no moving parts" in notes
+    assert not spec.machine.drives["nvme0n1"].spec().rotational
     assert "sdc: not disks" in notes
     assert "sr0" not in notes
 
@@ -108,7 +108,7 @@ def test_rounded_sizes_are_those_that_are_sold() -> None:
 def test_smartctl_tells_rotation_interface_and_write_cache() -> None:
     """Protects the drive: same model as it is; otherwise the nearest with what is known in its place."""
     spec, found = made("smartctl-sata.json")
-    drive = spec.machine.drives["sda"].spec()
+    drive = spec.machine.drives["sda"].hard_disk()
     assert (drive.rotation, drive.capacity, drive.write_cache) == (5400, 4000787030016, False)
     assert "5,400 rpm" in why(found, "machine.drives.sda")
     known, _ = made("smartctl-sas.json")
@@ -116,10 +116,13 @@ def test_smartctl_tells_rotation_interface_and_write_cache() -> None:
     assert known.machine.drives["sda"].overrides == {}
 
 
-def test_smartctl_of_flash_is_refused_and_a_failure_is_noted() -> None:
+def test_smartctl_of_flash_is_flash_and_a_failure_is_noted() -> None:
     """Protects from a disk in place of flash, and from a scenario of a drive that smartctl could not open."""
-    with pytest.raises(InputError, match="only drives without moving parts: nvme0n1"):
-        made("smartctl-nvme.json")
+    spec, found = made("smartctl-nvme.json")
+    drive = spec.machine.drives["nvme0n1"].spec()
+    assert not drive.rotational
+    assert (drive.interface[:4], drive.capacity) == ("PCIe", 512110190592)
+    assert "is the nearest" in found.text
     _, found = made("smartctl-denied.json", "lsblk.json")
     assert any("Permission denied" in note for note in found.notes)
     with pytest.raises(InputError, match=r"nothing to simulate.*Permission denied"):
@@ -143,7 +146,7 @@ def test_storcli_raid50_rebuilding() -> None:
     assert settings.cache == 826 << 20
     assert (settings.write_policy, settings.battery, settings.drive_rate) == ("write-back", "good", 1.2e9)
     assert "processor stands in" in why(found, "machine.controllers.c0.model")
-    drive = spec.machine.drives["c0e252s0"].spec()
+    drive = spec.machine.drives["c0e252s0"].hard_disk()
     assert (drive.capacity, drive.rotation, drive.write_cache) == (4000787030016, 7200, False)
 
 
@@ -200,10 +203,10 @@ def test_storcli_drive_that_is_missing() -> None:
     assert not volume.rebuilding
 
 
-def test_storcli_flash_is_refused() -> None:
+def test_storcli_flash_is_flash() -> None:
     """Protects from a disk model in place of solid-state drives behind a controller."""
-    with pytest.raises(InputError, match=r"without moving parts: c0e252s0, .*, in c0v0"):
-        made("storcli-controller.json", change=lambda text: text.replace('"HDD"', '"SSD"'))
+    spec, _ = made("storcli-controller.json", change=lambda text: text.replace('"HDD"', '"SSD"'))
+    assert not any(drive.spec().rotational for drive in spec.machine.drives.values())
 
 
 def test_storcli_that_failed_is_noted() -> None:
@@ -294,7 +297,7 @@ def test_smartctl_through_a_controller_is_the_controllers_drive() -> None:
     names = ("storcli-controller.json", "storcli-volumes.json", "smartctl-megaraid.json")
     spec, _ = made(*names)
     assert "megaraid8" not in spec.machine.drives
-    assert spec.machine.drives["c0e252s0"].spec().rotation == 7200
+    assert spec.machine.drives["c0e252s0"].hard_disk().rotation == 7200
 
 
 def test_findings_fill_each_other() -> None:
@@ -326,7 +329,7 @@ def test_what_was_made_can_be_simulated(names: tuple[str, ...]) -> None:
 def test_smartctl_as_text() -> None:
     """Protects pasted texts of smartctl: the command before each tells the disk; without it there is a note."""
     spec, _ = made("smartctl-text.txt")
-    drive = spec.machine.drives["sda"].spec()
+    drive = spec.machine.drives["sda"].hard_disk()
     assert (drive.rotation, drive.capacity, drive.write_cache) == (5400, 4000787030016, True)
     assert spec.machine.drives["sdb"].model == "Exos-15E900-900GB"
     with pytest.raises(InputError, match=r"x:1: nothing tells which disk"):

@@ -1,0 +1,122 @@
+"""The catalogue's drive for a solid-state drive that was found: the same model, one of its family, or the nearest.
+
+Of a drive of another size than the catalogue's everything goes with the size that does so in a family: flash, dies, the
+cache of one bit per cell, endurance. Controller, channels and the flash's own times stay.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+from ...model.drives import drive, solid_state_names
+from ...model.quantities import format_size
+from ...model.solid_state.spec import SolidStateSpec
+from .drive_match import LARGEST, SMALLEST, Match, rounded
+from .findings import FoundDrive
+
+_SAME_SIZE = 0.02
+_CLASSES = {"nvme": "PCIe", "sata": "SATA", "sas": "SAS"}
+"""How the catalogue's interfaces begin."""
+_NOT_A_DRIVE = ("mmcblk", "pmem")
+_PREFIXES = {"MZ": 5, "SSD": 8, "MTFD": 7, "CT": 2}
+"""Part numbers of a maker, and how many of their letters name the family before the capacity comes."""
+_MOST_DIES = 1024
+
+
+@lru_cache(maxsize=1)
+def _catalogue() -> dict[str, SolidStateSpec]:
+    """Every solid-state drive by name."""
+    found = {name: drive(name) for name in solid_state_names()}
+    return {name: spec for name, spec in found.items() if isinstance(spec, SolidStateSpec)}
+
+
+def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:
+    """The drive to simulate a solid-state drive with, or why there is none.
+
+    Parameters
+    ----------
+    found
+        The drive.
+    at_least
+        Bytes that an array uses of it, if nothing tells its capacity.
+    """
+    if found.name.startswith(_NOT_A_DRIVE):
+        return "the catalogue has drives with SATA, SAS and NVMe only"
+    exact = found.capacity.value if found.capacity is not None else None
+    size = exact or rounded(found, at_least)
+    if size is not None and not SMALLEST <= size <= LARGEST:
+        return f"it has {format_size(size)}; the catalogue stands in for drives of {format_size(SMALLEST)} or more"
+    names = _family(found.model.value) if found.model is not None else []
+    name = min(names or _catalogue(), key=lambda each: _distance(found, each, size))
+    base = _catalogue()[name]
+    overrides = _cable(found, base)
+    same_size = size is None or _ratio(base.capacity, size) <= _SAME_SIZE
+    if not same_size:
+        assert size is not None
+        overrides |= _resized(base, size)
+    elif exact is not None and exact != base.capacity:
+        overrides["capacity"] = f"{exact}B"
+    try:
+        base.with_values(**overrides)
+    except ValueError:
+        return f"no drive of the catalogue can be made into {found.name}"
+    if names and same_size:
+        return Match(name, overrides, "")
+    words = [f"the catalogue's {name} is {'of the same family' if names else 'the nearest solid-state drive'}"]
+    if not same_size:
+        words.append("flash and dies follow from the capacity")
+    return Match(name, overrides, "; ".join(words))
+
+
+def _family(model: str) -> list[str]:
+    """Drives of the catalogue that are this model but for the capacity: by part number, or by the words of its name."""
+    said = model.upper()
+    parts = said.replace("-", " ").split()
+    found = []
+    for name, spec in _catalogue().items():
+        number = spec.model.upper()
+        letters = next((count for start, count in _PREFIXES.items() if number.startswith(start)), len(number))
+        words = name.upper().split("-")[1:-1]
+        by_number = letters > 2 and any(part.startswith(number[:letters]) for part in parts)
+        if number in said or by_number or all(word in parts or (word in said and len(word) > 4) for word in words):
+            found.append(name)
+    return found
+
+
+def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, float, str]:
+    """First the interface, then the capacity."""
+    spec = _catalogue()[name]
+    wanted = _CLASSES.get(found.interface.value, "") if found.interface is not None else ""
+    if not wanted and found.name.startswith("nvme"):
+        wanted = _CLASSES["nvme"]
+    return not spec.interface.startswith(wanted or _CLASSES["sata"]), _ratio(spec.capacity, size), name
+
+
+def _ratio(one: float, other: float | None) -> float:
+    return abs(math.log(one / other)) if other else 0.0
+
+
+def _cable(found: FoundDrive, base: SolidStateSpec) -> dict[str, Any]:
+    """A slower connector than the drive's own (SATA 3Gb/s), with the same share of it usable."""
+    if found.interface_rate is None or not base.interface.startswith("SATA"):
+        return {}
+    line = found.interface_rate.value
+    return {"interface_rate": f"{base.interface_rate * line / 600e6:.0f}B/s"} if line < 0.9 * 600e6 else {}
+
+
+def _resized(base: SolidStateSpec, size: int) -> dict[str, Any]:
+    """What goes with the capacity."""
+    share = size / base.capacity
+    groups = max(1, min(_MOST_DIES // base.channels, round(base.dies * share / base.channels)))
+    values = {
+        "capacity": f"{size - size % base.mapping_unit}B",
+        "flash": f"{int(base.flash * share)}B",
+        "dies": groups * base.channels,
+    }
+    if base.slc_cache:
+        values["slc_cache"] = f"{int(base.slc_cache * share)}B"
+    if base.endurance is not None:
+        values["endurance"] = f"{int(base.endurance * share)}B"
+    return values

@@ -1,0 +1,81 @@
+"""The catalogue's drive for solid-state drives that were found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.calibration.inspection.drive_match import Match
+from raidsim.calibration.inspection.findings import Fact, FoundDrive
+from raidsim.calibration.inspection.solid_state_match import match_solid_state
+from raidsim.model.drives import drive, solid_state_names
+from raidsim.model.solid_state.spec import SolidStateSpec
+
+
+def matched(name: str = "nvme0n1", **known: Any) -> Match:
+    """The match of a drive of which some things are known."""
+    disk = FoundDrive(name, "x:1")
+    for key, value in known.items():
+        setattr(disk, key, Fact(value, "x:1"))
+    found = match_solid_state(disk, None)
+    assert isinstance(found, Match), found
+    return found
+
+
+@pytest.mark.parametrize("name", solid_state_names())
+def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
+    """Protects exact matches: the part number of the catalogue, as smartctl prints it, is that drive unchanged."""
+    spec = drive(name)
+    for printed in (spec.model, f"MAKER {spec.model}-00A07"):
+        found = matched(model=printed, capacity=spec.capacity)
+        assert (found.model, found.overrides, found.why) == (name, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "name"),
+    [
+        ("Samsung SSD 970 EVO Plus 2TB", 2000398934016, "Samsung-970-EVO-Plus-1TB"),
+        ("Samsung SSD 980 PRO 500GB", 500107862016, "Samsung-980-PRO-1TB"),
+        ("CT500MX500SSD1", 500107862016, "Crucial-MX500-1TB"),
+        ("SAMSUNG MZQL21T9HCJR-00A07", 1920383410176, "Samsung-PM9A3-3840GB"),
+        ("INTEL SSDSC2KB480G8", 480103981056, "Intel-S4510-960GB"),
+        ("WD Blue SN570 500GB", 500107862016, "WD-SN570-1TB"),
+    ],
+)
+def test_another_size_of_a_family(model: str, size: int, name: str) -> None:
+    """Protects relatives: flash, dies and cache go with the capacity, the controller and the flash's times stay."""
+    found = matched(model=model, capacity=size)
+    base = drive(name)
+    assert isinstance(base, SolidStateSpec)
+    spec = base.with_values(**found.overrides)
+    assert found.model == name
+    assert "same family" in found.why
+    assert spec.capacity == pytest.approx(size, rel=1e-6)
+    assert spec.flash / spec.capacity == pytest.approx(base.flash / base.capacity, rel=1e-3)
+    assert spec.dies / base.dies == pytest.approx(size / base.capacity, rel=0.51)
+    assert (spec.program_time, spec.command_rate, spec.channels) == (
+        base.program_time,
+        base.command_rate,
+        base.channels,
+    )
+
+
+@pytest.mark.parametrize(("interface", "starts"), [("nvme", "PCIe"), ("sata", "SATA"), ("sas", "SAS")])
+def test_the_nearest_has_the_same_interface(interface: str, starts: str) -> None:
+    """Protects strangers: the connector counts first, then the capacity, and what is assumed is said."""
+    for size in (240 * 10**9, 10**12, 4 * 10**12, 15 * 10**12):
+        found = matched("sda", model="NOBODY KNOWS IT", interface=interface, capacity=size)
+        base = drive(found.model)
+        assert base.interface.startswith(starts)
+        base.with_values(**found.overrides)
+        assert "nearest" in found.why
+
+
+def test_what_is_none_of_them() -> None:
+    """Protects from an eMMC or memory as a drive, and from sizes that no drive has."""
+    assert "SATA, SAS and NVMe only" in str(match_solid_state(FoundDrive("mmcblk0", "x:1"), None))
+    huge = FoundDrive("nvme0n1", "x:1", capacity=Fact(10**18, "x:1"))
+    assert "stands in for drives" in str(match_solid_state(huge, None))
+    slow = matched("sda", model="Samsung SSD 870 EVO 1TB", interface="sata", interface_rate=300e6)
+    assert slow.overrides == {"interface_rate": "280000000B/s"}
