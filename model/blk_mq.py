@@ -170,6 +170,11 @@ class BlkMqQueue:
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not self._waiting and not self._throttled
 
+    @property
+    def sleepers(self) -> dict[int, SleepingThread]:
+        """The host's threads that sleep, in their submission to this or another device of it, by stream."""
+        return self._sleepers
+
     def sleeps(self, stream: int) -> bool:
         """Whether the thread that issues `stream` sleeps, in its submission to this or another device of the host."""
         thread = self._sleepers.get(stream)

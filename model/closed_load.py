@@ -15,6 +15,7 @@ from typing import Any
 from .cpu import Cpu
 from .engine import Engine
 from .errors import ModelError
+from .host import SleepingThread
 from .latency_histogram import LatencyHistogram
 from .queues_under import queues_under
 from .request import DIRECT, READ, WAITED, WRITE, Device, Request
@@ -65,9 +66,9 @@ class DirectLoad(ABC):
         "_device",
         "_engine",
         "_ios",
-        "_queues",
         "_random",
         "_sequential",
+        "_sleepers",
         "_stopped",
         "_stream",
         "_unplug",
@@ -117,7 +118,9 @@ class DirectLoad(ABC):
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
         self._stopped = False
         self._asleep = False
-        self._queues = queues_under(device)
+        queues = queues_under(device)
+        # All are of one host, whose sleeping threads they share.
+        self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
         self._unplug: Callable[[], None] = getattr(device, "unplug", _nothing)
         self.start_statistics(engine._now)
 
@@ -153,14 +156,12 @@ class DirectLoad(ABC):
         return Request(op, place, size, self._done, self._stream, DIRECT if op else WAITED)
 
     def _submit(self) -> None:
-        device = self._device
-        device.submit(self._next())
-        if not getattr(device, "has_room", True):
-            for queue in self._queues:
-                if queue.sleeps(self._stream):
-                    self._asleep = True
-                    queue.when_awake(self._stream, self._awake)
-                    return
+        self._device.submit(self._next())
+        if self._sleepers:
+            thread = self._sleepers.get(self._stream)
+            if thread is not None and thread.sleeps:
+                self._asleep = True
+                thread.backlog.append(self._awake)
 
     @abstractmethod
     def _awake(self) -> None:
@@ -253,7 +254,7 @@ class ClosedLoad(DirectLoad):
         self._wake_s = wake_s
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
-        stays = cpu is not None and any(queue.spreads for queue in self._queues)
+        stays = cpu is not None and any(queue.spreads for queue in queues_under(device))
         self._core = stream % cpu.cores if cpu is not None and stays else None
         self._outstanding = 0
         self._reaped = 0
