@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -64,12 +65,18 @@ def catalogue_file(folder: Path, kind: str, name: str, *further: Path) -> Path:
     InputError
         If there is none; names the close ones and all there are.
     """
-    paths = sorted((path for each in (folder, *further) for path in each.glob("*.yaml")), key=lambda path: path.stem)
-    by_fold = {path.stem.casefold(): path for path in paths}
+    by_fold = _files((folder, *further))
     known = by_fold.get(name.casefold())
     if known is None:
         close = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(by_fold[fold].stem for fold in close)}? " if close else ""
-        allowed = f"allowed: {', '.join(path.stem for path in paths)}"
+        allowed = f"allowed: {', '.join(path.stem for path in by_fold.values())}"
         raise InputError(f"{kind} {name!r}", "not in the catalogue", f"{hint}{allowed}")
     return known
+
+
+@lru_cache(maxsize=16)
+def _files(folders: tuple[Path, ...]) -> dict[str, Path]:
+    """The files of a catalogue by name without regard to case, sorted; looked for once."""
+    paths = sorted((path for folder in folders for path in folder.glob("*.yaml")), key=lambda path: path.stem)
+    return {path.stem.casefold(): path for path in paths}

@@ -220,7 +220,7 @@ class DriveInstance(Spec):
     price
         What it costs, in any currency that all prices of the machine are in.
     scheduler, nr_requests, max_request, wbt_lat
-        Of its request queue, as /sys/block/*/queue sets them (`max_request` is max_sectors_kb): the I/O scheduler, its
+        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb): the I/O scheduler, its
         requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off). The
         kernel's own choice unless given.
     """

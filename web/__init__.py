@@ -1,0 +1,1 @@
+"""The explorer: designs, loads and what they give, in a browser."""

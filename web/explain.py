@@ -1,0 +1,286 @@
+"""Which mechanism costs what: the design with one mechanism at a time switched off, and the difference in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ..model.controllers import controller
+from ..model.drives import DriveSpec
+from ..model.quantities import format_duration
+from ..scenarios.arrays import MIRROR_LEVELS, PARITY_LEVELS
+from ..scenarios.prediction import Prediction
+from ..scenarios.scenario import ScenarioSpec
+from .choices import known_drive, offer, rotational
+from .fields import NONE, Form
+from .forms import BITMAP, built, changed, fitted
+
+MOST_VARIANTS = 8
+SAME = 0.02
+"""A smaller difference than this share is none worth a word, whatever the intervals say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A design without one of its mechanisms.
+
+    Attributes
+    ----------
+    name
+        The mechanism.
+    without
+        The design without it, in words.
+    why
+        How the mechanism works, in a sentence.
+    form
+        The design without it.
+    adds
+        The design does not have it: what is other is that it does.
+    one_command
+        A drive may have one command at a time, whatever it could do.
+    """
+
+    name: str
+    without: str
+    why: str
+    form: Form
+    adds: bool = False
+    one_command: bool = False
+
+    def spec(self) -> ScenarioSpec | None:
+        """The scenario without the mechanism; None if it cannot be."""
+        found = built(self.form).spec
+        if found is None or not self.one_command:
+            return found
+        drives = {
+            name: each.model_copy(update={"overrides": {**each.overrides, "queue_depth": 1}})
+            for name, each in found.machine.drives.items()
+        }
+        return found.model_copy(update={"machine": found.machine.model_copy(update={"drives": drives})})
+
+
+def variants(form: Form) -> list[Variant]:
+    """The mechanisms of a fitted form that can be switched off, those that usually cost most first."""
+    found = [variant for make in _MECHANISMS if (variant := make(form)) is not None]
+    return [each for each in found if each.one_command or each.form != form][:MOST_VARIANTS]
+
+
+def _changed(form: Form, **values: object) -> Form:
+    return fitted(changed(form, values))[0]
+
+
+def _parity(form: Form) -> Variant | None:
+    if form.level not in PARITY_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
+        return None
+    why = (
+        "A small write changes the data and the parity: both are read before they are written (four commands for one "
+        "with one parity, six with two), or the rest of the stripe is read instead."
+    )
+    return Variant("parity", "On RAID 0 of the same disks, which has no parity", why, _as_stripe(form))
+
+
+def _mirrors(form: Form) -> Variant | None:
+    if form.level not in MIRROR_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
+        return None
+    why = "Every write goes to all copies, and every read may choose one: copies cost writes and can help reads."
+    return Variant("mirroring", "On RAID 0 of the same disks, which has no copies", why, _as_stripe(form))
+
+
+def _levels_of(form: Form) -> tuple[str, ...]:
+    return controller(form.controller).levels
+
+
+def _as_stripe(form: Form) -> Form:
+    return _changed(form, level="raid0", algorithm="usual", spares=0, failed=0, rebuilding=False)
+
+
+def _loss(form: Form) -> Variant | None:
+    if not form.failed:
+        return None
+    why = "What a lost disk held is read from its copy, or computed from all others of its stripe."
+    if form.rebuilding:
+        why += " The rebuild reads all disks beside the load."
+    return Variant("the lost disk", "With all disks at work", why, _changed(form, failed=0, rebuilding=False))
+
+
+def _positioning(form: Form) -> Variant | None:
+    if form.pattern == "sequential" or not rotational(form):
+        return None
+    why = "The arm moves to a random place and waits for the sector to come round; in order, it does neither."
+    return Variant("positioning", "The same I/Os in order", why, _changed(form, pattern="sequential", hot="even"))
+
+
+def _queueing(form: Form) -> Variant | None:
+    if form.how == "rate" or form.depth * form.jobs == 1:
+        return None
+    why = (
+        "With many I/Os outstanding the disks work side by side and choose the nearest place next; each I/O waits for "
+        "others in turn."
+    )
+    return Variant("queueing", "One I/O at a time", why, _changed(form, depth=1, jobs=1))
+
+
+def _drive_cache(form: Form) -> Variant | None:
+    if offer("drive_cache", form) is None or form.read == 100:
+        return None
+    why = "A drive with a write cache answers before the data are on the platter, and sorts what it writes later."
+    without = "With it turned off" if form.drive_cache else "With it turned on"
+    other = replace(form, drive_cache=not form.drive_cache)
+    return Variant("the drives' write cache", without, why, other, adds=not form.drive_cache)
+
+
+def _write_back(form: Form) -> Variant | None:
+    if offer("write_back", form) is None or form.read == 100:
+        return None
+    why = "With write-back the controller answers from its memory, and gathers neighbours to whole stripes."
+    without = "With write-through" if form.write_back else "With write-back"
+    other = replace(form, write_back=not form.write_back)
+    return Variant("the controller's write-back cache", without, why, other, adds=not form.write_back)
+
+
+def _throttling(form: Form) -> Variant | None:
+    if offer("throttle", form) is None or form.read == 100:
+        return None
+    why = "The kernel holds back writes of its own (as md's for parity) while reads at the same drive are late."
+    without = "With wbt_lat 0" if form.throttle else "With the kernel's own wbt_lat"
+    other = replace(form, throttle=not form.throttle)
+    return Variant("write-back throttling", without, why, other, adds=not form.throttle)
+
+
+def _bitmap(form: Form) -> Variant | None:
+    if offer("bitmap", form) is None or form.read == 100:
+        return None
+    why = "A write to a clean region waits until its bit is on the disks, so that a crash means no full resync."
+    without = "Without a bitmap" if form.bitmap else f"With one ({BITMAP} a bit)"
+    other = replace(form, bitmap=not form.bitmap)
+    return Variant(
+        "the write-intent bitmap" if form.bitmap else "a write-intent bitmap", without, why, other, not form.bitmap
+    )
+
+
+def _command_queue(form: Form) -> Variant | None:
+    spec = known_drive(form.drive)
+    if not isinstance(spec, DriveSpec) or spec.queue_depth == 1 or form.pattern == "sequential":
+        return None
+    why = "A drive that knows many commands serves next what comes under its head first (NCQ, TCQ)."
+    return Variant("command queueing in the drives", "One command at a time", why, form, one_command=True)
+
+
+def _flash_state(form: Form) -> Variant | None:
+    if rotational(form) or form.drive_state == "fresh" or form.read == 100:
+        return None
+    why = "A full drive must move valid pages before it can erase a block: every write takes several."
+    return Variant("garbage collection", "With fresh drives", why, replace(form, drive_state="fresh"))
+
+
+_MECHANISMS: tuple[Callable[[Form], Variant | None], ...] = (
+    _parity,
+    _mirrors,
+    _loss,
+    _positioning,
+    _flash_state,
+    _queueing,
+    _write_back,
+    _drive_cache,
+    _command_queue,
+    _throttling,
+    _bitmap,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a mechanism does to the load.
+
+    Attributes
+    ----------
+    mechanism, without
+        As of :class:`Variant`.
+    iops, mean_s
+        I/Os a second and mean latency without it.
+    change
+        I/Os a second without it over those with it, less 1; of a load that comes by itself the same of the latency.
+    certain
+        Whether the difference is larger than the runs' own uncertainty (90 % intervals).
+    words
+        All that in a sentence or two.
+    """
+
+    mechanism: str
+    without: str
+    iops: float
+    mean_s: float
+    change: float
+    certain: bool
+    words: str
+
+
+def effect(variant: Variant, base: Prediction, found: Prediction, is_open: bool) -> Effect:
+    """Compare the run without a mechanism with the one with it.
+
+    Parameters
+    ----------
+    variant
+        The mechanism.
+    base, found
+        What the design gives, and what it gives without it.
+    is_open
+        The load comes by itself, so that latency is what differs.
+    """
+    before, after = total_iops(base), total_iops(found)
+    waits, then = mean_latency(base), mean_latency(found)
+    saturated = is_open and (base.saturated or found.saturated)
+    by_latency = is_open and not saturated
+    change = then / waits - 1 if by_latency else after / before - 1
+    name = "mean_seconds" if by_latency else "iops"
+    certain = abs(change) > max(SAME, _uncertainty(base, found, name))
+    figures = f"{after:,.0f} instead of {before:,.0f} I/Os per second"
+    if by_latency:
+        figures = f"{format_duration(then)} instead of {format_duration(waits)} for an I/O"
+    words = f"{_sentence(variant, change, certain, by_latency)} {variant.without}: {figures}"
+    each, without = commands_per_io(base), commands_per_io(found)
+    if abs(each - without) > 0.05 * each:
+        words += f", {without:.2g} instead of {each:.2g} commands of the drives for each"
+    return Effect(variant.name, variant.without, after, then, change, certain, f"{words}. {variant.why}")
+
+
+def _sentence(variant: Variant, change: float, certain: bool, by_latency: bool) -> str:
+    """The finding: what the mechanism costs or brings, or would."""
+    subject = variant.name[0].upper() + variant.name[1:]
+    if not certain:
+        verb = "would make" if variant.adds else "makes"
+        return f"{subject} {verb} no difference that the runs could tell from chance."
+    much = f"{100 * abs(change):,.0f} %"
+    what = "mean latency" if by_latency else "throughput"
+    if variant.adds:
+        return f"{subject} would make the {what} {much} {'higher' if change > 0 else 'lower'}."
+    better = change < 0 if by_latency else change > 0
+    if not better:
+        return f"{subject} pays: without it the {what} is {much} {'higher' if change > 0 else 'lower'}."
+    if by_latency:
+        return f"{subject} costs time: without it the mean latency is {much} lower."
+    return f"{subject} costs {100 * change / (1 + change):.0f} % of the throughput."
+
+
+def _uncertainty(base: Prediction, found: Prediction, name: str) -> float:
+    """Half-width of both intervals together, as a share."""
+    widths = [each.estimates[name].relative for each in (base, found) if name in each.estimates]
+    return float(sum(width**2 for width in widths) ** 0.5)
+
+
+def total_iops(prediction: Prediction) -> float:
+    """Reads and writes per second."""
+    return sum(prediction.iops.values())
+
+
+def mean_latency(prediction: Prediction) -> float:
+    """Mean latency of all I/Os (s); 0 if none was complete."""
+    counts = sum(each["n"] for each in prediction.latencies.values())
+    total = sum(each["mean_s"] * each["n"] for each in prediction.latencies.values())
+    return total / counts if counts else 0.0
+
+
+def commands_per_io(prediction: Prediction) -> float:
+    """Commands of the drives for an I/O of the load."""
+    done = total_iops(prediction) * prediction.measured_s
+    return prediction.member_ios / done if done else 0.0

@@ -1,0 +1,112 @@
+"""The fields of the form: one design and one load as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Value = str | int | bool
+
+NONE = "none"
+"""No controller: the host's kernel runs the array."""
+USUAL = "usual"
+"""Whatever the kernel, or the driver, does unless it is told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a person has chosen; every value by itself is checked by :func:`.forms.fitted`.
+
+    Attributes
+    ----------
+    machine, drive, disks, spares
+        The machine of the catalogue, and the drives that are in it instead of its own.
+    level, groups, algorithm, copies, chunk
+        The layout; chunk in KiB.
+    controller, write_back
+        Who runs the array, and whether the controller's cache holds writes back.
+    kernel, bitmap, stripe_cache, threads, scheduler, throttle
+        The kernel and its settings; 0 and "usual" are its own.
+    drive_cache, drive_state
+        Write cache of hard disks; what solid-state drives have behind them.
+    failed, rebuilding
+        Members lost before the run begins, and whether they are being rebuilt.
+    pattern, block, read, hot
+        The load's I/Os: block in KiB, percentage of reads, places that are popular.
+    how, depth, jobs, iops
+        Whether each of the jobs keeps `depth` I/Os outstanding, or all send `iops` together.
+    length, seed
+        How much is simulated, and the random numbers.
+    fail_at
+        When a member fails, in percent of the measurement; only where a failure is asked for.
+    """
+
+    machine: str = "server"
+    drive: str = "Exos-10E2400-2400GB"
+    level: str = "raid5"
+    disks: int = 8
+    spares: int = 0
+    groups: int = 2
+    controller: str = NONE
+    kernel: str = "linux-6.1"
+    algorithm: str = USUAL
+    copies: int = 2
+    chunk: int = 64
+    drive_cache: bool = True
+    drive_state: str = "steady"
+    write_back: bool = True
+    bitmap: bool = False
+    stripe_cache: int = 0
+    threads: int = 0
+    scheduler: str = USUAL
+    throttle: bool = True
+    failed: int = 0
+    rebuilding: bool = False
+    pattern: str = "random"
+    block: int = 4
+    read: int = 70
+    hot: str = "even"
+    how: str = "outstanding"
+    depth: int = 16
+    jobs: int = 1
+    iops: int = 500
+    length: str = "normal"
+    seed: int = 0
+    fail_at: int = 30
+
+
+DEFAULT = Form()
+
+LABELS = {
+    "machine": "Machine",
+    "drive": "Drive",
+    "level": "RAID level",
+    "disks": "Disks",
+    "spares": "Spares",
+    "groups": "Groups",
+    "controller": "Controller",
+    "kernel": "Kernel",
+    "algorithm": "Algorithm",
+    "copies": "Copies",
+    "chunk": "Chunk (KiB)",
+    "drive_cache": "Write cache of the drives",
+    "drive_state": "State of the drives",
+    "write_back": "Write-back cache of the controller",
+    "bitmap": "Write-intent bitmap",
+    "stripe_cache": "Stripe cache (4 KiB entries)",
+    "threads": "Threads for parity (group_thread_cnt)",
+    "scheduler": "I/O scheduler",
+    "throttle": "Write-back throttling",
+    "failed": "Failed disks",
+    "rebuilding": "Being rebuilt",
+    "pattern": "Pattern",
+    "block": "Block (KiB)",
+    "read": "Reads (%)",
+    "hot": "Places",
+    "how": "Load is given as",
+    "depth": "Outstanding I/Os of each job",
+    "jobs": "Jobs",
+    "iops": "I/Os per second of all jobs",
+    "length": "Length of the run",
+    "seed": "Random seed",
+    "fail_at": "A disk fails after (% of the run)",
+}
