@@ -220,9 +220,9 @@ class DriveInstance(Spec):
     price
         What it costs, in any currency that all prices of the machine are in.
     scheduler, nr_requests, max_request, wbt_lat
-        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb): the I/O scheduler, its
-        requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off). The
-        kernel's own choice unless given.
+        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb): the I/O scheduler,
+        its requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off).
+        The kernel's own choice unless given.
     """
 
     model: str
