@@ -78,10 +78,18 @@ def test_there_are_examples() -> None:
     assert {page for page, _, _ in EXAMPLES} >= {"getting-started.md"}
 
 
-@pytest.mark.parametrize("path", sorted((DOCS / "examples").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in sorted((DOCS / "examples").glob("*.yaml"))
+        if not any(command.startswith(f"run docs/examples/{path.name}") for _, command, _ in EXAMPLES)
+    ],
+    ids=lambda path: path.stem,
+)
 def test_example_files_run(path: Path) -> None:
-    """Protects the scenario files that readers start from."""
-    done = raidsim_command("run", str(path))
+    """Protects the scenario files that readers start from; those that the manual runs are tested above."""
+    done = raidsim_command("run", str(path), "--no-relief")
     assert done.returncode == 0, done.stderr
 
 

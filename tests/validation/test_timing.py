@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,7 +93,12 @@ def test_everything_recorded() -> None:
     assert result.matched >= 1_140
     assert [miss.case for miss in result.misses if not miss.why] == []
     assert stale([result]) == []
-    assert len(result.notes) == 1
+    accuracy, calibrated = result.notes
+    found = re.search(r"median error (\S+) %, nine of ten within (\S+) %", accuracy)
+    assert found is not None
+    assert float(found[1]) <= 4
+    assert float(found[2]) <= 10
+    assert "no predictions" in calibrated
 
 
 def test_every_file_is_read() -> None:
