@@ -16,7 +16,7 @@ from ..calibration.formats.detect import read_report
 from ..model.errors import InputError
 from ..model.programs.fio_command_line import is_command_line, job_file
 from ..model.programs.fio_sections import Section, sections
-from ..model.quantities import parse_size, parse_time
+from ..model.quantities import format_size, parse_size, parse_time
 from ..model.readahead import PAGE
 from ..model.spec_errors import located
 from ..scenarios.documents.document import Document, document_from, read_document
@@ -30,11 +30,14 @@ from ..scenarios.fio.result import FioRun
 from ..scenarios.fio.run import FioOptions, run_fio
 from ..scenarios.scenario import ScenarioSpec
 from .fio_comparison import show_comparison
+from .output_files import check_output
 from .progress import progress_share
 from .run_tables import run_console
 from .scenario_options import SetOption
 
 _FORMATS = ("normal", "json", "json+")
+_LARGEST = 1 << 20
+"""Characters of a job file."""
 
 
 def fio_command(
@@ -81,6 +84,7 @@ def fio_command(
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
     described = _described(machine, sets or [])
+    _check_written(write_iolog, logs, (machine,) if is_command_line(job) else (machine, job))
     spec = described.spec()
     jobs = chosen(_sections(job, spec), section or [], job)
     report = None if compare is None else read_report(compare)
@@ -119,23 +123,42 @@ def _described(name: str, sets: Sequence[str]) -> Document:
 
 def _sections(job: str, spec: ScenarioSpec) -> list[Section]:
     """The jobs of a file or of a command line; what it includes lies beside it or in the current folder."""
-    name = "<stdin>" if job == "-" else job
+    name = {"-": "<stdin>", "": "JOB"}.get(job, job)
     try:
         if is_command_line(job):
             name, text = "command line", job_file(job)
         else:
-            text = sys.stdin.read() if job == "-" else Path(job).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+            text = sys.stdin.read(_LARGEST + 1) if job == "-" else _text(Path(job))
+    except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
+    if len(text) > _LARGEST:
+        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
     folder = Path() if job == "-" else Path(job).parent
 
     def include(path: str) -> str:
         here = Path(path)
-        return (here if here.is_file() or here.is_absolute() else folder / here).read_text(encoding="utf-8")
+        return _text(here if here.is_file() or here.is_absolute() else folder / here)
 
     keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
-    return sections(text, name, os.environ, include, keywords)
+    return sections(text, name, os.environ, include, keywords, numbered=not is_command_line(job))
+
+
+def _text(path: Path) -> str:
+    """The text of a file, but of an endless one no more than shows that it is too long."""
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LARGEST + 1)
+
+
+def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:
+    """Refuse at once what could not be written after the run."""
+    if write_iolog is not None:
+        for source in sources:
+            check_output(Path(write_iolog), "--write_iolog", source)
+    if logs is not None:
+        there = next(path for path in (logs.absolute(), *logs.absolute().parents) if path.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise InputError("--logs", f"{logs} cannot be written: {there} is no folder to write to", "allowed: a path")
 
 
 def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:

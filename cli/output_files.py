@@ -28,7 +28,7 @@ def check_output(path: Path, option: str, source: str) -> None:
     if not path.absolute().parent.is_dir():
         raise InputError(option, f"{path}: there is no folder {path.parent}", _ALLOWED)
     if path.exists() and Path(source).exists() and path.samefile(source):
-        raise InputError(option, f"{path} is the scenario", "allowed: another file")
+        raise InputError(option, f"{path} is what it is made from", "allowed: another file")
     try:
         handle, tried = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.absolute().parent)
         os.close(handle)

@@ -15,6 +15,7 @@ from .errors import ArrayFailed
 from .flush import flush_all
 from .host import FREE, Host, Prices
 from .request import DAEMON_STREAM, READ, RESYNC_STREAM, Device, Request
+from .task_plug import TaskPlug
 
 
 class Join:
@@ -84,6 +85,7 @@ class Array(ABC):
         "_on_full",
         "_pluggable",
         "_submit",
+        "_task_plug",
         "_unpluggable",
         "capacity",
         "daemon_resync_bytes",
@@ -113,7 +115,11 @@ class Array(ABC):
         self._members = list(members)
         self._submit = [member.submit for member in members]
         self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
-        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
+        unpluggable = [member for member in members if hasattr(member, "unplug")]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in unpluggable]
+        # What tells whether any of them is plugged, if they all stand on the same.
+        plugs = {getattr(member, "task_plug", None) for member in unpluggable}
+        self._task_plug: TaskPlug | None = plugs.pop() if len(plugs) == 1 else None
         self._on_full: list[Any] = [m for m in members if hasattr(m, "has_room")]
         self.capacity = capacity
         self.host = host
@@ -162,6 +168,8 @@ class Array(ABC):
 
     def unplug(self) -> None:
         """Let held-back requests of all members go."""
+        if self._task_plug is not None and not self._task_plug.queues:
+            return
         for unplug in self._unpluggable:
             unplug()
 

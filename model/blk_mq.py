@@ -19,7 +19,7 @@ from .engine import Engine
 from .errors import ModelError
 from .flush import flush
 from .host import GIVE_WAY_S, Host, SleepingThread
-from .request import ASYNC, RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
+from .request import ASYNC, READ, RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest, Scheduler
 from .task_plug import TaskPlug
 from .throttle import Throttle
@@ -67,10 +67,13 @@ class BlkMqQueue:
     """
 
     __slots__ = (
+        "_command_s",
         "_cores",
         "_device_submit",
         "_dispatch_list",
         "_engine",
+        "_finished",
+        "_follows",
         "_free_tags",
         "_free_write_tags",
         "_freed",
@@ -78,6 +81,7 @@ class BlkMqQueue:
         "_host",
         "_idle_until",
         "_in_flight",
+        "_interrupt",
         "_limited_sync",
         "_plugged",
         "_releasing",
@@ -128,6 +132,9 @@ class BlkMqQueue:
         self.name = device.name
         self.depth = depth
         self.scheduler = scheduler
+        self._finished = self._done
+        # Whether the scheduler wants to know what is complete.
+        self._follows = scheduler is not None and type(scheduler).completed is not Scheduler.completed
         if scheduler is not None:
             scheduler.done = self._done
         self.max_request_bytes = max_request_bytes
@@ -154,6 +161,8 @@ class BlkMqQueue:
         self._waiters: list[Callable[[], None]] = []
         self._sleepers = host.sleepers
         self._switch_s = host.prices.switch_s
+        self._command_s = host.prices.command_s
+        self._interrupt = host.cpu.interrupt
         self.queued_write_bytes = 0
         self.foreground_bytes = 0
         self.merges = 0
@@ -169,6 +178,11 @@ class BlkMqQueue:
     def has_room(self) -> bool:
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not self._waiting and not self._throttled
+
+    @property
+    def task_plug(self) -> TaskPlug:
+        """What the host's tasks hold back here; :meth:`unplug` does nothing while no queue has it plugged."""
+        return self._task_plug
 
     @property
     def sleepers(self) -> dict[int, SleepingThread]:
@@ -194,13 +208,16 @@ class BlkMqQueue:
 
     def plug(self) -> None:
         """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
-        self._plugged = True
+        if not self._plugged:
+            self._plugged = True
+            self._task_plug.queues += 1
         self._task_plug.start()
 
     def unplug(self) -> None:
         """Send what the task's plug holds, of this queue and of others."""
         if self._plugged:
             self._plugged = False
+            self._task_plug.queues -= 1
             self._task_plug.flush()
 
     def submit(self, request: Request) -> None:
@@ -238,12 +255,18 @@ class BlkMqQueue:
 
     def _submit_piece(self, request: Request) -> None:
         if self._plugged or self._thread_plugs:
-            plug = self._open_plug(request.stream)
+            # The same as _open_plug(), inlined.
+            plug = self._thread_plugs.get(request.stream, self._task_plug if self._plugged else None)
             if plug is not None and plug.merge(self, request):
                 self.merges += 1
                 return
-        scheduler = self.scheduler
-        if scheduler is not None and request.sync != WRITE_THROUGH and scheduler.merge(request, self._engine._now):
+        scheduler, op = self.scheduler, request.op
+        if (
+            scheduler is not None
+            and scheduler.queued[op]
+            and request.sync != WRITE_THROUGH
+            and scheduler.merge(request, self._engine._now)
+        ):
             return
         if self._throttle is not None and not self._throttle.admit(request, not self._throttled):
             self._throttled.append(request)
@@ -257,7 +280,8 @@ class BlkMqQueue:
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
-        limited = request.op == WRITE and request.sync <= self._limited_sync
+        write, sync = request.op == WRITE, request.sync
+        limited = write and sync <= self._limited_sync
         if not self._free_tags or (limited and not self._free_write_tags):
             if not self._waiting:
                 self._freed = 0
@@ -267,23 +291,39 @@ class BlkMqQueue:
         self._free_tags -= 1
         if limited:
             self._free_write_tags -= 1
-        queued = QueuedRequest(request, self._engine._now, self._done)
-        if self._throttle is not None:
+        queued = QueuedRequest(request, self._engine._now, self._finished)
+        if write and self._throttle is not None:
             self._throttle.track(queued)
-        if request.sync == WRITE_THROUGH:
-            self._dispatch_list.append(queued)
+        if sync == WRITE_THROUGH:
+            if self._dispatch_list or self._in_flight >= self.depth:
+                self._dispatch_list.append(queued)
+            else:
+                self._send(queued)
             self._dispatch()
             return
         if self._plugged or self._thread_plugs:
-            plug = self._open_plug(request.stream)
+            # The same as _open_plug(), inlined.
+            plug = self._thread_plugs.get(request.stream, self._task_plug if self._plugged else None)
             if plug is not None:
                 plug.add(self, queued)
                 return
         if self.scheduler is None:
             self._send(queued)
         else:
-            self.scheduler.insert(queued, self._engine._now)
+            self._schedule(self.scheduler, queued)
+
+    def _schedule(self, scheduler: Scheduler, queued: QueuedRequest) -> None:
+        """Give a request to the scheduler, and the device what that chooses: the same one, if no other is there."""
+        reads, writes = scheduler.queued
+        if reads or writes or self._dispatch_list or self._in_flight >= self.depth or not scheduler.passes(queued):
+            scheduler.insert(queued, self._engine._now)
             self._dispatch()
+        else:
+            # The same as _send(), inlined.
+            self._in_flight += 1
+            if queued.op == READ and self._throttle is not None:
+                self._throttle.sent(queued)
+            self._device_submit(queued)
 
     def _fall_asleep(self, stream: int) -> None:
         self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
@@ -314,7 +354,10 @@ class BlkMqQueue:
             for queued in held:
                 self._send(queued)
             return
-        now = self._engine._now
+        now, queues = self._engine._now, scheduler.queued
+        if len(held) == 1 and not queues[held[0].op]:
+            self._schedule(scheduler, held[0])
+            return
         for queued in held:
             if scheduler.merge(queued, now):
                 self._free_tag(queued)
@@ -326,7 +369,7 @@ class BlkMqQueue:
 
     def _send(self, queued: QueuedRequest) -> None:
         self._in_flight += 1
-        if self._throttle is not None:
+        if queued.op == READ and self._throttle is not None:
             self._throttle.sent(queued)
         self._device_submit(queued)
 
@@ -346,10 +389,14 @@ class BlkMqQueue:
                     if scheduler.idles and (reads or writes):
                         self._wait_idle(scheduler.wake_at())
                     return
-                dispatch_list.append(queued)
-            if self._in_flight >= self.depth:
+                if self._in_flight >= self.depth:
+                    dispatch_list.append(queued)
+                    return
+            elif self._in_flight >= self.depth:
                 return
-            self._send(dispatch_list.popleft())
+            else:
+                queued = dispatch_list.popleft()
+            self._send(queued)
 
     def _wait_idle(self, until: float | None) -> None:
         """Ask the scheduler again when it has kept the device idle for long enough."""
@@ -361,22 +408,30 @@ class BlkMqQueue:
         self._idle_until = -1.0
         self._dispatch()
 
-    def _done(self, queued: Request) -> None:
-        assert isinstance(queued, QueuedRequest)
+    def _done(self, queued: Any) -> None:
         self._in_flight -= 1
-        self._free_tag(queued)
+        # The same as _free_tag(), inlined.
+        self._free_tags += 1
+        self._freed += 1
         stream = queued.stream
-        self._host.complete_command(stream % self._cores if self.spreads and stream >= 0 else None)
+        # The same as Host.complete_command(), inlined.
+        self._host.commands += 1
+        if self._command_s:
+            self._interrupt(self._command_s, stream % self._cores if self.spreads and stream >= 0 else None)
         if queued.op == WRITE:
+            if queued.parts[0].sync <= self._limited_sync:
+                self._free_write_tags += 1
             self.queued_write_bytes -= queued.size
         if stream != RESYNC_STREAM and stream > RESYNC_THREADS:
             self.foreground_bytes += queued.size
         scheduler = self.scheduler
         if scheduler is not None:
             # What goes past the scheduler is none of its requests.
-            if queued.sync != WRITE_THROUGH:
+            if self._follows and queued.sync != WRITE_THROUGH:
                 scheduler.completed(queued, self._engine._now)
-            self._dispatch()
+            reads, writes = scheduler.queued
+            if reads or writes or self._dispatch_list or scheduler.idles:
+                self._dispatch()
         elif self._dispatch_list:
             self._dispatch()
         if self._throttle is not None:

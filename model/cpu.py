@@ -8,6 +8,8 @@ when it is free, so a run costs one event and an interrupt none.
 
 from __future__ import annotations
 
+from heapq import heapreplace
+
 from simpy.events import Event
 
 from .engine import Engine
@@ -31,7 +33,7 @@ class Cpu:
         Time used on each core by what stays on it.
     """
 
-    __slots__ = ("_engine", "_free", "busy_s", "kernel_s", "name", "pinned_s")
+    __slots__ = ("_engine", "_free", "_order", "busy_s", "kernel_s", "name", "pinned_s")
 
     def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
         if cores < 1:
@@ -39,6 +41,8 @@ class Cpu:
         self._engine = engine
         self.name = name
         self._free = [0.0] * cores
+        # The cores by when they are free, as a heap, as long as no work stays on one; None for a single core.
+        self._order: list[tuple[float, int]] | None = [(0.0, core) for core in range(cores)] if cores > 1 else None
         self.start_statistics()
 
     def start_statistics(self) -> None:
@@ -67,25 +71,33 @@ class Cpu:
         `core` waits for that one, others take the first that is free.
         """
         self.busy_s += seconds
-        free = self._free
-        if core is None:
-            core = free.index(min(free)) if len(free) > 1 else 0
-        else:
-            self.pinned_s[core] += seconds
         now = self._engine._now
-        finish = (free[core] if free[core] > now else now) + seconds
-        free[core] = finish
+        finish = self._use(seconds, core, now)
         return self._engine.timeout(finish - now)
+
+    def _use(self, seconds: float, core: int | None, now: float) -> float:
+        """Keep a `core`, or the one that is free first, busy for so long from when it is; returns until when (s)."""
+        free, order = self._free, self._order
+        if core is not None:
+            self._order = None
+            self.pinned_s[core] += seconds
+        elif order is not None:
+            # The first in the heap is the one that min() and index() find.
+            at, core = order[0]
+            finish = free[core] = (at if at > now else now) + seconds
+            heapreplace(order, (finish, core))
+            return finish
+        else:
+            core = free.index(min(free)) if len(free) > 1 else 0
+        at = free[core]
+        finish = free[core] = (at if at > now else now) + seconds
+        return finish
 
     def book(self, seconds: float) -> float:
         """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
         self.busy_s += seconds
         self.kernel_s += seconds
-        free = self._free
-        core = free.index(min(free)) if len(free) > 1 else 0
-        now = self._engine._now
-        finish = free[core] = (free[core] if free[core] > now else now) + seconds
-        return finish
+        return self._use(seconds, None, self._engine._now)
 
     def interrupt(self, seconds: float, core: int | None = None) -> float:
         """Kernel work that runs at once, ahead of programs, on a `core` or the one with least to do; returns the time
@@ -93,11 +105,12 @@ class Cpu:
         """
         self.busy_s += seconds
         self.kernel_s += seconds
-        free = self._free
-        if core is None:
-            core = free.index(min(free)) if len(free) > 1 else 0
+        now, order = self._engine._now, self._order
+        if core is None and order is not None:
+            # The same as _use(), inlined: every command's interrupt.
+            at, core = order[0]
+            finish = self._free[core] = (at if at > now else now) + seconds
+            heapreplace(order, (finish, core))
         else:
-            self.pinned_s[core] += seconds
-        now = self._engine._now
-        free[core] = (free[core] if free[core] > now else now) + seconds
+            self._use(seconds, core, now)
         return now + seconds

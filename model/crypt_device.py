@@ -177,12 +177,17 @@ class CryptDevice:
             request.done(request)
             return
         self.encrypted_bytes += request.size
+        self._encrypted(request)
+
+    def _encrypted(self, request: Request) -> None:
+        """A write can go to the device below."""
         offset, size = request.offset, request.size
-        self._below(Request(request.op, offset, size, _forward, request.stream, request.sync, request))
+        self._below(Request(request.op, offset, size, forward, request.stream, request.sync, request))
         if self._urgent:
             self.unplug()
 
 
-def _forward(below: Request) -> None:
+def forward(below: Request) -> None:
+    """What was asked of the device below is done, and so is the request that it was asked for."""
     request: Request = below.parent
     request.done(request)

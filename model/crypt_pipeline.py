@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any
 
 from .array import Join
-from .crypt_device import CryptDevice
+from .crypt_device import CryptDevice, forward
 from .engine import Engine
 from .host import Host
 from .request import READ, WRITE, Request
@@ -62,7 +62,7 @@ class CryptPipeline(CryptDevice):
         What it does.
     """
 
-    __slots__ = ("_bio_s", "_encrypted", "_inline_until", "_settings", "_stream", "_switch_s")
+    __slots__ = ("_bio_s", "_inline_until", "_settings", "_sorting", "_stream", "_switch_s")
 
     def __init__(
         self, engine: Engine, device: Any, host: Host, settings: CryptSettings, name: str | None = None
@@ -71,7 +71,7 @@ class CryptPipeline(CryptDevice):
         self._settings = settings
         self._switch_s = host.prices.switch_s
         self._bio_s = host.prices.bio_s
-        self._encrypted: list[Request] = []
+        self._sorting: list[Request] = []
         self._inline_until: dict[int, float] = {}
         self._stream = next(_STREAMS)
 
@@ -135,33 +135,19 @@ class CryptPipeline(CryptDevice):
             self.encrypted_bytes += request.size
             self._write_below(request, request.stream)
 
-    def _over(self, request: Request) -> None:
-        """A worker is through with a request and takes the next."""
-        if self._queue:
-            self._start(self._queue.popleft())
-        else:
-            self._busy -= 1
-        if request.op == READ:
-            self.decrypted_bytes += request.size
-            request.done(request)
-            return
-        self.encrypted_bytes += request.size
-        if not self._encrypted:
+    def _encrypted(self, request: Request) -> None:
+        """A write waits for the thread that submits, which is woken by the first."""
+        if not self._sorting:
             self._engine.call_at(self._cpu.book(self._switch_s), self._submit_sorted)
-        self._encrypted.append(request)
+        self._sorting.append(request)
 
     def _submit_sorted(self, _: Any) -> None:
         """The thread submits what has been encrypted, in order."""
-        encrypted, self._encrypted = self._encrypted, []
+        sorting, self._sorting = self._sorting, []
         self.plug()
-        for request in sorted(encrypted, key=_address):
+        for request in sorted(sorting, key=_address):
             self._write_below(request, self._stream)
         self.unplug()
 
     def _write_below(self, request: Request, stream: int) -> None:
-        self._below(Request(WRITE, request.offset, request.size, _forward, stream, request.sync, request))
-
-
-def _forward(below: Request) -> None:
-    request: Request = below.parent
-    request.done(request)
+        self._below(Request(WRITE, request.offset, request.size, forward, stream, request.sync, request))

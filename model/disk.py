@@ -9,6 +9,9 @@ drive's own interface and the links beyond it; data flows on while it is still b
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappush
+
+from simpy.events import NORMAL
 
 from .disk_media import Media
 from .disk_queue import DiskQueue, Fcfs, ShortestPositioning
@@ -37,9 +40,13 @@ class HardDisk:
         Links beyond the drive's own interface, which it shares with others (channel, bus).
     channel
         The ATA channel it takes turns on with another drive, if any.
+    own_cable
+        Whether the first link of `path` moves data of no other drive.
 
     Attributes
     ----------
+    path
+        The links its data cross, its own interface among them.
     reads, writes, read_bytes, write_bytes, cache_hits, flushes
         Commands completed, what they moved, and the reads that the buffer served.
     latency_s
@@ -60,10 +67,10 @@ class HardDisk:
         "_hit_s",
         "_landed_s",
         "_outstanding",
-        "_path",
         "_pending",
         "_queue",
         "_read_s",
+        "_reserve",
         "_sent",
         "_slowest_inverse",
         "_slowest_write_inverse",
@@ -77,6 +84,7 @@ class HardDisk:
         "latency_s",
         "media",
         "name",
+        "path",
         "read_bytes",
         "reads",
         "spec",
@@ -91,15 +99,18 @@ class HardDisk:
         name: str,
         path: Path = Path(()),  # noqa: B008 - immutable
         channel: AtaChannel | None = None,
+        own_cable: bool = False,
     ) -> None:
         self._engine = engine
         self.spec = spec
         self.name = name
         self._concurrent = spec.queue_depth > 1 and channel is None
-        if self._concurrent:
-            # Data of several commands compete for the drive's own interface, so that is a link as well.
+        if self._concurrent and not (own_cable and _as_fast(path.links[0], spec.interface_rate)):
+            # Data of several commands compete for the drive's own interface, so that is a link as well; but not before
+            # a cable that is as fast and nobody else's: what passes the one finds the other free.
             path = Path((Link(f"{name} interface", spec.interface_rate), *path.links))
-        self._path = path
+        self.path = path
+        self._reserve = path.reserve
         self._through = bool(path.links)
         self._channel = channel
         geometry, seeks = mechanics(spec)
@@ -185,16 +196,20 @@ class HardDisk:
                 f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
                 f"of {self.capacity} bytes"
             )
-        if self._concurrent or self._channel is not None:
+        if self._channel is not None:
             self._admit(request)
             return
-        # The same as _admit(), for a drive that is alone and knows one command at a time.
         request.submitted = now = self._engine._now
-        self._outstanding = outstanding = self._outstanding + 1
-        if outstanding > 1:
+        if self._outstanding:
+            self._outstanding += 1
+        else:
+            self._outstanding = 1
+            self._busy_from = now
+        if self._concurrent and self._serves(request, now):
+            return
+        if self._active:
             self._queue.push(request)
             return
-        self._busy_from = now
         self._active = True
         self._start(request, now)
 
@@ -203,6 +218,7 @@ class HardDisk:
         self._admit(Request(FLUSH, 0, 0, done))
 
     def _admit(self, request: Request) -> None:
+        """Take a command that may need the channel, and does need the head."""
         now = self._engine._now
         request.submitted = now
         if self._outstanding:
@@ -210,12 +226,6 @@ class HardDisk:
         else:
             self._outstanding = 1
             self._busy_from = now
-        if self._concurrent:
-            if self._serve_from_buffer(request, now):
-                return
-            if request.op == WRITE and (not self._write_cache or request.sync == WRITE_THROUGH):
-                # A queuing drive takes the data while the head is busy with other commands.
-                self._sent[request] = now + self._write_s, self._fetch(request, now)
         if self._active:
             self._queue.push(request)
             return
@@ -226,6 +236,33 @@ class HardDisk:
             self._pending = request
             if self._channel.acquire(self._granted):
                 self._granted()
+
+    def _serves(self, request: Request, now: float) -> bool:
+        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+        offset, size = request.offset, request.size
+        if request.op == READ:
+            hit = now + self._hit_s
+            if not self.media.buffered(offset, size, hit):
+                return False
+            ready = self.media.read(offset, size, hit, hit)
+            self.cache_hits += 1
+            at = self._send(now, ready, size)
+        elif not self._write_cache or request.sync == WRITE_THROUGH:
+            # It takes the data while the head is busy with other commands: the same as _fetch(), inlined.
+            begin = now + self._write_s
+            sent = begin + size * self._slowest_write_inverse
+            if self._through:
+                across = self._reserve(now, begin, size, True)
+                if across > sent:
+                    sent = across
+            self._sent[request] = begin, sent
+            return False
+        elif self.media.has_room(offset, size, now + self._write_s):
+            at = self._receive(request, now)
+        else:
+            return False
+        self._engine.complete(request, self._cached, at)
+        return True
 
     def _granted(self) -> None:
         """The channel is ours: start the command that waits for it."""
@@ -247,14 +284,18 @@ class HardDisk:
                 ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
             if media.hit:
                 self.cache_hits += 1
+            # The same as _send(), inlined.
+            duration = size * self._slowest_inverse
+            begin = ready - duration
+            if begin < media.first_s:
+                begin = media.first_s
+            at = begin + duration
             if self._through:
-                at = self._send(now, ready, size)
-            else:
-                # The same as _send(), without links.
-                duration = size * self._slowest_inverse
-                at = (ready - duration if ready - duration > media.first_s else media.first_s) + duration
-                if at < ready:
-                    at = ready
+                across = self._reserve(now, begin, size)
+                if across > at:
+                    at = across
+            if at < ready:
+                at = ready
         elif op == FLUSH:
             self._flush(request)
             return
@@ -271,7 +312,10 @@ class HardDisk:
             else:
                 sent_from, sent = decoded, self._fetch(request, now)
             at = self.media.write(request.offset, size, decoded, sent_from, sent)
-        self._engine.complete(request, self._finished, at)
+        # The same as Engine.complete(), inlined.
+        request.callbacks = self._finished
+        engine = self._engine
+        heappush(engine._queue, (at, NORMAL, next(engine._eid), request))  # type: ignore[misc]
 
     def _write_through(self, request: Request) -> None:
         """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
@@ -292,7 +336,7 @@ class HardDisk:
         begin = now + self._write_s
         sent = begin + request.size * self._slowest_write_inverse
         if self._through:
-            across = self._path.reserve(now, begin, request.size, True)
+            across = self._reserve(now, begin, request.size, True)
             if across > sent:
                 sent = across
         return sent
@@ -306,7 +350,7 @@ class HardDisk:
             begin = first
         end = begin + duration
         if self._through:
-            across = self._path.reserve(now, begin, size)
+            across = self._reserve(now, begin, size)
             if across > end:
                 end = across
         return end if end > ready else ready
@@ -317,7 +361,7 @@ class HardDisk:
         begin = self.media.make_room(request.offset, size, now + self._write_s)
         end = begin + size * self._slowest_write_inverse
         if self._through:
-            across = self._path.reserve(now, begin, size, True)
+            across = self._reserve(now, begin, size, True)
             if across > end:
                 end = across
         self.media.in_flight += size
@@ -332,36 +376,24 @@ class HardDisk:
             return
         self._engine.complete(request, self._finished, self.media.flush(now + self._write_s))
 
-    def _serve_from_buffer(self, request: Request, now: float) -> bool:
-        """A queuing drive serves what needs no head at once, whatever the head is doing."""
-        media = self.media
-        if request.op == READ:
-            hit = now + self._hit_s
-            if not media.buffered(request.offset, request.size, hit):
-                return False
-            ready = media.read(request.offset, request.size, hit, hit)
-            self.cache_hits += 1
-            at = self._send(now, ready, request.size)
-        elif request.op != FLUSH and self._write_cache and request.sync != WRITE_THROUGH:
-            if not media.has_room(request.offset, request.size, now + self._write_s):
-                return False
-            at = self._receive(request, now)
-        else:
-            return False
-        self._engine.complete(request, self._cached, at)
-        return True
-
     def _complete(self, request: Request) -> None:
         """The command that had the drive is complete: start the next, tell the issuer."""
         now = self._engine._now
+        # The same as _count(), inlined for what is not in the buffer now.
         if request.op == READ:
-            # The same as _count(), inlined.
             self._outstanding -= 1
             self.busy_s += now - self._busy_from
             self._busy_from = now
             self.latency_s += now - request.submitted
             self.reads += 1
             self.read_bytes += request.size
+        elif request.op == WRITE and not self._write_cache:
+            self._outstanding -= 1
+            self.busy_s += now - self._busy_from
+            self._busy_from = now
+            self.latency_s += now - request.submitted
+            self.writes += 1
+            self.write_bytes += request.size
         else:
             self._count(request, now)
         queue, channel = self._queue, self._channel
@@ -400,3 +432,8 @@ class HardDisk:
                 self.media.accept(request.offset, size, now)
             self.writes += 1
             self.write_bytes += size
+
+
+def _as_fast(cable: Link, rate: float) -> bool:
+    """Whether a cable takes exactly the times that a drive's interface with this rate (bytes/s) does."""
+    return type(cable) is Link and cable.rate == cable.write_rate == rate and not cable.per_transfer_s

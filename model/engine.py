@@ -12,7 +12,8 @@ from heapq import heappop, heappush
 from typing import Any
 
 import simpy
-from simpy.events import NORMAL, URGENT
+from simpy.core import StopSimulation
+from simpy.events import NORMAL, URGENT, Event
 
 from .streams import RandomStreams
 
@@ -20,11 +21,12 @@ from .streams import RandomStreams
 class _Call:
     """A bare event: runs its callbacks at its time, allocates nothing else."""
 
-    __slots__ = ("_ok", "callbacks")
+    __slots__ = ("callbacks",)
+
+    _ok = True
 
     def __init__(self, callbacks: tuple[Callable[[Any], object], ...]) -> None:
         self.callbacks: Any = callbacks
-        self._ok = True
 
 
 class Engine(simpy.Environment):
@@ -61,6 +63,42 @@ class Engine(simpy.Environment):
     def cancel(event: Any) -> None:
         """Make a pending :meth:`call_at` event do nothing when its time comes."""
         event.callbacks = ()
+
+    def run(self, until: float | Event | None = None) -> Any:
+        """Run until no event is left, until the event `until` has happened (its value is returned), or to that time.
+
+        It does what SimPy's does, without a call of :meth:`step` for each event.
+        """
+        if until is not None:
+            if not isinstance(until, Event):
+                at = until if isinstance(until, int) else float(until)
+                if at <= self._now:
+                    raise ValueError(f"until ({at}) must be greater than the current simulation time")
+                until = Event(self)
+                until._ok = True
+                until._value = None
+                self.schedule(until, URGENT, at - self._now)
+            elif until.callbacks is None:
+                return until.value  # type: ignore[unreachable]
+            until.callbacks.append(StopSimulation.callback)
+        queue: list[Any] = self._queue
+        try:
+            while queue:
+                self._now, _, _, event = heappop(queue)
+                callbacks, event.callbacks = event.callbacks, None
+                for callback in callbacks:
+                    callback(event)
+                if not event._ok and not hasattr(event, "_defused"):
+                    failure = type(event._value)(*event._value.args)
+                    raise failure from event._value
+        except StopSimulation as stop:
+            # What else waits for the event comes first when the run goes on.
+            event.callbacks = callbacks[callbacks.index(callback) + 1 :]
+            self.schedule(event, -1)  # type: ignore[arg-type]
+            return stop.args[0]
+        if until is not None:
+            raise RuntimeError(f'No scheduled events left but "until" event was not triggered: {until}')
+        return None
 
     def run_to(self, at: float) -> None:
         """Run up to the time `at` (s) and stop in front of what happens then, as ``run(until=at)`` does.

@@ -45,7 +45,7 @@ class HardwareQueues(BlkMqQueue):
         Write-back throttling, or None.
     """
 
-    __slots__ = ("_completed", "_free", "_freed_of", "_waiting_for", "_waking_of", "hardware_queues")
+    __slots__ = ("_free", "_freed_of", "_waiting_for", "_waking_of", "hardware_queues")
 
     def __init__(
         self,
@@ -72,7 +72,6 @@ class HardwareQueues(BlkMqQueue):
         )
         self.hardware_queues = hardware_queues
         self.depth = depth * hardware_queues
-        self._completed = self._done
         self._free = [depth] * hardware_queues
         self._freed_of = [0] * hardware_queues
         self._waiting_for: list[deque[Request]] = [deque() for _ in range(hardware_queues)]
@@ -107,7 +106,7 @@ class HardwareQueues(BlkMqQueue):
             return
         free[queue] -= 1
         request.submitted = now
-        queued = QueuedRequest(request, now, self._completed)
+        queued = QueuedRequest(request, now, self._finished)
         if counted:
             self.queued_write_bytes += request.size
         if throttle is not None:
@@ -124,7 +123,7 @@ class HardwareQueues(BlkMqQueue):
             self._fall_asleep(request.stream)
             return
         self._free[queue] -= 1
-        queued = QueuedRequest(request, self._engine._now, self._completed)
+        queued = QueuedRequest(request, self._engine._now, self._finished)
         if self._throttle is not None:
             self._throttle.track(queued)
         plug = self._open_plug(request.stream) if self._plugged or self._thread_plugs else None

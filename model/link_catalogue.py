@@ -53,7 +53,7 @@ class LinkModel:
     command_rate
         Commands per second that it takes at most; None for what is no adapter.
     line
-        The line in words: "8 lanes of 8 GT/s, 128/130, packets of 256 B + 28 B".
+        The line in words: "8 lanes of 8 Gb/s, 128/130, packets of 256 + 28 B".
     """
 
     name: str

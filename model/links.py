@@ -98,6 +98,13 @@ class Link:
         self.busy_s += duration
         self.bytes_moved += size
         self.transfers += 1
+        ends = self._ends
+        if not ends or ends[-1] <= now:
+            # Idle: the same as in _book(), inlined.
+            end = earliest + duration
+            self._starts[:] = (earliest,)
+            ends[:] = (end,)
+            return earliest, end
         return self._book(now, earliest, duration)
 
     def start_statistics(self, now: float) -> None:
@@ -114,9 +121,8 @@ class Link:
             starts[:] = (earliest,)
             ends[:] = (end,)
             return earliest, end
-        if ends[0] <= now:
-            over = bisect_right(ends, now)
-            del starts[:over], ends[:over]
+        while ends[0] <= now:  # the last one is not over
+            del starts[0], ends[0]
         begin, spans = earliest, len(ends)
         place = bisect_right(ends, earliest)
         while place < spans and begin + duration > starts[place]:
@@ -166,8 +172,23 @@ class Bus(Link):
         self.busy_s += duration
         self.bytes_moved += size
         self.transfers += 1
-        begin, end = self._book(now, earliest, duration)
         starts, ends = self._each_start, self._each_end
+        all_starts, all_ends = self._starts, self._ends
+        if not all_ends or all_ends[-1] <= now:
+            # Idle; the rest of this method would come to the same.
+            end = earliest + duration
+            all_starts[:] = starts[:] = (earliest,)
+            all_ends[:] = ends[:] = (end,)
+            return earliest, end
+        if earliest > all_ends[-1]:
+            # After all others: the same as in _book(), inlined.
+            while all_ends[0] <= now:
+                del all_starts[0], all_ends[0]
+            begin, end = earliest, earliest + duration
+            all_starts.append(begin)
+            all_ends.append(end)
+        else:
+            begin, end = self._book(now, earliest, duration)
         if not ends or ends[-1] <= now:
             starts[:] = (begin,)
             ends[:] = (end,)
@@ -175,9 +196,13 @@ class Bus(Link):
         if ends[0] <= now:
             over = bisect_right(ends, now)
             del starts[:over], ends[:over]
-        place = bisect_left(starts, begin)
-        starts.insert(place, begin)
-        ends.insert(place, end)
+        if begin > starts[-1]:
+            starts.append(begin)
+            ends.append(end)
+        else:
+            place = bisect_left(starts, begin)
+            starts.insert(place, begin)
+            ends.insert(place, end)
         if begin <= earliest:
             return begin, end
         return earliest, self._shared(earliest, begin, end)
@@ -192,7 +217,8 @@ class Bus(Link):
                 break
             left = over - start if start > earliest else over - earliest
             shared += left if left < duration else duration
-        return min(end, earliest + shared)
+        over = earliest + shared
+        return over if over < end else end
 
 
 class Way(Link):
@@ -210,6 +236,14 @@ class Way(Link):
         self._each_end: list[float] = []
         self._each_s: list[float] = []
         self._longest = 0.0
+
+    def reserve(self, now: float, earliest: float, size: int, write: bool = False) -> tuple[float, float]:
+        """See :meth:`Link.reserve`; it has one rate."""
+        duration = size / self.rate + self.per_transfer_s
+        self.busy_s += duration
+        self.bytes_moved += size
+        self.transfers += 1
+        return self._book(now, earliest, duration)
 
     def _book(self, now: float, earliest: float, duration: float) -> tuple[float, float]:
         """See :meth:`Link._book`; the start is `earliest`, and the time before the end need not be in one piece."""
@@ -340,10 +374,13 @@ class Path:
         Of the slowest link (bytes/s), from the device and to it.
     """
 
-    __slots__ = ("_single", "links", "slowest_rate", "slowest_write_rate")
+    __slots__ = ("_cable", "_reserve", "_single", "links", "slowest_rate", "slowest_write_rate")
 
     def __init__(self, links: tuple[Link, ...] = ()) -> None:
         self.links = links
+        # Several links, of which the first may be a plain one: that is the drive's cable, mostly idle.
+        self._cable = links[0] if len(links) > 1 and type(links[0]) is Link else None
+        self._reserve = [link.reserve for link in (links if self._cable is None else links[1:])]
         self._single = links[0] if len(links) == 1 else None
         self.slowest_rate = min((link.rate for link in links), default=float("inf"))
         self.slowest_write_rate = min((link.write_rate for link in links), default=float("inf"))
@@ -353,8 +390,24 @@ class Path:
         if self._single is not None:
             return self._single.reserve(now, earliest, size, write)[1]
         end = begin = earliest
-        for link in self.links:
-            begin, over = link.reserve(now, begin, size, write)
+        cable = self._cable
+        if cable is not None:
+            # The same as Link.reserve(), inlined.
+            duration = size / (cable.write_rate if write else cable.rate) + cable.per_transfer_s
+            cable.busy_s += duration
+            cable.bytes_moved += size
+            cable.transfers += 1
+            ends = cable._ends
+            if not ends or ends[-1] <= now:
+                end = earliest + duration
+                cable._starts[:] = (earliest,)
+                ends[:] = (end,)
+            else:
+                begin, over = cable._book(now, earliest, duration)
+                if over > end:
+                    end = over
+        for reserve in self._reserve:
+            begin, over = reserve(now, begin, size, write)
             if over > end:
                 end = over
         return end

@@ -222,11 +222,19 @@ class NetworkFront:
         return int(getattr(self.device, "foreground_bytes", 0))
 
     def flush(self, done: Callable[[], None]) -> None:
-        """A client's flush, which a block protocol hands on; a file server's writes are as safe as it makes them."""
-        if self._settings.writes == "passed":
-            flush(self.device, done)
-        else:
+        """A client's flush, a request without data that a block protocol hands on; replies of a file server are final.
+
+        Those say how safe a write is (``FILE_SYNC``), so the client has nothing more to ask for.
+        """
+        settings = self._settings
+        if settings.writes != "passed":
             done()
+            return
+        now = self._engine._now
+        _, there = self._port.reserve(now, now, settings.request_bytes, True)
+        taken = self._cpu.book(settings.request_s)
+        at = (there if there > taken else taken) + settings.round_trip_s
+        self._engine.call_at(at, lambda _: flush(self.device, done))
 
     def submit(self, request: Request) -> None:
         """Accept a request of the client whose turn its stream is."""
@@ -298,9 +306,16 @@ class NetworkFront:
 
     def _keep(self, request: Request) -> None:
         """A write that is done when it is in the server's memory, and written to the device after that."""
-        if self._memory_used and self._memory_used + request.size > self._settings.memory_bytes:
+        if self._held or not self._fits(request):
             self._held.append(request)
-            return
+        else:
+            self._take_in(request)
+
+    def _fits(self, request: Request) -> bool:
+        """Whether memory has room for a write; for a single one it always has."""
+        return not self._memory_used or self._memory_used + request.size <= self._settings.memory_bytes
+
+    def _take_in(self, request: Request) -> None:
         self._memory_used += request.size
         now = self._engine._now
         self._port.reserve(now, now, self._settings.reply_bytes)
@@ -312,8 +327,8 @@ class NetworkFront:
         """What was in memory is on the device."""
         self._memory_used -= below.size
         held = self._held
-        while held and (not self._memory_used or self._memory_used + held[0].size <= self._settings.memory_bytes):
-            self._keep(held.popleft())
+        while held and self._fits(held[0]):
+            self._take_in(held.popleft())
 
     def _finish(self, request: Request) -> None:
         """The client has the reply, and may send what waits there."""

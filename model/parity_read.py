@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .array import Array, Join
+from .array import Array, Join, forward
 from .layouts.parity import ParityLayout
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
@@ -106,10 +106,16 @@ class RowReader:
         array.member_reads += len(pieces)
         if array.host is not None:
             array.host.cpu.interrupt(array.host.prices.bio_s * len(pieces))
+        stream, sync = request.stream, request.sync
+        if len(pieces) == 1:
+            row, index, low, high = pieces[0]
+            slot = self._layout.row(row).data[index]
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, forward, stream, sync, request))
+            return
         join = Join(len(pieces), lambda: request.done(request)).done
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
-            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, request.stream, request.sync))
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, stream, sync))
 
     def _read_in_passes(
         self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]

@@ -132,8 +132,10 @@ def _first_problem(
 
     first = min(details, key=order)
     found, allowed = _explained(model_class, first)
-    more = len(details) - 1
-    return _data_path(data, first), found, f"{allowed} (and {more} more)" if more else allowed
+    # What was written once for several things (drives alike) is wrong once.
+    path = _data_path(data, first)
+    more = sum(lines.written(_data_path(data, detail)) != lines.written(path) for detail in details)
+    return path, found, f"{allowed} (and {more} more)" if more else allowed
 
 
 def _data_path(data: object, detail: ErrorDetails) -> KeyPath:

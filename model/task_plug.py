@@ -29,9 +29,15 @@ class PlugQueue(Protocol):
 
 
 class TaskPlug:
-    """What one task holds back."""
+    """What one task holds back.
 
-    __slots__ = ("_count", "_held", "_large", "_newest_queue", "_several")
+    Attributes
+    ----------
+    queues
+        How many queues are plugged that the task did not plug by itself; they count themselves.
+    """
+
+    __slots__ = ("_count", "_held", "_large", "_newest_queue", "_several", "queues")
 
     def __init__(self) -> None:
         self._large: bool | None = None
@@ -39,6 +45,7 @@ class TaskPlug:
         self._count = 0
         self._newest_queue: PlugQueue | None = None
         self._several = False
+        self.queues = 0
 
     def start(self) -> None:
         """The task begins to hold requests back."""

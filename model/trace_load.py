@@ -133,12 +133,15 @@ class TimedTrace(DirectLoad):
         if self.arrived - self.completed >= self._most_behind:
             self._still = self.stood_still = True
         else:
-            self._await()
+            # The same as _await(), inlined.
+            at, now = self._began + self._ahead[0] / self._speedup, self._engine._now
+            self._engine.call_at(at if at > now else now, self._arrive)
 
     def _await(self) -> None:
         assert self._ahead is not None
         at = self._began + self._ahead[0] / self._speedup
-        self._engine.call_at(max(at, self._engine._now), self._arrive)
+        now = self._engine._now
+        self._engine.call_at(at if at > now else now, self._arrive)
 
     def _arrive(self, _: Any) -> None:
         if self._ahead is None:
@@ -149,7 +152,8 @@ class TimedTrace(DirectLoad):
         self.arrived += 1
         self.last_arrival_s = now
         self._look_ahead()
-        self._send_due()
+        if not self._asleep:
+            self._send_due()
 
     def _send_due(self) -> None:
         while self._due and not self._asleep:
@@ -176,7 +180,8 @@ class TimedTrace(DirectLoad):
         if self._still and self._ahead is not None and self.arrived - self.completed < self._most_behind:
             self._still = False
             self._await()
-        self._finish()
+        if self._ahead is None:
+            self._finish()
 
     def _finish(self) -> None:
         if self._ahead is None and self.completed == self.arrived and not self.finished.triggered:

@@ -14,7 +14,7 @@ an open queue at 85 % waits about six service times, which no closed workload of
 _TIE = 0.03
 PLACES = "places"
 """Kind of what is no part, but a number of requests that may be under way: busy while another one waits."""
-DISK, SSD = "disk", "ssd"
+DISK, SSD = "disk", "SSD"
 DRIVES = (DISK, SSD)
 """Kinds of drives."""
 CORE = "core"
@@ -54,7 +54,7 @@ class Usage:
     Attributes
     ----------
     name, kind
-        "sda" and "disk", "nvme0" and "ssd", "pci" and "link", "cpu" and "CPU".
+        "sda" and "disk", "nvme0" and "SSD", "pci" and "link", "cpu" and "CPU".
     utilisation
         Share of the time it was busy, 0 to 1 (of all cores together, for a CPU; of its busiest part, for an SSD).
     mean_queue

@@ -79,7 +79,8 @@ class Drives:
             path = Path((cable, *(self.links[link] for link in channel.links)))
             spec = instance.spec()
             if isinstance(spec, DriveSpec):
-                self.disks[name] = HardDisk(self._engine, spec, name, path, lock)
+                alone = sum(other.channel == instance.channel for other in self._machine.drives.values()) == 1
+                self.disks[name] = HardDisk(self._engine, spec, name, path, lock, own_cable=alone)
             else:
                 self.disks[name] = SolidState(self._engine, spec, name, path, state=instance.state or "steady")
             self._observer.part(self.disks[name])

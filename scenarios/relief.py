@@ -211,7 +211,7 @@ def _more_places(scenario: ScenarioSpec, found: Limit) -> Relieved | None:
 
 def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
     """Several threads for arrays with a single one, or a CPU without limit where there are several already."""
-    names = {part.name.rpartition("_raid")[0].partition(".")[0] for part in found.parts}
+    names = {_array_of(part.name, scenario) for part in found.parts}
     single = all(not scenario.arrays[name].group_thread_cnt for name in names)
     if not single or not kernel(scenario.kernel).raid5.worker_groups:
         return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
@@ -221,6 +221,12 @@ def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
     }
     what = f"{MORE_THREADS} threads for {' and '.join(sorted(names))} (group_thread_cnt)"
     return Relieved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
+
+
+def _array_of(thread: str, scenario: ScenarioSpec) -> str:
+    """The array whose stripes a thread handles: "md0" of "md0_raid5", and of "md0.1_raid5", a part of it."""
+    part = thread.rpartition("_raid")[0]
+    return max((name for name in scenario.arrays if part == name or part.startswith(f"{name}.")), key=len)
 
 
 def _faster_cpu(scenario: ScenarioSpec) -> ScenarioSpec:

@@ -313,7 +313,7 @@ def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
     else:
         own = list(dict.fromkeys(workload.targets))
     if len(own) != 1:
-        found = f"not given, and the scenario's workload goes to {', '.join(own) or 'no device'}"
+        found = f"not given, and the scenario's workload goes to {f'{len(own)} devices' if own else 'no device'}"
         raise InputError("--target", found, allowed)
     return own[0]
 

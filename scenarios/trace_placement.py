@@ -50,15 +50,16 @@ class Selection:
 
     def _chosen(self, records: Iterable[TraceRecord]) -> Iterator[tuple[int, TraceRecord]]:
         first_s: float | None = None
-        for number, record in enumerate(records, 1):
-            if self.device is not None and record.device != self.device:
+        wanted, last_s = self.device, self.last_s
+        for number, (time_s, op, offset, size, device) in enumerate(records, 1):
+            if wanted is not None and device != wanted:
                 continue
             if first_s is None:
-                first_s = record.time_s
-            at = record.time_s - first_s
-            if self.last_s is not None and at > self.last_s:
+                first_s = time_s
+            at = time_s - first_s
+            if last_s is not None and at > last_s:
                 return
-            yield number, record._replace(time_s=at)
+            yield number, TraceRecord(at, op, offset, size, device)
 
 
 @dataclass(slots=True)
@@ -121,18 +122,25 @@ class Survey:
         return survey
 
     def _count(self, number: int, record: TraceRecord) -> None:
-        if record.size <= 0:
+        time_s, op, start, size, device = record
+        if size <= 0:
             self.empty += 1
             return
-        start, size = whole_sectors(record.offset, record.size)
-        self.unaligned += (start, size) != (record.offset, record.size)
-        self.earlier += record.time_s < self.length_s
-        self.length_s = max(self.length_s, record.time_s)
+        if (start | size) % SECTOR:
+            self.unaligned += 1
+            start, size = whole_sectors(start, size)
+        if time_s < self.length_s:
+            self.earlier += 1
+        else:
+            self.length_s = time_s
         self.records += 1
-        self.reads += record.op == READ
+        self.reads += op == READ
         self.bytes += size
-        extent = self.devices.setdefault(record.device, DeviceExtent())
-        extent.largest = max(extent.largest, size)
+        extent = self.devices.get(device)
+        if extent is None:
+            extent = self.devices[device] = DeviceExtent()
+        if size > extent.largest:
+            extent.largest = size
         if start + size > extent.end:
             extent.end, extent.number = start + size, number
 
@@ -239,8 +247,10 @@ class Placement:
 
     def __call__(self, record: TraceRecord) -> TraceIo:
         """The record as an I/O to the target."""
-        offset, size = whole_sectors(record.offset, record.size)
-        end, room = self._ends[record.device], self.room
+        time_s, op, offset, size, device = record
+        if (offset | size) % SECTOR:
+            offset, size = whole_sectors(offset, size)
+        end, room = self._ends[device], self.room
         place = offset
         if end > room:
             if self._fit == "scale":
@@ -250,7 +260,7 @@ class Placement:
                 place = offset % room
             place = min(place, room - size)
             self.moved += place != offset
-        return record.time_s, record.op, self.starts[record.device] + place, size
+        return time_s, op, self.starts[device] + place, size
 
 
 def placed(

@@ -107,7 +107,7 @@ def _kept(designs: Sequence[str], load: Form, notes: list[str]) -> tuple[Form, .
             notes.append("a design that the link keeps is too long; left out")
             continue
         design = DEFAULT
-        for name, value in parse_qsl(text, max_num_fields=None)[: len(FIELDS)]:
+        for name, value in parse_qsl(text)[: len(FIELDS)]:
             design = _taken(design, name, value, _DESIGN_FIELDS, notes)
         design, replaced = fitted(design)
         notes += replaced

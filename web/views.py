@@ -66,7 +66,8 @@ def show_result(subject: Subject) -> None:
 def relief_words(prediction: Prediction, relief: Relief) -> str:
     """What would happen without what limits."""
     then, now = sum(relief.prediction.iops.values()), sum(prediction.iops.values())
-    gained = f"{then:,.0f} instead of {now:,.0f} I/Os per second" if abs(then / now - 1) > 0.02 else "no more I/Os"
+    more = abs(then - now) > 0.02 * now  # programs may find all in memory, before and then
+    gained = f"{then:,.0f} instead of {now:,.0f} I/Os per second" if more else "no more I/Os"
     return f"With {relief.what}: {gained}; {relief.then}."
 
 

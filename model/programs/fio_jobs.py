@@ -203,11 +203,7 @@ class JobReader(OptionReader):
     def _drawn_sizes(self, thread_number: int, smallest: int, count: int) -> list[int]:
         """``filesize``; of a range one is drawn for each file."""
         option = self.option("filesize")
-        low, _, high = option.value.partition("-")
-        least = fio_values.size(low, option.place, 0, self.kb_base)
-        most = fio_values.size(high, option.place, 0, self.kb_base) if high else least
-        if not 0 < least <= most:
-            raise self.refusal("filesize", "a size above 0, or a range from a smaller to a larger")
+        least, most = fio_values.size_range(option.value, option.place, self.kb_base)
         if least == most:
             return [least] * count
         seeds = job_seeds(self.number("randseed", DEFAULT_RANDSEED), thread_number)

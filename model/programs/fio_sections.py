@@ -58,6 +58,7 @@ def sections(
     environment: Mapping[str, str] | None = None,
     include: Callable[[str], str] | None = None,
     keywords: Mapping[str, int] | None = None,
+    numbered: bool = True,
 ) -> list[Section]:
     """The jobs of a job file.
 
@@ -68,9 +69,11 @@ def sections(
     environment
         For ``${NAME}``.
     include
-        Gives the text of an included file.
+        Gives the text of an included file; OSError or ValueError if it cannot.
     keywords
         Values of ``$pagesize``, ``$mb_memory`` and ``$ncpus``.
+    numbered
+        Whether errors say the line: not of a text that nobody has seen.
 
     Raises
     ------
@@ -81,7 +84,8 @@ def sections(
     found: list[Section] = []
     shared: dict[str, Option] = {}
     own: dict[str, Option] | None = None
-    for place, line in _lines(text, name, include, 0):
+    for at, line in _lines(text, name, include, 0):
+        place = at if numbered else name
         if line.startswith("["):
             title = line[1:].partition("]")[0].strip()
             if not line.endswith("]") or not title:
@@ -127,8 +131,9 @@ def _lines(text: str, name: str, include: Callable[[str], str] | None, depth: in
             included = line[len("include") :].strip()
             try:
                 content = include(included)
-            except OSError as error:
-                raise InputError(place, f"{included!r} cannot be read ({error.strerror})", "allowed: a file") from None
+            except (OSError, ValueError) as error:  # ValueError: no text, or no name that a file can have
+                why = error.strerror if isinstance(error, OSError) else "it is no text"
+                raise InputError(place, f"{included!r} cannot be read ({why})", "allowed: a text file") from None
             yield from _lines(content, included, include, depth + 1)
         else:
             yield place, line

@@ -101,16 +101,21 @@ def per_direction(text: str, default: str = "") -> tuple[str, str, str]:
     return reads, writes, trims
 
 
+def size_range(text: str, place: str, kb_base: int = 1024) -> tuple[int, int]:
+    """A size above 0, or two with "-" or ":" between them, the smaller first."""
+    low, _, high = text.replace(":", "-").partition("-")
+    least = size(low, place, 0, kb_base) if low else 0
+    most = size(high, place, 0, kb_base) if high else least
+    if not 0 < least <= most:
+        raise InputError(place, f"found {text!r}", "allowed: a size above 0, or a range from a smaller to a larger")
+    return least, most
+
+
 def block_sizes(text: str, place: str, kb_base: int = 1024) -> tuple[Sizes, Sizes, Sizes]:
     """``bs`` or ``bsrange``: "4k", "4k,8k" or "1k-4k"."""
 
     def one(part: str) -> Sizes:
-        low, _, high = part.replace(":", "-").partition("-")
-        least = size(low, place, 0, kb_base)
-        most = size(high, place, 0, kb_base) if high else least
-        if not 0 < least <= most:
-            raise InputError(place, f"found {part!r}", "allowed: a size above 0, or a range from a smaller to a larger")
-        return Sizes(least, most)
+        return Sizes(*size_range(part, place, kb_base))
 
     reads, writes, trims = per_direction(text)
     return one(reads), one(writes), one(trims)

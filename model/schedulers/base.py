@@ -117,6 +117,13 @@ class Scheduler(ABC):
     def next(self, now: float) -> QueuedRequest | None:
         """The request to dispatch now, or None (nothing queued, or the scheduler waits for a better one)."""
 
+    def passes(self, queued: QueuedRequest) -> bool:
+        """Whether `queued`, which comes while nothing is queued, goes to the driver at once.
+
+        If so, the scheduler has noted it as :meth:`insert` and :meth:`next` would; if not, both are to be called.
+        """
+        return False
+
     def wake_at(self) -> float | None:
         """The time (s) at which :meth:`next` may answer differently without new requests, if any."""
         return None

@@ -48,6 +48,10 @@ class Deadline(MqDeadline):
         self._batched = 0
         return self._dispatch(oldest if expired else self._sorted[self._direction][0][2])
 
+    def passes(self, queued: QueuedRequest) -> bool:
+        """See :meth:`Scheduler.passes`: where the head is depends on what goes to the driver."""
+        return False
+
     def _dispatch(self, queued: QueuedRequest) -> QueuedRequest:
         self._head = queued.offset + queued.size
         self._following[1 - queued.op] = None

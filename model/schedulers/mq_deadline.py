@@ -80,6 +80,16 @@ class MqDeadline(Scheduler):
         self._batched = 0
         return self._move(oldest if following is None or expired else following)
 
+    def passes(self, queued: QueuedRequest) -> bool:
+        """See :meth:`Scheduler.passes`: alone, it is the oldest of its direction and the first of a new batch."""
+        self._number += 1
+        queued.passes = self._number
+        self._direction = queued.op
+        if queued.op == WRITE:
+            self._starved = 0
+        self._batched = 1
+        return True
+
     def _turn(self, now: float) -> tuple[QueuedRequest, bool] | None:
         """Choose the direction of the next batch; its oldest request, and whether that has expired."""
         reads, writes = self._fifo

@@ -87,11 +87,6 @@ class DriveStatistics:
         return self._outstanding
 
     @property
-    def host_bytes(self) -> int:
-        """Bytes written by the host."""
-        return self.write_bytes
-
-    @property
     def flash_bytes(self) -> int:
         """Bytes written to flash."""
         return int(self._since("programmed"))

@@ -11,7 +11,7 @@ from .aliases import ALIASES, resolved
 from .assignment import format_path, parse_path
 from .document_paths import checked
 from .machine_catalogue import DEFAULT_MACHINE, machine
-from .merge import as_mapping, drives_in_short
+from .merge import DRIVES_ALIKE, as_mapping, drives_in_short
 
 _NAMED_GROUPS = ("arrays", "encrypted", "file_systems")
 _MACHINE_DEPTH = 4
@@ -56,6 +56,21 @@ def _check_name(data: Mapping[Any, Any], path: KeyPath, place: str) -> None:
     if len(path) > 2 and isinstance(group, Mapping) and group and path[1] not in group:
         allowed = f"allowed: {', '.join(map(str, group))}; or {path[0]}.{path[1]}={{...}} for a new one"
         raise InputError(place, f"there is no {path[1]!r} in {path[0]}", allowed)
+    if len(path) > 2 and path[:2] == ("machine", "drives") and path[2] in DRIVES_ALIKE:
+        listed = _listed_drives(data.get("machine"))
+        if listed:
+            field = format_path((*path[:2], listed[0], *path[2:]))
+            raise InputError(place, "the drives are given one by one", f"allowed: {field} and the like")
+
+
+def _listed_drives(machine: object) -> list[Any]:
+    """Names of drives that are given one by one, each with its model."""
+    drives = machine.get("drives") if isinstance(machine, Mapping) else None
+    if not isinstance(drives, Mapping) or drives_in_short(drives):
+        return []
+    return [
+        name for name, one in drives.items() if isinstance(one, str) or (isinstance(one, Mapping) and "model" in one)
+    ]
 
 
 def _before(data: Mapping[Any, Any], path: KeyPath) -> list[tuple[KeyPath, Any]] | None:

@@ -29,6 +29,7 @@ from ..scenario import ScenarioSpec
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
 from .machine_shorthands import MOST_DRIVES
+from .merge import DRIVES_ALIKE
 from .written import written_value
 
 Schema = dict[str, Any]
@@ -155,7 +156,7 @@ def _drives_in_short(drive: Schema) -> Schema:
                 "description": "What is different about one of them.",
             }
         },
-        "anyOf": [{"required": ["model"]}, {"required": ["count"]}],
+        "anyOf": [{"required": [key]} for key in DRIVES_ALIKE],
         "additionalProperties": False,
     }
 

@@ -6,12 +6,15 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from ...model.yaml_files import KeyPath
+from ..queue_settings import QUEUE_FIELDS
 from .document_positions import DocumentPositions, paths_below
 
 _KEPT_WHOLE = "overrides"
 """Below it null is a value: the catalogue's field is unset."""
 _NAMED_BY: dict[KeyPath, str] = {("machine",): "model", ("machine", "cpu"): "model", ("arrays", "*"): "level"}
 """What a bare word means where a mapping may stand."""
+DRIVES_ALIKE = ("model", "count", "state", *QUEUE_FIELDS)
+"""Keys of ``machine.drives`` that say something of all drives and are no drive's name."""
 
 
 def merged(below: Any, above: Any, path: KeyPath = ()) -> Any:
@@ -48,9 +51,9 @@ def _is_other(below: Mapping[Any, Any], above: Mapping[Any, Any], path: KeyPath)
 
 
 def drives_in_short(drives: object) -> bool:
-    """Whether drives are given by model and number, not one by one."""
+    """Whether drives are given by model and number, or by what is the same of all of them, not one by one."""
     return isinstance(drives, Mapping) and any(
-        key in drives and not isinstance(drives[key], Mapping) for key in ("model", "count")
+        key in drives and not isinstance(drives[key], Mapping) for key in DRIVES_ALIKE
     )
 
 

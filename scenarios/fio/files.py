@@ -12,6 +12,7 @@ from typing import Any
 
 from ...model.errors import FileSystemFull, InputError
 from ...model.fio_files import CachedFile, DirectFile, FioFile
+from ...model.network_front import NetworkFront
 from ...model.page_cache import PageCache
 from ...model.paged_file import PagedFile
 from ...model.process import Mount
@@ -139,6 +140,7 @@ class FilePlaces:
         self._laid_out: dict[str, tuple[int, int]] = {}
         self._paged: dict[str, tuple[PageCache, PagedFile, Any]] = {}
         self._direct: dict[str, DirectFile] = {}
+        self._fronted: dict[PageCache, NetworkFront] = {}
         sizes: dict[str, int] = {}
         for plan in threads:
             for file in plan.job.files:
@@ -247,8 +249,17 @@ class FilePlaces:
                 self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)
             else:
                 cache, file, _ = self._paged[name]
-                self._direct[name] = DirectFile(cache.device, None, file.extents.pieces, self._flushes)
+                self._direct[name] = DirectFile(self._reached(cache), None, file.extents.pieces, self._flushes)
         return self._direct[name]
+
+    def _reached(self, cache: PageCache) -> Any:
+        """What a file system lies on, as direct I/O gets there: through the network, if there is one."""
+        front = self._machine.front
+        if front is None:
+            return cache.device
+        if cache not in self._fronted:
+            self._fronted[cache] = front.before(cache.device)
+        return self._fronted[cache]
 
     def _cached_file(self, plan: Plan, name: str, device: str | None) -> CachedFile:
         if self._machine.front is not None:

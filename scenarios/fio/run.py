@@ -7,7 +7,7 @@ loop, what may start is looked at every 100 ms (backend.c, run_threads).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ...model.errors import ArrayFailed, InputError
@@ -50,7 +50,8 @@ class FioOptions:
     files
         Files that are there before, and their sizes (bytes).
     most_s
-        A job ends after so much time of its statistics; None for what it says itself.
+        A job ends after so much time of its statistics, before which its ramp takes no more than that; None for what
+        it says itself.
     logs
         Whether the logs that jobs ask for are wanted.
     iolog
@@ -213,7 +214,7 @@ class FioMachineRun(Run):
         if ramp_s:
             yield engine.timeout(ramp_s)
         # The ramp ends with an I/O of the thread, and its samples begin there.
-        while not thread.counting and not thread.ended_s > thread.began_s:
+        while not thread.counting and not thread.over:
             yield engine.timeout(_LOOK_AGAIN_S)
         while not thread.over:
             yield engine.timeout(seconds)
@@ -257,7 +258,8 @@ def run_fio(
     """
     names = FileNames(scenario, options.target)
     fixed = names.sizes(_named(sections))
-    threads = plans(sections, {**options.files, **fixed}, fixed)
+    planned = plans(sections, {**options.files, **fixed}, fixed)
+    threads = [_with_ramp_of(plan, options.most_s) for plan in planned]
     machine = BuiltMachine(scenario.model_copy(update={"workload": FioSpec()}))
     run = FioMachineRun(machine, threads, names, options)
     if watch is not None:
@@ -277,8 +279,15 @@ def run_fio(
         global_options=_global_options(sections),
         threads=thread_records(ran, run.operations),
         limits=run.limits.words(ran),
-        notes=(*names.notes, *notes_on(sections), *_run_notes(ran, options)),
+        notes=(*names.notes, *notes_on(sections), *_ramp_notes(planned, options.most_s), *_run_notes(ran, options)),
     )
+
+
+def _with_ramp_of(plan: Plan, most_s: float | None) -> Plan:
+    """A job whose ``ramp_time`` is no longer than this."""
+    if most_s is None or plan.timing.ramp_s <= most_s:
+        return plan
+    return replace(plan, timing=replace(plan.timing, ramp_s=most_s))
 
 
 def _named(sections: Sequence[Section]) -> list[tuple[str, str]]:
@@ -299,6 +308,14 @@ def _global_options(sections: Sequence[Section]) -> dict[str, str]:
     """As fio's JSON has them: those with a value."""
     shared = sections[-1].shared if sections else {}
     return {name: option.value for name, option in shared.items() if not option.bare}
+
+
+def _ramp_notes(planned: Sequence[Plan], most_s: float | None) -> list[str]:
+    """What was made of ramps."""
+    shorter = [plan.name for plan in planned if _with_ramp_of(plan, most_s) is not plan]
+    if most_s is None or not shorter:
+        return []
+    return [f"ramp_time is {format_duration(most_s)} by --at-most: {', '.join(dict.fromkeys(shorter))}"]
 
 
 def _run_notes(ran: Sequence[Ran], wanted: FioOptions) -> list[str]:

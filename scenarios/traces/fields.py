@@ -63,7 +63,9 @@ def split(source: Source, line: bytes, separator: bytes | None, names: str, opti
 
 def whole(source: Source, field: bytes, name: str, most: int, least: int = 0) -> int:
     """A whole number from `least` to `most`."""
-    digits = field if field.isdigit() else field.strip()
+    if field.isdigit() and len(field) <= _MOST_DIGITS and least <= (value := int(field)) <= most:
+        return value
+    digits = field.strip()
     if digits.isdigit() and len(digits) <= _MOST_DIGITS and least <= (value := int(digits)) <= most:
         return value
     raise refused(source, name, shown(field), f"a whole number from {least} to {most}")

@@ -151,7 +151,11 @@ def test_a_comparison_with_a_measurement(fio: Command) -> None:
         (GOOD, ("--at-most", "0s"), "--at-most: found '0s'"),
         (GOOD, ("--target", "sdx"), "--target: unknown device 'sdx'; allowed: disk0, disk1, md0"),
         (GOOD, ("--compare", "gone.json"), "gone.json"),
-        (GOOD, ("--write_iolog", "gone/x"), "--write_iolog: gone/x cannot be written"),
+        (GOOD, ("--write_iolog", "gone/x"), "--write_iolog: gone/x: there is no folder gone"),
+        (GOOD, ("--write_iolog", "job.fio"), "--write_iolog: job.fio is "),
+        (GOOD, ("--logs", "box.yaml"), "--logs: box.yaml cannot be written"),
+        (GOOD + "#" * (1 << 20), (), "job.fio: it is too long"),
+        ("[a]\nfilename=/dev/md0\nbs=-4k\n", (), "job.fio, line 3, bs: found '-4k'; allowed: a size above 0"),
     ],
 )
 def test_bad_input_is_one_message(fio: Command, text: str, arguments: tuple[str, ...], message: str) -> None:

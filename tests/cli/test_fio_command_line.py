@@ -18,6 +18,10 @@ def test_a_command_line_runs_as_the_job_file_would(capsys: pytest.CaptureFixture
     assert job["read"]["total_ios"] == 64
     main_exits(["fio", "fio --name=pasted --iodepths=4", "--machine", "home-nas"], 2)
     assert "command line, iodepths: unknown option 'iodepths'; did you mean 'iodepth'?" in capsys.readouterr().err
+    main_exits(["fio", "fio --name=pasted --rw=raed --size=1m", "--machine", "home-nas"], 2)
+    assert "command line, rw: found 'raed'" in capsys.readouterr().err
+    main_exits(["fio", "", "--machine", "home-nas"], 2)
+    assert "JOB: it cannot be read" in capsys.readouterr().err
 
 
 def main_exits(arguments: list[str], status: int) -> None:

@@ -12,6 +12,7 @@ from raidsim.model.fixed_service import FixedServiceDevice
 from raidsim.model.links import DuplexLink
 from raidsim.model.network_front import FrontSettings, NetworkFront, Slots
 from raidsim.model.request import ASYNC, DIRECT, READ, WRITE, WRITE_THROUGH, Request
+from raidsim.model.signal import Signal
 
 SIZE = 100_000
 DEVICE_S = 1e-3
@@ -178,6 +179,34 @@ def test_memory_makes_writers_wait_for_the_device() -> None:
     rate = bench.rate(0.0, depth=16, seconds=1.0)
     assert rate == pytest.approx(SIZE / DEVICE_S, rel=0.02)
     assert bench.front._memory_used <= 4 * SIZE
+
+
+def test_a_small_write_does_not_overtake_one_that_waits_for_memory() -> None:
+    """Protects large writes to an async export from waiting for ever; with room for both (the counter-test) none waits.
+
+    The device takes one write at a time, so the second is let in when the first has been written.
+    """
+    for room, first_two in ((SIZE, [SIZE]), (4 * SIZE, [SIZE, SIZE, 512])):
+        bench = Bench(changed(writes="memory", memory_bytes=room + 512))
+        for size in (SIZE, SIZE):
+            bench.submit(WRITE, size)
+        bench.engine.run(until=0.4 * DEVICE_S)
+        bench.submit(WRITE, 512)
+        bench.engine.run(until=0.9 * DEVICE_S)
+        assert [request.size for request in bench.done] == first_two
+        bench.engine.run()
+        assert [request.size for request in bench.done] == [SIZE, SIZE, 512]
+
+
+def test_a_flush_of_a_block_protocol_crosses_the_network() -> None:
+    """Protects fsync over iSCSI and NVMe/TCP: a request to the server; a file server (the counter-test) needs none."""
+    for writes, expected in (("passed", 10e-6 + 50e-6), ("stable", 0.0), ("memory", 0.0)):
+        bench = Bench(changed(writes=writes, memory_bytes=SIZE))
+        over = Signal()
+        bench.front.flush(over.fire)
+        bench.engine.run()
+        assert over.fired
+        assert bench.engine.now == pytest.approx(expected)
 
 
 def test_every_client_has_a_port_of_its_own() -> None:

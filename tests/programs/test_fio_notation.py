@@ -6,6 +6,7 @@ from itertools import islice
 
 import pytest
 
+from raidsim.model.errors import InputError
 from raidsim.model.programs import fio_values
 from raidsim.model.programs.fio_jobs import jobs
 from raidsim.model.programs.fio_offsets import FioOffsets
@@ -64,3 +65,15 @@ def test_a_small_file_is_read_once() -> None:
     """Protects ``filesize`` below ``size``: fio reads what the file has, and no second time."""
     (job,) = jobs(sections("[j]\nsize=1m\nfilesize=512k\n"))
     assert sum(each.kind is Kind.READ for each in FioOffsets(job).operations()) == 128
+
+
+@pytest.mark.parametrize("between", "-:")
+def test_sizes_of_files_are_a_range_in_either_notation(between: str) -> None:
+    """Protects published jobs with ``filesize=10m:100m``; a range that falls is refused."""
+    (job,) = jobs(sections(f"[j]\nnrfiles=9\nfilesize=1m{between}2m\n"))
+    sizes = [file.size for file in job.files]
+    assert min(sizes) >= 1 << 20
+    assert max(sizes) <= 2 << 20
+    assert len(set(sizes)) > 1
+    with pytest.raises(InputError, match="a range from a smaller to a larger"):
+        jobs(sections(f"[j]\nfilesize=2m{between}1m\n"))

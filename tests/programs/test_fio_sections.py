@@ -52,6 +52,24 @@ def test_included_files_may_include_others() -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (FileNotFoundError(2, "No such file"), r"line 2: 'x' cannot be read \(No such file\)"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), r"line 2: 'x' cannot be read \(it is no text\)"),
+        (ValueError("embedded null byte"), r"line 2: 'x' cannot be read \(it is no text\)"),
+    ],
+)
+def test_an_included_file_that_cannot_be_read_is_refused(error: Exception, message: str) -> None:
+    """Protects job files of anyone: one message, whatever the file system or the file's bytes say."""
+
+    def include(_: str) -> str:
+        raise error
+
+    with pytest.raises(InputError, match=message):
+        only("[a]\ninclude x\n", include=include)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[a]\nsize=(1/0)\n", "a.fio, line 2: found the expression '(1/0)'"),

@@ -251,6 +251,26 @@ def test_drives_that_are_listed_cannot_be_counted() -> None:
     assert {drive.model for drive in spec_of(text, "drive=WD2500JS").machine.drives.values()} == {"WD2500JS"}
 
 
+@pytest.mark.parametrize("machine", ["machine: nas\n", "machine: {memory: 8GiB}\n", ""])
+def test_what_all_drives_of_a_machine_share_is_set_without_their_model(machine: str) -> None:
+    """Protects machine.drives.scheduler and its like: the model and number come from the machine's catalogue entry."""
+    text = machine + "arrays: {md0: {level: raid5}}\n"
+    before = spec_of(text).machine.drives
+    after = spec_of(text, "machine.drives.scheduler=bfq", "machine.drives.nr_requests=64").machine.drives
+    assert {name: drive.model for name, drive in after.items()} == {name: drive.model for name, drive in before.items()}
+    assert {(drive.scheduler, drive.nr_requests) for drive in after.values()} == {("bfq", 64)}
+    with pytest.raises(InputError) as caught:
+        spec_of(text, "machine.drives.scheduler=foo")
+    assert caught.value.found == "found 'foo'"
+    assert caught.value.allowed.endswith(", none"), "said once of drives that were written once"
+
+
+def test_what_all_drives_share_is_not_set_where_they_are_listed() -> None:
+    """Protects against a drive called "scheduler" beside those that are there."""
+    with pytest.raises(InputError, match=r"given one by one; allowed: machine\.drives\.sda\.scheduler and the like"):
+        spec_of("machine: {drives: {sda: WD2500JS, sdb: WD2500JS}}", "machine.drives.scheduler=bfq")
+
+
 def test_assignments_are_yaml_and_need_units() -> None:
     """Values are YAML 1.2 scalars and flows, and nothing removes."""
     assert parse_assignment("a.b=[x, {y: 1}]") == ("a.b", ["x", {"y": 1}])

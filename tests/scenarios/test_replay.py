@@ -165,7 +165,7 @@ def test_which_device_it_goes_to() -> None:
     assert target_of(spec, "sda") == "sda"
     with pytest.raises(InputError, match="unknown device 'sdz'"):
         target_of(spec, "sdz")
-    with pytest.raises(InputError, match="goes to sda, sdb"):
+    with pytest.raises(InputError, match="goes to 2 devices"):
         target_of(scenario(targets=("sda", "sdb")))
     assert replay(spec, lambda: records(20, 0.05), ReplayOptions(target="sdb")).target == "sdb"
 

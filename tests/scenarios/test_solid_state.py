@@ -123,7 +123,7 @@ def test_what_limits_a_drive_is_named() -> None:
     spec = scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 64, "duration": "10ms"})
     found = simulate(spec)
     drive = usage(found, "a")
-    assert drive.kind == "ssd"
+    assert drive.kind == "SSD"
     assert drive.utilisation == max(way.utilisation for way in drive.ways) > 0.95
     assert found.bottleneck.startswith("ssd a: controller")
     idle = simulate(scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 1, "duration": "10ms"}))

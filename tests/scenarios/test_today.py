@@ -167,3 +167,15 @@ def test_programs_run_on_the_file_system_of_their_time(name: str, kind: str) -> 
     """Protects the default: a file system that the kernel's users had."""
     text = f"kernel: {name}\nworkload: {{steps: [{{program: dd, size: 1MiB}}]}}\narrays: {{md0: raid1}}"
     assert {each.kind for each in document_from(text).spec().file_systems.values()} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("name", "thread"),
+    [("md0", "md0_raid5"), ("md0", "md0.1_raid5 worker 3"), ("a.b", "a.b_raid5"), ("x_raid", "x_raid_raid5")],
+)
+def test_a_thread_is_known_by_its_array_whatever_that_is_called(name: str, thread: str) -> None:
+    """Protects the run without its bottleneck from arrays with dots in their names."""
+    one = scenario(arrays={name: RAID5["md0"]}, workload={**LOAD, "targets": [name]})
+    without = relieved(one, [Usage(thread, THREAD, 0.99)])
+    assert without is not None
+    assert without.scenario.arrays[name].group_thread_cnt == 8

@@ -12,6 +12,7 @@ import pytest
 
 from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
+from raidsim.scenarios.relief import Relief
 from raidsim.web import pictures, tables
 from raidsim.web.fields import DEFAULT, Form
 from raidsim.web.forms import built, fitted
@@ -19,6 +20,7 @@ from raidsim.web.layout_map import LayoutMap, layout_html, layout_map, layout_wo
 from raidsim.web.markup import plain, table_html
 from raidsim.web.tables import Table
 from raidsim.web.tasks import CompareTask, CoursePart, Follow, Outcome, RunTask, TimelineTask, course
+from raidsim.web.views import relief_words
 
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=8)
 
@@ -36,6 +38,18 @@ def mapped(form: Form, *lost: int) -> LayoutMap:
     spec = built(fitted(form)[0]).spec
     assert spec is not None
     return layout_map(spec.arrays["md0"], frozenset(lost))
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "words"),
+    [(100.0, 150.0, "150 instead of 100 I/Os per second"), (100.0, 101.0, "no more I/Os"), (0.0, 0.0, "no more I/Os")],
+)
+def test_relief_in_words(now: float, then: float, words: str) -> None:
+    """Protects the result of programs that find everything in memory, and so do no I/O, from an error on the page."""
+    found = outcome().prediction
+    relieved = Relief("link pci without limit", "limit", replace(found, iops={"read": then}))
+    said = relief_words(replace(found, iops={"read": now}), relieved)
+    assert said.startswith(f"With link pci without limit: {words}; then ")
 
 
 def test_the_map_of_raid5_is_the_one_of_the_books() -> None:

@@ -18,9 +18,21 @@ def _record(source: Source, line: bytes) -> RawRecord | None:
     if line.startswith(b"Timestamp,"):
         return None
     time, host, disk, kind, offset, size, _ = fields.split(source, line, b",", _NAMES)
-    ticks = fields.whole(source, time, "timestamp", fields.LAST_NS)
-    place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
-    length = fields.whole(source, size, "size", fields.LARGEST, 1)
+    if (
+        time.isdigit()
+        and offset.isdigit()
+        and size.isdigit()
+        and len(time) < 19
+        and len(offset) < 19
+        and len(size) < 10
+    ):
+        # As they mostly are: whole numbers that cannot be too large.
+        ticks, place, length = int(time), int(offset), int(size)
+    else:
+        ticks = fields.whole(source, time, "timestamp", fields.LAST_NS)
+        place = fields.whole(source, offset, "offset", fields.LAST_BYTE)
+        length = 0
+    length = length or fields.whole(source, size, "size", fields.LARGEST, 1)
     name = fields.device(source, host + b"." + disk, "host")
     op = fields.direction(source, kind, "type")
     return 100 * ticks, op, *fields.extent(source, place, length), name

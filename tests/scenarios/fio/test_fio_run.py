@@ -201,10 +201,31 @@ def test_files_lie_on_the_file_system() -> None:
     assert disk.read_ios >= 128
 
 
+@pytest.mark.parametrize("name", ["/raid/f", "/dev/md0"])
+def test_files_and_devices_of_a_server_are_behind_its_network(name: str) -> None:
+    """Protects direct I/O on a server's file system from getting past the network; without one it is faster."""
+    job = f"[a] filename={name} size=8m bs=1m rw=read direct=1"
+    text = FILES.replace("{kind: programs, steps: [{program: dd, size: 1MiB}]}", "{kind: load}")
+    local = only(job, on=text)
+    served = only(job, on=f"front: {{protocol: nfs3, port: 1GbE}}\n{text}")
+    assert served.read.io_bytes == local.read.io_bytes
+    # A mebibyte with its packets takes 8.9 ms of gigabit Ethernet.
+    assert served.read.clat.mean > local.read.clat.mean + 0.008
+
+
 def test_an_engine_that_does_nothing() -> None:
     """null: fio's own time."""
     found = only("[a] ioengine=null size=4m rw=randread bs=4k")
     assert found.job_runtime_s == pytest.approx(1024e-6, rel=1e-6)
+
+
+def test_a_limit_on_time_limits_the_ramp_too() -> None:
+    """Protects --at-most with published jobs, whose ramp_time of seconds would take longer than what is measured."""
+    job = f"[a] {RAW} rw=randread bs=4k time_based runtime=60 ramp_time="
+    made = run(job + "20", most_s=0.5)
+    assert made.jobs[0].read == only(job + "500ms", most_s=0.5).read
+    assert "ramp_time is 500 ms by --at-most: a" in made.notes
+    assert not any("ramp_time" in note for note in run(job + "100ms", most_s=0.5).notes)
 
 
 def test_a_run_is_the_same_again() -> None:
