@@ -142,14 +142,14 @@ class Media:
 
 
 class ReadAhead:
-    """Fetches the bytes after a stream of reads.
+    """Fetches the bytes after a stream of reads, no more than the stream has read so far.
 
     Parameters
     ----------
     media
         What is read.
     ahead
-        Bytes fetched ahead.
+        Bytes fetched ahead of a long stream.
     capacity
         Bytes of the drive.
 
@@ -159,13 +159,13 @@ class ReadAhead:
         Whether the last read needed nothing that had not been asked for.
     """
 
-    __slots__ = ("_ahead", "_capacity", "_end", "_fetched", "_media", "_next", "hit")
+    __slots__ = ("_ahead", "_capacity", "_end", "_fetched", "_media", "_next", "_run", "hit")
 
     def __init__(self, media: Media, ahead: int, capacity: int) -> None:
         self._media = media
         self._ahead = ahead
         self._capacity = capacity
-        self._end = self._next = 0
+        self._end = self._next = self._run = 0
         self._fetched: deque[tuple[int, float]] = deque()  # bytes up to which, and when they are there (s)
         self.hit = False
 
@@ -181,7 +181,9 @@ class ReadAhead:
         if offset != self._next:  # small reads do not come here unless they may be a stream's
             self._fetched.clear()
             self._end = offset
+            self._run = 0
         self._next = end
+        self._run += size
         if not streaming:
             self._end = end
             ready = self._media.read(now, arrival, offset, size)[1]
@@ -201,8 +203,9 @@ class ReadAhead:
         if start < end:
             ready = max(ready, self._media.read(now, arrival, start, end - start)[1])
             start = end
-        if start - end <= 3 * self._ahead // 4:
-            stop = min(end + self._ahead, self._capacity)
+        ahead = self._ahead if self._ahead < self._run else self._run
+        if start - end <= 3 * ahead // 4:
+            stop = min(end + ahead, self._capacity)
             if start < stop:
                 fetched.append((stop, self._media.read(now, arrival, start, stop - start)[1]))
                 start = stop

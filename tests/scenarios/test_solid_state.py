@@ -125,7 +125,7 @@ def test_what_limits_a_drive_is_named() -> None:
     drive = usage(found, "a")
     assert drive.kind == "SSD"
     assert drive.utilisation == max(way.utilisation for way in drive.ways) > 0.95
-    assert found.bottleneck.startswith("ssd a: controller")
+    assert found.bottleneck.startswith("SSD a: controller")
     idle = simulate(scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 1, "duration": "10ms"}))
     assert "nothing is saturated" in idle.bottleneck
     changed = relieved(spec, found.usages)
@@ -133,7 +133,7 @@ def test_what_limits_a_drive_is_named() -> None:
     assert changed.what == "drives ten times as fast (dies, channels, commands)"
     faster = simulate(changed.scenario)
     assert faster.rate > 1.2 * found.rate
-    assert faster.bottleneck.startswith(("ssd a: interface", "link"))
+    assert faster.bottleneck.startswith(("SSD a: interface", "link"))
 
 
 def test_timelines_know_them() -> None:

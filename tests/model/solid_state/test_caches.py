@@ -81,15 +81,28 @@ def test_a_read_without_its_map_takes_two() -> None:
 
 
 def test_reading_ahead_serves_a_stream() -> None:
-    """From the third read on a stream finds its data in the buffer; a random reader never does."""
+    """A stream that goes on finds all its data in the buffer, the more the longer it is; a random reader never does."""
     bench = Bench("sequential", read_ahead="256KiB")
     times = [bench.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)]
     assert times[0] > 70
-    assert max(times[4:]) == pytest.approx(1 + 10 + 8, abs=1.1)
+    assert times[0] > times[2] > times[12]
+    assert max(times[12:]) == pytest.approx(1 + 10 + 8, abs=1.1)
     plain = Bench("sequential")
     assert min(plain.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)) > 70
     scattered = [bench.timed(READ, i * MIB, 32 * KIB) for i in (7, 3, 9, 1)]
     assert min(scattered) > 70
+
+
+def test_a_short_stream_is_not_read_far_ahead() -> None:
+    """Protects readers of which each drive sees pieces: two reads in order cost the dies no more than twice as much."""
+    busy = []
+    for ahead in ("256KiB", "0B"):
+        bench = Bench("sequential", read_ahead=ahead)
+        for start in (0, 10 * MIB, 20 * MIB):
+            for at in (start, start + 4 * KIB):
+                bench.timed(READ, at, 4 * KIB)
+        busy.append(bench.drive.die_busy_s)
+    assert busy[0] <= 2 * busy[1]
 
 
 def test_reading_ahead_adds_no_throughput_that_is_not_there() -> None:
