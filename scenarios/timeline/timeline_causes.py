@@ -141,7 +141,9 @@ class Causes:
         if isinstance(request, MetadataWrite):
             return Frame(issuer.causes if issuer is not None else (), "metadata")
         if isinstance(request.parent, Request) and request.parent in self._frames:
-            return self._frames[request.parent]
+            frame = self._frames[request.parent]
+            # An array that hands a whole I/O on says what it is for; one that does so later says only for whom.
+            return issuer if issuer is not None and issuer.causes == frame.causes else frame
         if issuer is not None:
             return issuer
         kind = kind_of(request)
