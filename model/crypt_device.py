@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from .array import forward
 from .engine import Engine
 from .errors import ModelError
 from .flush import flush
@@ -185,9 +186,3 @@ class CryptDevice:
         self._below(Request(request.op, offset, size, forward, request.stream, request.sync, request))
         if self._urgent:
             self.unplug()
-
-
-def forward(below: Request) -> None:
-    """What was asked of the device below is done, and so is the request that it was asked for."""
-    request: Request = below.parent
-    request.done(request)

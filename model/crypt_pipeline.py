@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from .array import Join
-from .crypt_device import CryptDevice, forward
+from .array import Join, forward
+from .crypt_device import CryptDevice
 from .engine import Engine
 from .host import Host
 from .request import READ, WRITE, Request

@@ -121,41 +121,34 @@ def _queueing(form: Form) -> Variant | None:
 
 
 def _drive_cache(form: Form) -> Variant | None:
-    if offer("drive_cache", form) is None or form.read == 100:
-        return None
     why = "A drive with a write cache answers before the data are on the platter, and sorts what it writes later."
-    without = "With it turned off" if form.drive_cache else "With it turned on"
-    other = replace(form, drive_cache=not form.drive_cache)
-    return Variant("the drives' write cache", without, why, other, adds=not form.drive_cache)
+    return _turned(form, "drive_cache", "the drives' write cache", why, ("With it turned off", "With it turned on"))
 
 
 def _write_back(form: Form) -> Variant | None:
-    if offer("write_back", form) is None or form.read == 100:
-        return None
     why = "With write-back the controller answers from its memory, and gathers neighbours to whole stripes."
-    without = "With write-through" if form.write_back else "With write-back"
-    other = replace(form, write_back=not form.write_back)
-    return Variant("the controller's write-back cache", without, why, other, adds=not form.write_back)
+    return _turned(
+        form, "write_back", "the controller's write-back cache", why, ("With write-through", "With write-back")
+    )
 
 
 def _throttling(form: Form) -> Variant | None:
-    if offer("throttle", form) is None or form.read == 100:
-        return None
     why = "The kernel holds back writes of its own (as md's for parity) while reads at the same drive are late."
-    without = "With wbt_lat 0" if form.throttle else "With the kernel's own wbt_lat"
-    other = replace(form, throttle=not form.throttle)
-    return Variant("write-back throttling", without, why, other, adds=not form.throttle)
+    return _turned(form, "throttle", "write-back throttling", why, ("With wbt_lat 0", "With the kernel's own wbt_lat"))
 
 
 def _bitmap(form: Form) -> Variant | None:
-    if offer("bitmap", form) is None or form.read == 100:
-        return None
     why = "A write to a clean region waits until its bit is on the disks, so that a crash means no full resync."
-    without = "Without a bitmap" if form.bitmap else f"With one ({BITMAP} a bit)"
-    other = replace(form, bitmap=not form.bitmap)
-    return Variant(
-        "the write-intent bitmap" if form.bitmap else "a write-intent bitmap", without, why, other, not form.bitmap
-    )
+    name = "the write-intent bitmap" if form.bitmap else "a write-intent bitmap"
+    return _turned(form, "bitmap", name, why, ("Without a bitmap", f"With one ({BITMAP} a bit)"))
+
+
+def _turned(form: Form, field: str, name: str, why: str, words: tuple[str, str]) -> Variant | None:
+    """The other position of a switch that writes depend on; `words` say what is done where it is on, and off."""
+    if offer(field, form) is None or form.read == 100:
+        return None
+    on = bool(getattr(form, field))
+    return Variant(name, words[0] if on else words[1], why, changed(form, {field: not on}), adds=not on)
 
 
 def _command_queue(form: Form) -> Variant | None:
