@@ -115,10 +115,11 @@ class WritingHead(Head, ABC):
         start = self.call_away(at)
         end = offset + size
         cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
-        if offset == self._sweep and start == self._sweep_s and sent_from_s <= start:
+        transfer = (end_turns - self._sweep_turns) * self._revolution_s
+        goes_on = offset == self._sweep and start == self._sweep_s
+        if goes_on and sent_from_s <= start and sent_s <= start + transfer:
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin = start
-            transfer = (end_turns - self._sweep_turns) * self._revolution_s
         else:
             transfer = (end_turns - turns) * self._revolution_s
             not_before = sent_s - transfer

@@ -10,7 +10,7 @@ from raidsim.model.disk_queue import Fcfs, ShortestPositioning
 from raidsim.model.drives import DriveSpec, hard_disk, mechanics
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
-from raidsim.model.links import AtaChannel, Link, Path
+from raidsim.model.links import AtaChannel, Bus, Link, Path
 from raidsim.model.request import READ, WRITE, Request
 
 JB = hard_disk("WD2500JB")
@@ -302,6 +302,22 @@ def test_a_slower_link_sets_the_pace() -> None:
         _keep_busy(disk, _sequential(READ, 128 * KIB, 32 * MIB))
         engine.run()
         assert 32 * MIB / engine.now == pytest.approx(expected, rel=0.02)
+
+
+def test_writes_are_not_done_before_their_data_are_there() -> None:
+    """Protects queued uncached writes in order: the head goes on from one to the next only if the data keep up with it.
+
+    Behind a bus of 20 MB/s it has to let the sector pass and wait for its return.
+    """
+    spec = NCQ.with_values(write_cache=False)
+    for rate, expected in ((20e6, 20e6), (1e9, mechanics(JB)[0].media_rate(0))):
+        engine = Engine(1)
+        disk = HardDisk(engine, spec, "disk", Path((Bus("pci", rate),)))
+        operations = _sequential(WRITE, 64 * KIB, 64 * MIB)
+        for _ in range(32):
+            _keep_busy(disk, operations)
+        engine.run()
+        assert 0.75 * expected < 64 * MIB / engine.now < 1.01 * expected
 
 
 def test_two_drives_on_one_channel_take_turns() -> None:
