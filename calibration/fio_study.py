@@ -13,13 +13,15 @@ from typing import Any
 
 import yaml
 
+from ..model.drives import DriveSpec
 from ..model.errors import InputError
 from ..model.spec_errors import validate
 from ..model.yaml_files import read_yaml
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.workloads import LoadSpec
 from .fio_study_jobs import FEWEST_FOR_TAIL, FioJob, read_jobs
-from .fio_study_machine import Base, one_drive, rate_text, simulable, time_text
+from .fio_study_machine import Base, one_drive, rate_text, time_text
 from .measured_machine import load_machine
 from .study import StudySpec
 from .study_parameters import value_at
@@ -33,16 +35,16 @@ _WARM_UP, _LEAST_WARM_UP_S = 0.1, 0.05
 _MEDIA = ("outer_media_rate", "inner_media_rate")
 _SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
 _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
+_FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
+_FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
 _PRICES = ("read_call", "bio", "command", "switch")
 _UNITS = {"rate": "MB/s", "iops": "1/s"}
 _SI = {"MB/s": 1e6, "1/s": 1.0, "us": 1e-6}
 _RATES = ("rate", "interface_rate", *_MEDIA)
-"""Fields of parameters that are rates; the others are durations."""
-_FIRST_LOAD: dict[bool, dict[str, Any]] = {
-    True: {"pattern": "random", "block_size": "16KiB", "depth": 4, "duration": "30s"},
-    False: {"pattern": "sequential", "block_size": "64KiB", "duration": "1s"},
-}
-"""What the machine's file begins with as its workload, by whether the disk turns."""
+"""Fields of parameters that are bytes a second; the others are durations."""
+_FIRST_LOAD: dict[str, Any] = {"pattern": "random", "block_size": "16KiB", "depth": 4}
+_FIRST_SECONDS = {True: "30s", False: "1s"}
+"""What the machine's file begins with as its workload, and for how long, by whether the disk turns."""
 
 
 class FioStudy:
@@ -114,7 +116,7 @@ class FioStudy:
                     here = here[key]
                 if place[0] == "drives":
                     here = here.setdefault("overrides", {})
-                here[field] = rate_text(value) if field in _RATES else time_text(value)
+                here[field] = _text(field, value)
         base = self.base
         scenario = {
             "name": f"fitted machine: {base.note}",
@@ -122,10 +124,22 @@ class FioStudy:
             "machine": machine,
             **({"arrays": base.arrays} if base.arrays else {}),
             **({"encrypted": base.encrypted} if base.encrypted else {}),
-            "workload": {"kind": "load", "targets": [base.target], **_FIRST_LOAD[base.turns]},
+            "workload": {
+                "kind": "load",
+                "targets": [base.target],
+                **_FIRST_LOAD,
+                "duration": _FIRST_SECONDS[base.turns],
+            },
         }
         validate(ScenarioSpec, scenario)
         return scenario
+
+
+def _text(field: str, value: float) -> str | float:
+    """A parameter's value as a file has it."""
+    if field in _COMMANDS:
+        return value
+    return rate_text(value) if field in _RATES else time_text(value)
 
 
 def study_from_fio(folder: Path, machine: Path | None = None, drive: str | None = None) -> StudySpec:
@@ -135,10 +149,9 @@ def study_from_fio(folder: Path, machine: Path | None = None, drive: str | None 
 
 def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> dict[str, Any]:
     """The study as its file has it, without parameters."""
-    why = {job.name: simulable(job, base.turns) for job in jobs}
-    usable = [job for job in jobs if why[job.name] is None]
+    usable = [job for job in jobs if job.unlike is None]
     if not usable:
-        reasons = "; ".join(sorted({reason for reason in why.values() if reason}))
+        reasons = "; ".join(sorted({job.unlike for job in jobs if job.unlike}))
         raise InputError(str(folder), "no job that the model has a load for", f"required: {reasons}")
     return {
         "id": "own-disk",
@@ -150,7 +163,7 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
         **({"encrypted": base.encrypted} if base.encrypted else {}),
         "runs": {job.name: {"kernel": base.kernel, "workload": _load(job, base.target)} for job in usable},
         "cells": [cell for job in usable for cell in _cells(job, base.turns)],
-        "missing": [each for job in jobs if (needs := why[job.name]) for each in _missing(job, needs)],
+        "missing": [each for job in jobs if job.unlike for each in _missing(job, job.unlike)],
     }
 
 
@@ -170,7 +183,8 @@ def _from_scenario(path: Path) -> Base:
     parts = {name: data.get(name) or {} for name in ("arrays", "encrypted")}
     (target,) = targets
     note = f"{target} of {scenario.machine.name}"
-    return Base(data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], True, note)
+    turns = all(isinstance(each.spec(), DriveSpec) for each in scenario.machine.drives.values())
+    return Base(data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], turns, note)
 
 
 def _load(job: FioJob, target: str) -> dict[str, Any]:
@@ -183,6 +197,7 @@ def _load(job: FioJob, target: str) -> dict[str, Any]:
         "read_share": job.read_share,
         "depth": job.depth,
         "jobs": job.jobs,
+        **({"engine": job.engine} if job.engine is not None else {}),
         "start": f"{job.start}B",
         "warm_up": f"{max(_LEAST_WARM_UP_S, seconds * _WARM_UP):.2g}s",
         "duration": f"{seconds:.2g}s",
@@ -193,8 +208,8 @@ def _load(job: FioJob, target: str) -> dict[str, Any]:
 def _cells(job: FioJob, turns: bool) -> list[dict[str, Any]]:
     """The cells of a job; I/Os a second and rate are the same number, and the one that people speak of is fitted.
 
-    A 99th percentile is shown and not fitted where it rests on few I/Os, and of a stand-in, which has nothing to make
-    one I/O slower than another.
+    A 99th percentile is shown and not fitted where it rests on few I/Os, and of flash, where what makes it is not in
+    the model: pages of a cell that take longer than others, the host of a virtual disk.
     """
     spoken = "rate" if job.sequential else "iops"
     cells = []
@@ -228,28 +243,39 @@ def _missing(job: FioJob, needs: str) -> list[dict[str, Any]]:
 def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
     """What is fitted, with its prior; a drive that turns keeps its speed, which is exact."""
     used = used_devices(study, [base.target])
-    drives = [name for name in study.machine.drives if name in used]
+    drives = {name: each.spec() for name, each in study.machine.drives.items() if name in used}
     ports = sorted({study.machine.drives[name].channel for name in drives})
+    spinning = [name for name, spec in drives.items() if isinstance(spec, DriveSpec)]
+    flash = [name for name in drives if name not in spinning]
 
-    def of_drives(fields: Sequence[str]) -> list[str]:
-        return [f"machine.drives.{name}.{field}" for name in drives for field in fields]
+    def of_drives(names: Sequence[str], fields: Sequence[str]) -> list[str]:
+        return [f"machine.drives.{name}.{field}" for name in names for field in fields]
 
-    interface = [*of_drives(("interface_rate",)), *(f"machine.channels.{name}.rate" for name in ports)]
-    zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in drives)
-    mechanics = [
-        ("media rate", [] if zoned else of_drives(_MEDIA), 0.25, "density: the nearest drive is another one"),
-        ("seeks", of_drives(_SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
+    interface = [
+        *of_drives(spinning + flash, ("interface_rate",)),
+        *(f"machine.channels.{name}.rate" for name in ports),
     ]
-    line = (0.1, "line rates are standard; the protocol takes a part of them") if base.turns else (0.3, "measured")
-    wanted = [
-        *(mechanics if base.turns else []),
+    zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in spinning)
+    writes = any(isinstance(run.workload, LoadSpec) and run.workload.read_share < 1 for run in study.runs.values())
+    line = "line rates are standard; the protocol takes a part of them"
+    wanted: list[tuple[str, list[str], float, str]] = [
+        ("media rate", [] if zoned else of_drives(spinning, _MEDIA), 0.25, "density: the nearest drive is another one"),
+        ("seeks", of_drives(spinning, _SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
+        ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
+        ("flash program", of_drives(flash, _FLASH_PROGRAM) if writes else [], 0.4, "flash of another generation"),
         (
             "command overhead",
-            of_drives(_OVERHEADS if base.turns else _OVERHEADS[-1:]),
+            of_drives(spinning, _OVERHEADS) + of_drives(flash, _FLASH_OVERHEADS),
             0.6,
             "firmware: not in data sheets",
         ),
-        ("interface rate", interface, *line),
+        (
+            "command rate",
+            of_drives(flash, _COMMANDS),
+            0.6,
+            "what the controller takes: another one, or a virtual disk's",
+        ),
+        ("interface rate", interface, *((0.3, "the nearest drive is another one") if flash else (0.1, line))),
         ("CPU price of a command", [f"machine.cpu.prices.{name}" for name in _PRICES], 0.3, "assumed by the clock"),
     ]
     return [

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..model.errors import InputError
 from ..model.programs import fio_values
+from ..model.submission import IoEngine
 from .formats import fio_json
 from .formats.detect import read_report
 from .formats.report import Report
@@ -25,6 +26,11 @@ FEWEST_FOR_TAIL = 1000
 _SYNCHRONOUS = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap")
 """Engines with one I/O outstanding, whatever ``iodepth`` says."""
 _DEFAULT_ENGINE = "psync"
+_SUBMISSIONS: dict[str, IoEngine] = {
+    **dict.fromkeys(("sync", "psync", "vsync", "pvsync", "pvsync2"), "psync"),
+    "libaio": "libaio",
+    "io_uring": "io_uring",
+}
 _DEFAULT_BLOCK = 4096
 _PATTERNS = {"read": 1.0, "write": 0.0, "rw": 0.5}
 _ALIASES = {"readwrite": "rw", "randreadwrite": "randrw"}
@@ -59,6 +65,8 @@ class FioJob:
         By name of the model's figure, in SI units.
     ios
         How many there were.
+    engine
+        How it asked the kernel, where the model tells that apart.
     unlike
         Why the model has no such load; None if it has.
     """
@@ -75,6 +83,7 @@ class FioJob:
     file: str | None
     measured: dict[str, float]
     ios: float
+    engine: IoEngine | None = None
     unlike: str | None = None
 
     @property
@@ -198,6 +207,7 @@ def _job(path: Path, same: list[_Entry], beside: set[str]) -> FioJob:
         file=options.get("filename"),
         measured=_measured(same, counts),
         ios=ios,
+        engine=_SUBMISSIONS.get(_engine(options)),
         unlike=unlike,
     )
 

@@ -3,9 +3,8 @@
 What it holds besides the drive is what the machine says of itself (:mod:`.measured_machine`), and prices of a CPU of
 its clock.
 
-A disk without moving parts is not fitted as one: such a measurement does not tell what its flash takes. Of such a disk
-only one program's reads in order are simulated, as those of a drive whose buffer is always ahead of the program: a
-command costs its time, and then its transfer.
+Whether it turns is told by its latencies: virtual disks say of themselves that they do. A solid-state drive is taken to
+be filled once in order, as a file or a device is that was written before it was measured.
 """
 
 from __future__ import annotations
@@ -13,12 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from ..model.drives import DriveSpec, hard_disk, hard_disk_names
+from ..model.drives import AnyDrive, DriveSpec, drive, hard_disk, hard_disk_names
 from ..model.errors import InputError
+from ..model.kernels import SchedulerName
+from ..model.solid_state.spec import SolidStateSpec
+from .fio_study_flash import cable, nearest, resized
 from .fio_study_jobs import FioJob
-from .measured_machine import MeasuredMachine
+from .measured_machine import MeasuredDevice, MeasuredMachine
 
 KERNEL = "linux-6.1"
 """The catalogue's kernel for every machine of today."""
@@ -37,12 +39,8 @@ _PRICES_US = {"write_call": 1, "read_call": 1, "page": 1, "bio": 1, "command": 5
 _COPY_RATE, _XOR_RATE = 4e9, 5e9
 _MEMORY = 4 << 30
 _MOST_QUEUED = 256
-_TURN_S = 60.0 / _RPM
-_STAND_IN = "IronWolf-Pro-20TB"
-_AHEAD = 4
-"""Media rate of the stand-in, in rates of the program, and how many turns its buffer lasts."""
-_OVERHEAD_S = 20e-6
-"""Of a command to a disk without moving parts, where reads of one size do not tell."""
+_FILLED = "sequential"
+"""State of a solid-state drive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class Base:
     arrays, encrypted
         What it is built of, as a study's file has it.
     turns
-        Whether it is a drive that turns.
+        Whether all of its drives turn.
     note
         What it is, in words.
     """
@@ -106,38 +104,44 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
     if device is not None and device.members:
         found = f"measured on {device.name}, which is made of {', '.join(device.members)}"
         raise InputError("--from-fio", found, "required: --machine, with a scenario that describes it")
-    turning = model is not None or turns(jobs, measured)
-    name = device.name if device is not None and "." not in device.name else "disk"
-    overrides: dict[str, Any] = {}
-    if turning:
-        chosen = model or _nearest(jobs, device.size if device is not None else None)
-        spec = hard_disk(chosen)
-        if model is None and device is not None:
-            overrides["capacity"] = f"{device.size}B"
-        if device is not None and device.queue_depth is not None:
-            overrides["queue_depth"] = min(_MOST_QUEUED, device.queue_depth)
-        note = f"a {spec.rotation:.0f} rpm drive, {chosen}" + ("" if model else ", the nearest of the catalogue")
+    size = device.size if device is not None else None
+    if model is not None:
+        turning = isinstance(drive(model), DriveSpec)
+        chosen, how = model, ""
     else:
-        chosen = _STAND_IN
-        spec = hard_disk(chosen)
-        overrides = _always_ahead(jobs)
-        if device is not None:
-            overrides["capacity"] = f"{max(device.size, *(job.end for job in jobs))}B"
-        note = "a disk without moving parts, of which only reads in order are simulated"
-    capacity = int(overrides["capacity"][:-1]) if "capacity" in overrides else spec.capacity
+        turning = turns(jobs, measured)
+        chosen, how = (_nearest(jobs, size) if turning else nearest(jobs)), ", the nearest of the catalogue"
+    spec = drive(chosen)
+    instance: dict[str, Any] = {"model": chosen, "channel": "port"}
+    if isinstance(spec, DriveSpec):
+        overrides = _turning_as_measured(device, known=model is not None)
+        note = f"a {spec.rotation:.0f} rpm drive, {chosen}{how}"
+    else:
+        overrides = _flash_as_measured(spec, jobs, size, known=model is not None)
+        instance["state"] = _FILLED
+        note = f"a solid-state drive, {chosen}{how}"
+    if overrides:
+        instance["overrides"] = overrides
+    if device is not None and device.scheduler in get_args(SchedulerName):
+        instance["scheduler"] = device.scheduler
+    name = device.name if device is not None and "." not in device.name else "disk"
+    capacity = spec.with_values(**overrides).capacity
     furthest = max(jobs, key=lambda job: job.end)
     if furthest.end > capacity:
         found = f"{furthest.name} uses {furthest.end} bytes of {chosen}, which has {capacity}"
         raise InputError("--drive", found, "allowed: a drive that is large enough")
-    rate = overrides.get("interface_rate", rate_text(spec.interface_rate))
     machine = {
         "name": "measured machine",
         **_computer(measured),
         "links": {},
         "channels": {
-            "port": {"kind": _kind(spec), "rate": rate, "source": "assumed: as fast as the drive's interface"}
+            "port": {
+                "kind": _kind(spec),
+                "rate": rate_text(spec.interface_rate),
+                "source": "assumed: as fast as the drive's interface",
+            }
         },
-        "drives": {name: {"model": chosen, "channel": "port", **({"overrides": overrides} if overrides else {})}},
+        "drives": {name: instance},
     }
     return Base(machine, KERNEL, name, {}, {}, turning, note)
 
@@ -162,52 +166,27 @@ def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
     return min(large, key=distance)
 
 
-def simulable(job: FioJob, turning: bool) -> str | None:
-    """Why the model has no such load, or None; of a disk without moving parts there is only one kind."""
-    if (
-        job.unlike is None
-        and not turning
-        and not (job.sequential and job.read_share == 1 and job.depth * job.jobs == 1)
-    ):
-        return "a fit of a disk without moving parts; only one program's reads in order are fitted"
-    return job.unlike
+def _turning_as_measured(device: MeasuredDevice | None, known: bool) -> dict[str, Any]:
+    """What the machine says of a drive that turns; its size is the catalogue's if the drive is `known`."""
+    overrides: dict[str, Any] = {}
+    if device is not None and not known:
+        overrides["capacity"] = f"{device.size}B"
+    if device is not None and device.queue_depth is not None:
+        overrides["queue_depth"] = min(_MOST_QUEUED, device.queue_depth)
+    return overrides
 
 
-def _always_ahead(jobs: Sequence[FioJob]) -> dict[str, Any]:
-    """The stand-in: time of a command and rate of transfer as a straight line through the reads in order has them."""
-    points = sorted(
-        {
-            job.block_size: job.block_size / job.measured["rate"]
-            for job in jobs
-            if simulable(job, False) is None and "rate" in job.measured
-        }.items()
-    )
-    if not points:
-        found = "no reads in order of one program, and random I/O on a disk without moving parts"
-        allowed = "allowed: such reads, since nothing else is fitted of a disk without moving parts"
-        raise InputError("--from-fio", found, allowed)
-    (small, fast), (large, slow) = points[0], points[-1]
-    slope = (slow - fast) / (large - small) if large > small else 0.0
-    if slope <= 0:
-        slope = slow / large
-    overhead_s = max(fast - slope * small, 0.0) or _OVERHEAD_S
-    media = _AHEAD / slope
-    ahead = int(_AHEAD * _TURN_S * media)
-    return {
-        "interface_rate": rate_text(1.0 / slope),
-        "outer_media_rate": rate_text(media),
-        "inner_media_rate": rate_text(media),
-        "hit_overhead": time_text(overhead_s),
-        "look_ahead": f"{ahead}B",
-        "segments": 1,
-        "segment_size": f"{ahead}B",
-        "write_buffer": "0B",
-        "write_cache": False,
-        "cache": f"{ahead}B",
-    }
+def _flash_as_measured(spec: SolidStateSpec, jobs: Sequence[FioJob], size: int | None, known: bool) -> dict[str, Any]:
+    """The size of a solid-state drive: the catalogue's if it is `known`, and else at least what was used of it."""
+    used = max(job.end for job in jobs)
+    if known or (size is None and used <= spec.capacity):
+        return {}
+    return resized(spec, max(size or 0, used))
 
 
-def _kind(spec: DriveSpec) -> str:
+def _kind(spec: AnyDrive) -> str:
+    if isinstance(spec, SolidStateSpec):
+        return cable(spec)
     if spec.interface.startswith("PATA"):
         return "ata"
     return "scsi" if "SCSI" in spec.interface else "sata"

@@ -27,7 +27,7 @@ def run(*arguments: str) -> object:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of a disk that turns, simulated for a moment each."""
     monkeypatch.setattr(fio_study, "_IOS", 200)
-    monkeypatch.setitem(fio_study._FIRST_LOAD[True], "duration", "1s")
+    monkeypatch.setitem(fio_study._FIRST_SECONDS, True, "1s")
     path = tmp_path / "fio"
     path.mkdir()
     (path / "machine.yaml").write_text(MACHINE, encoding="utf-8")
