@@ -21,11 +21,12 @@ from ..scenarios.programs import ProgramsSpec
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.workloads import LoadSpec
 from .fio_study_jobs import FEWEST_FOR_TAIL, FioJob, read_jobs
-from .fio_study_machine import Base, one_drive, rate_text, time_text
+from .fio_study_machine import Base, one_drive
 from .measured_machine import load_machine
 from .study import StudySpec
 from .study_parameters import value_at
 from .study_runs import used_devices
+from .value_text import rate_text, time_text
 
 _IOS = 3000
 """A job is simulated for about as many I/Os."""
@@ -37,10 +38,11 @@ _SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
 _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
 _FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
 _FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
+_CHANNELS = ("channel_rate",)
 _PRICES = ("read_call", "bio", "command", "switch")
 _UNITS = {"rate": "MB/s", "iops": "1/s"}
 _SI = {"MB/s": 1e6, "1/s": 1.0, "us": 1e-6}
-_RATES = ("rate", "interface_rate", *_MEDIA)
+_RATES = ("rate", "interface_rate", *_CHANNELS, *_MEDIA)
 """Fields of parameters that are bytes a second; the others are durations."""
 _FIRST_LOAD: dict[str, Any] = {"pattern": "random", "block_size": "16KiB", "depth": 4}
 _FIRST_SECONDS = {True: "30s", False: "1s"}
@@ -262,12 +264,13 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         ("media rate", [] if zoned else of_drives(spinning, _MEDIA), 0.25, "density: the nearest drive is another one"),
         ("seeks", of_drives(spinning, _SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
         ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
+        ("flash channels", of_drives(flash, _CHANNELS), 0.5, "flash of another generation"),
         ("flash program", of_drives(flash, _FLASH_PROGRAM) if writes else [], 0.4, "flash of another generation"),
         (
             "command overhead",
             of_drives(spinning, _OVERHEADS) + of_drives(flash, _FLASH_OVERHEADS),
-            0.6,
-            "firmware: not in data sheets",
+            1.0 if flash else 0.6,
+            "firmware: not in data sheets" + ("; the host of a virtual disk is in it" if flash else ""),
         ),
         (
             "command rate",

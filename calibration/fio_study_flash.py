@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..model.drives import drive, solid_state_names
 from ..model.solid_state.spec import SolidStateSpec
 from .fio_study_jobs import FioJob
+from .value_text import time_text
 
 _LARGE = 128 << 10
 """Reads in order of so many bytes run at the rate of the cable or of all channels."""
 _DEEP = 16
 """Random reads with as many outstanding come near to what the controller takes."""
+_CABLE = 1.1
+"""Caches make reads faster than a cable by so much, at most."""
 _SPARE = 8
 """Superblocks that a drive has beyond its capacity, at least, so that garbage collection has something to choose."""
 _FEWEST_PAGES = 16
@@ -30,32 +34,65 @@ def solid_state(name: str) -> SolidStateSpec:
     return spec
 
 
-def nearest(jobs: Sequence[FioJob]) -> str:
-    """The catalogue's drive nearest in what was measured: rate in order, most random reads, and one at a time."""
-    plain = [job for job in jobs if job.unlike is None]
-    rates = [job.measured["rate"] for job in plain if job.sequential and job.block_size >= _LARGE and _has(job, "rate")]
-    random = [job for job in plain if not job.sequential and job.read_share == 1]
-    many = [job.measured["iops"] for job in random if job.depth * job.jobs >= _DEEP and _has(job, "iops")]
-    alone = [
-        job.measured["read_mean_seconds"]
-        for job in random
-        if job.depth * job.jobs == 1 and _has(job, "read_mean_seconds")
-    ]
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the jobs tell of a drive at once; None where none of them does.
 
-    def distance(name: str) -> tuple[float, str]:
+    Attributes
+    ----------
+    rate
+        Most bytes a second, in order.
+    iops
+        Most reads at random a second, with many outstanding.
+    latency_s
+        Of reads at random, one at a time (s).
+    """
+
+    rate: float | None
+    iops: float | None
+    latency_s: float | None
+
+
+def seen(jobs: Sequence[FioJob]) -> Seen:
+    """What jobs that the model has a load for tell of the drive."""
+    plain = [job for job in jobs if job.unlike is None]
+    random = [job for job in plain if not job.sequential and job.read_share == 1]
+
+    def found(these: Sequence[FioJob], figure: str) -> list[float]:
+        return [value for job in these if (value := job.measured.get(figure, 0.0)) > 0]
+
+    rates = found([job for job in plain if job.sequential and job.block_size >= _LARGE], "rate")
+    most = found([job for job in random if job.depth * job.jobs >= _DEEP], "iops")
+    alone = found([job for job in random if job.depth * job.jobs == 1], "read_mean_seconds")
+    return Seen(max(rates, default=None), max(most, default=None), min(alone, default=None))
+
+
+def nearest(drive: Seen) -> str:
+    """The catalogue's drive nearest in what was seen, of those whose cable is fast enough for it."""
+
+    def distance(name: str) -> tuple[bool, float, str]:
         spec = solid_state(name)
-        apart = [
-            *(math.log(spec.interface_rate / max(each)) for each in (rates,) if each),
-            *(math.log(spec.command_rate / max(each)) for each in (many,) if each),
-            *(math.log((spec.read_time + spec.read_overhead) / min(each)) for each in (alone,) if each),
+        pairs = [
+            (spec.interface_rate, drive.rate),
+            (spec.command_rate, drive.iops),
+            (spec.read_time + spec.read_overhead, drive.latency_s),
         ]
-        return sum(each * each for each in apart), name
+        too_slow = drive.rate is not None and drive.rate > _CABLE * spec.interface_rate
+        return too_slow, sum(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None), name
 
     return min(solid_state_names(), key=distance)
 
 
-def _has(job: FioJob, figure: str) -> bool:
-    return job.measured.get(figure, 0.0) > 0
+def begun_with(spec: SolidStateSpec, drive: Seen) -> dict[str, Any]:
+    """Overrides to begin a fit with: a read takes as long, and as many are done a second, as was seen."""
+    values: dict[str, Any] = {}
+    if drive.latency_s is not None:
+        share = drive.latency_s / (spec.read_time + spec.read_overhead)
+        for field in ("read_time", "read_overhead", "write_overhead"):
+            values[field] = time_text(share * getattr(spec, field))
+    if drive.iops is not None:
+        values["command_rate"] = float(f"{drive.iops:.6g}")
+    return values
 
 
 def resized(spec: SolidStateSpec, capacity: int) -> dict[str, Any]:

@@ -18,9 +18,10 @@ from ..model.drives import AnyDrive, DriveSpec, drive, hard_disk, hard_disk_name
 from ..model.errors import InputError
 from ..model.kernels import SchedulerName
 from ..model.solid_state.spec import SolidStateSpec
-from .fio_study_flash import cable, nearest, resized
+from .fio_study_flash import begun_with, cable, nearest, resized, seen
 from .fio_study_jobs import FioJob
 from .measured_machine import MeasuredDevice, MeasuredMachine
+from .value_text import rate_text, time_text
 
 KERNEL = "linux-6.1"
 """The catalogue's kernel for every machine of today."""
@@ -110,14 +111,14 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
         chosen, how = model, ""
     else:
         turning = turns(jobs, measured)
-        chosen, how = (_nearest(jobs, size) if turning else nearest(jobs)), ", the nearest of the catalogue"
+        chosen, how = (_nearest(jobs, size) if turning else nearest(seen(jobs))), ", the nearest of the catalogue"
     spec = drive(chosen)
     instance: dict[str, Any] = {"model": chosen, "channel": "port"}
     if isinstance(spec, DriveSpec):
         overrides = _turning_as_measured(device, known=model is not None)
         note = f"a {spec.rotation:.0f} rpm drive, {chosen}{how}"
     else:
-        overrides = _flash_as_measured(spec, jobs, size, known=model is not None)
+        overrides = {} if model is not None else _flash_as_measured(spec, jobs, size)
         instance["state"] = _FILLED
         note = f"a solid-state drive, {chosen}{how}"
     if overrides:
@@ -176,12 +177,11 @@ def _turning_as_measured(device: MeasuredDevice | None, known: bool) -> dict[str
     return overrides
 
 
-def _flash_as_measured(spec: SolidStateSpec, jobs: Sequence[FioJob], size: int | None, known: bool) -> dict[str, Any]:
-    """The size of a solid-state drive: the catalogue's if it is `known`, and else at least what was used of it."""
+def _flash_as_measured(spec: SolidStateSpec, jobs: Sequence[FioJob], size: int | None) -> dict[str, Any]:
+    """A solid-state drive of which the catalogue only has a relative."""
     used = max(job.end for job in jobs)
-    if known or (size is None and used <= spec.capacity):
-        return {}
-    return resized(spec, max(size or 0, used))
+    large = {} if size is None and used <= spec.capacity else resized(spec, max(size or 0, used))
+    return {**large, **begun_with(spec, seen(jobs))}
 
 
 def _kind(spec: AnyDrive) -> str:
@@ -206,13 +206,3 @@ def _computer(measured: MeasuredMachine | None) -> dict[str, Any]:
         "prices": prices,
     }
     return {"memory": f"{measured.memory if measured is not None else _MEMORY}B", "cpu": cpu}
-
-
-def rate_text(rate: float) -> str:
-    """A rate as a file has it."""
-    return f"{rate / 1e6:.6g}MB/s"
-
-
-def time_text(seconds: float) -> str:
-    """A duration as a file has it."""
-    return f"{seconds * 1e6:.6g}us"

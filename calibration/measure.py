@@ -68,6 +68,7 @@ def suite(writes: bool) -> tuple[Job, ...]:
     """The jobs in their order; those that write come last."""
     jobs = [Job("read-1m", "read", 1 << 20), Job("read-4k", "read", 4096), Job("read-4k-qd8", "read", 4096, 8)]
     jobs += [Job(f"randread-4k-qd{depth}", "randread", 4096, depth) for depth in DEPTHS]
+    jobs.append(Job("randread-128k-qd4", "randread", 128 << 10, 4))
     if writes:
         jobs.append(Job("write-1m", "write", 1 << 20))
         jobs += [Job(f"randwrite-4k-qd{depth}", "randwrite", 4096, depth) for depth in WRITE_DEPTHS]

@@ -23,7 +23,11 @@ from raidsim.model.errors import InputError
 from raidsim.tests.calibration.fio_reports import direction, job, report
 
 SMALL = ["--size", "16MiB", "--seconds", "1"]
-READS = ["read-1m", "read-4k", "read-4k-qd8", *(f"randread-4k-qd{depth}" for depth in (1, 2, 4, 8, 16, 32))]
+READS = [
+    *("read-1m", "read-4k", "read-4k-qd8"),
+    *(f"randread-4k-qd{depth}" for depth in (1, 2, 4, 8, 16, 32)),
+    "randread-128k-qd4",
+]
 WRITES = ["write-1m", "randwrite-4k-qd1", "randwrite-4k-qd16"]
 FIO = """\
 #!/bin/sh
@@ -95,7 +99,7 @@ def test_the_suite_on_a_new_file(fio: Path, tmp_path: Path, capsys: pytest.Captu
     asked = calls(fio)
     assert [each["name"] for each in asked] == READS == list(printed["jobs"])
     assert all("readonly" in each and each["ioengine"] == "libaio" and each["filename"] == "new" for each in asked)
-    assert [each["iodepth"] for each in asked[3:]] == ["1", "2", "4", "8", "16", "32"]
+    assert [each["iodepth"] for each in asked[3:]] == ["1", "2", "4", "8", "16", "32", "4"]
     assert printed["jobs"]["read-1m"] == {"rate": 4096e3, "iops": 1000, "mean_seconds": 0.001, "p99_seconds": 0.002}
     folder = tmp_path / "fio-new"
     assert sorted(path.name for path in folder.iterdir()) == sorted(
@@ -139,7 +143,7 @@ def test_interrupt_keeps_what_is_done(fio: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert f"1 of 9 jobs are kept in {tmp_path / 'out'}" in err
+    assert f"1 of 10 jobs are kept in {tmp_path / 'out'}" in err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.yaml", "read-1m.json"]
     with pytest.raises(ProcessLookupError):
         os.kill(int((fio / "pid").read_text()), 0)
@@ -180,7 +184,7 @@ def test_psync_makes_threads_of_depths(fio: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("ENGINES", "psync")
     target(tmp_path)
     assert run("data", "--seconds", "1") == 0
-    last = calls(fio)[-1]
+    last = calls(fio)[-2]
     assert (last["ioengine"], last["numjobs"], last["iodepth"]) == ("psync", "32", "1")
 
 
