@@ -1,0 +1,105 @@
+"""Runs scenarios and a replay, and prints all their numbers: the same from source and compiled.
+
+``python -m raidsim.tests.compiled.same_runs [FOLDER]``: with the modules compiled in a folder, or from source.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import random
+import sys
+import tempfile
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
+
+LIBRARY = ("database-server", "catalan-2005")
+RANDOM = 10
+RECORDS = 800
+
+
+def main(arguments: list[str]) -> None:
+    """Print one JSON object."""
+    if arguments:
+        sys.meta_path.insert(0, CompiledFinder(Path(arguments[0]), ROOT))
+    else:
+        stay_pure()
+    results: dict[str, Any] = {name: _library(name) for name in LIBRARY}
+    results["random"] = _random()
+    results["replay"] = _replay()
+    compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
+    print(json.dumps({"compiled": compiled, "results": results}))
+
+
+def _is_compiled(name: str, module: Any) -> bool:
+    return name.startswith("raidsim.") and isinstance(module.__loader__, ExtensionFileLoader)
+
+
+def _simulated(spec: Any) -> str:
+    from raidsim.scenarios.run import simulate
+    from raidsim.scenarios.sample import Sample
+
+    # repr shows every bit of a float, and whether a number is one.
+    return repr(dataclasses.asdict(simulate(spec, Sample(read_bytes=1 << 20, write_bytes=1 << 20, cycles=1))))
+
+
+def _library(name: str) -> str:
+    from raidsim.scenarios.documents.document import read_document
+
+    return _simulated(read_document(name).spec())
+
+
+def _random() -> list[str]:
+    from raidsim.model.errors import InputError
+    from raidsim.model.spec_errors import validate
+    from raidsim.scenarios.scenario import ScenarioSpec
+    from raidsim.tests.scenarios.random_documents import Document, documents
+
+    found: list[str] = []
+
+    @seed(1)
+    @settings(
+        max_examples=RANDOM,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(documents())
+    def run(document: Document) -> None:
+        try:
+            found.append(_simulated(validate(ScenarioSpec, document)))
+        except InputError as error:
+            found.append(str(error))
+
+    run()
+    return found
+
+
+def _replay() -> str:
+    """What `raidsim replay` prints for a trace of small reads and writes, as MSR's traces are written."""
+    from raidsim.cli.main import main as command
+
+    chance = random.Random(1)
+    ticks, lines = 128166372000000000, []
+    for _ in range(RECORDS):
+        ticks += chance.randrange(1, 60_000)
+        op = "Read" if chance.random() < 0.6 else "Write"
+        lines.append(f"{ticks},src,0,{op},{chance.randrange(1 << 24) << 9},{chance.choice((512, 4096, 8192, 65536))},0")
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as printed:
+        trace = Path(folder, "trace.csv")
+        trace.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with contextlib.chdir(folder), contextlib.suppress(SystemExit):
+            command(["replay", trace.name, "--machine", "database-server", "--set", "layout=raid5", "--json"])
+    return printed.getvalue()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,158 @@
+"""Compiled modules give the numbers of the source, and are used only while they are of that source."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.cli import main as cli
+from raidsim.compiled.build import build, lacking
+from raidsim.compiled.loader import PURE, RECORD, ROOT, CompiledFinder, digest
+from raidsim.compiled.modules import MODULES
+from raidsim.model.errors import ModelError
+from raidsim.scenarios.documents.document import read_document
+from raidsim.scenarios.timeline import timeline_recorder
+from raidsim.scenarios.timeline.timeline import record
+
+FEW = tuple(
+    module
+    for module in MODULES
+    if module.startswith(("model.disk", "model.schedulers."))
+    or module.split(".")[1]
+    in {"controller_queue", "cpu", "extents", "firmware", "geometry", "host", "latency_histogram", "links"}
+    | {"member_metadata", "request", "seek", "shortest_positioning"}
+)
+"""A drive, its links and its queue's order: a third of a whole build's time."""
+
+
+def numbers(*arguments: str) -> Any:
+    """What a process of its own computes."""
+    command = [sys.executable, "-m", "raidsim.tests.compiled.same_runs", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != PURE}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(lacking() != "", reason=f"nothing can be compiled: {lacking()}")
+def test_compiled_modules_give_the_same_bits(tmp_path: Path) -> None:
+    """Protects the one physics: scenarios, random ones and a replay give the same bits compiled as from source."""
+    build(tmp_path / "built", FEW, optimisation="0")
+    compiled, source = numbers(str(tmp_path / "built")), numbers()
+    assert source["compiled"] == []
+    assert {f"raidsim.{module}" for module in FEW if module != "model.schedulers.disksort"} <= set(compiled["compiled"])
+    assert compiled["results"] == source["results"]
+
+
+def build_of(folder: Path, package: Path, **changes: str) -> CompiledFinder:
+    """A finder of a build of the package's source that has one module."""
+    folder.mkdir(exist_ok=True)
+    kept = {"digest": digest(package), "files": {"raidsim.model.links": "links.so"}} | changes
+    (folder / RECORD).write_text(json.dumps(kept), encoding="utf-8")
+    (folder / "links.so").touch()
+    return CompiledFinder(folder, package)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with one source file."""
+    monkeypatch.delenv(PURE, raising=False)
+    (tmp_path / "package" / "model").mkdir(parents=True)
+    (tmp_path / "package" / "model" / "links.py").write_text("A = 1\n", encoding="utf-8")
+    return tmp_path / "package"
+
+
+def test_a_build_of_this_source_is_used(tmp_path: Path, package: Path) -> None:
+    """Protects the point of compiling: what is compiled is found, and what is not is left to others."""
+    finder = build_of(tmp_path / "built", package)
+    spec = finder.find_spec("raidsim.model.links")
+    assert spec is not None
+    assert spec.origin == str(tmp_path / "built" / "links.so")
+    assert finder.used
+    assert finder.find_spec("raidsim.model.disk") is None
+
+
+def test_an_edited_file_puts_the_build_out_of_use(tmp_path: Path, package: Path) -> None:
+    """Protects from running stale code: one byte in any file of the model, a new file, or a lost one, is enough."""
+    finder = build_of(tmp_path / "built", package)
+    (package / "model" / "links.py").write_text("A = 2\n", encoding="utf-8")
+    assert finder.find_spec("raidsim.model.links") is None
+    assert not finder.used
+    (package / "model" / "links.py").write_text("A = 1\n", encoding="utf-8")
+    assert CompiledFinder(tmp_path / "built", package).fresh
+    (package / "model" / "other.py").touch()
+    assert not CompiledFinder(tmp_path / "built", package).fresh
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", "{}", '{"digest": "x"}', '{"digest": "x", "files": 1}'])
+def test_a_broken_build_is_no_build(tmp_path: Path, package: Path, broken: str) -> None:
+    """Protects imports from a build that was cut short."""
+    build_of(tmp_path / "built", package)
+    (tmp_path / "built" / RECORD).write_text(broken, encoding="utf-8")
+    assert CompiledFinder(tmp_path / "built", package).find_spec("raidsim.model.links") is None
+
+
+def test_the_environment_keeps_to_the_source(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the way out: with RAIDSIM_PURE nothing compiled is imported, with 0 it is."""
+    finder = build_of(tmp_path / "built", package)
+    monkeypatch.setenv(PURE, "1")
+    assert finder.find_spec("raidsim.model.links") is None
+    monkeypatch.setenv(PURE, "0")
+    assert finder.find_spec("raidsim.model.links") is not None
+
+
+def test_families_of_classes_are_compiled_as_a_whole() -> None:
+    """Protects the build: a class from source cannot inherit from a compiled one, nor the other way round."""
+    homes: dict[tuple[str, str], str] = {}
+    classes: list[tuple[str, ast.ClassDef, dict[str, str]]] = []
+    for path in sorted((ROOT / "model").rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        origins = {
+            alias.asname or alias.name: (node.module or "").split(".")[-1]
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.level
+            for alias in node.names
+        }
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef):
+                homes[module.split(".")[-1], node.name] = module
+                classes.append((module, node, origins))
+    apart = []
+    for module, node, origins in classes:
+        for base in node.bases:
+            if not isinstance(base, ast.Name):
+                continue
+            found = homes.get((origins.get(base.id, module.split(".")[-1]), base.id))
+            if found is not None and (found in MODULES) != (module in MODULES):
+                apart.append(f"{module}.{node.name} inherits {found}.{base.id}")
+    assert apart == []
+    assert all((ROOT / f"{module.replace('.', '/')}.py").is_file() for module in MODULES)
+
+
+def test_a_timeline_keeps_to_the_source(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Protects timelines, which give parts other methods; a run without one leaves the environment alone."""
+    monkeypatch.setenv(PURE, "0")
+    missing = str(tmp_path / "missing.yaml")
+    for more, pure in (((), "0"), (("--timeline", "out.json"), "1")):
+        with pytest.raises(SystemExit):
+            cli.main(["run", missing, *more])
+        assert os.environ[PURE] == pure
+    assert "missing.yaml" in capsys.readouterr().err
+
+
+def test_a_recorder_refuses_compiled_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects who records from Python: one clear message instead of a type that cannot be inherited from."""
+    monkeypatch.setattr(timeline_recorder, "in_use", lambda: True)
+    with pytest.raises(ModelError, match=r"set RAIDSIM_PURE=1"):
+        record(read_document("home-nas").spec())
