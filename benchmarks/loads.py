@@ -12,6 +12,7 @@ from raidsim.model.cpu import Cpu
 from raidsim.model.disk import HardDisk
 from raidsim.model.drives import drive, hard_disk
 from raidsim.model.engine import Engine
+from raidsim.model.fixed_service import FixedServiceDevice
 from raidsim.model.host import Host
 from raidsim.model.layouts.parity import ParityLayout
 from raidsim.model.layouts.striped import StripedLayout
@@ -57,7 +58,7 @@ class Load:
         self,
         engine: Engine,
         device: Device,
-        disks: Sequence[HardDisk | SolidState],
+        disks: Sequence[HardDisk | SolidState | FixedServiceDevice],
         draws: Iterator[tuple[int, int]],
         size: int,
         sync: bool = True,
@@ -125,6 +126,13 @@ def disk_load(name: str) -> Load:
     engine = Engine()
     disk = HardDisk(engine, hard_disk(name), "sda")
     return Load(engine, disk, [disk], random_draws(engine, disk.capacity, 4096, 0.0), 4096)
+
+
+def sequential_disk_load() -> Load:
+    """One drive, one stream of 64 KiB reads."""
+    engine = Engine()
+    disk = HardDisk(engine, hard_disk(DRIVE), "sda")
+    return Load(engine, disk, [disk], sequential_draws(READ, disk.capacity, 64 << 10), 64 << 10, outstanding=1)
 
 
 def _disks(engine: Engine, count: int, write_cache: bool = True) -> list[HardDisk]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import platform
+from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks.__main__ import as_json, as_table
+from raidsim.benchmarks import disksim, history, parts, scaling
+from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
+from raidsim.benchmarks.components import COMPONENTS
 from raidsim.benchmarks.loads import LOADS, OUTSTANDING
-from raidsim.benchmarks.measure import EVENTS_AIM, Memory, Speed, bare_timeouts_per_s, measure_memory, measure_speed
+from raidsim.benchmarks.long_run import LongRun, long_run
+from raidsim.benchmarks.measure import EVENTS_AIM, Memory, Speed, bare_timeouts_per_s, measure, measure_memory, spread
+from raidsim.benchmarks.scaling import Point, Series, as_text, disks, draw, queued
 
 REQUESTS = 3000
 
@@ -52,26 +58,119 @@ def test_loads_repeat() -> None:
 
 
 def test_everything_is_measured_and_shown() -> None:
-    """Protects the table and the JSON: every load has its line, whatever the machine makes of it."""
-    bare, speeds = measure_speed(rounds=1, requests=200, timeouts=1000)
+    """Protects the table and the JSON: every load and component has its line, whatever the machine makes of it."""
+    chores = all_chores()
+    speeds = measure(chores, rounds=1, seconds=0.001, timeouts=1000)
     memory = measure_memory(2000)
-    assert bare > 0
     assert bare_timeouts_per_s(1000) > 0
-    assert [speed.name for speed in speeds] == list(LOADS)
-    assert all(speed.member_ios_per_s > 0 and speed.ratio > 0 for speed in speeds)
+    assert [speed.name for speed in speeds] == [*LOADS, *COMPONENTS]
+    assert all(speed.per_s > 0 and speed.ratio > 0 for speed in speeds)
     assert memory.member_ios >= 2000
-    table = as_table(bare, speeds, memory)
-    assert all(name in table for name in LOADS)
-    found = json.loads(as_json(bare, speeds, memory))
-    assert [entry["name"] for entry in found["speeds"]] == list(LOADS)
+    table = as_table(1.0, speeds, memory)
+    assert all(name in table for name in chores)
+    found = json.loads(as_json(1.0, speeds, memory, []))
+    assert [entry["name"] for entry in found["speeds"]] == list(chores)
     assert found["memory"]["growth_mib"] == memory.growth_mib
 
 
 def test_aims() -> None:
     """Protects the judgement: an aim is met at the limit, missed beyond it, and comparing commands has none."""
-    assert Speed("x", 1.0, 0.12, 1.1).aim_met
-    assert not Speed("x", 1.0, 0.119, 1.0).aim_met
-    assert not Speed("x", 1.0, 0.2, 1.11).aim_met
-    assert Speed("disk with NCQ, random 4 KiB reads", 1.0, 0.01, 1.0).aim_met is None
+    assert Speed("x", 1.0, 0.12, 0.0, 1.1).aim_met
+    assert not Speed("x", 1.0, 0.119, 0.0, 1.0).aim_met
+    assert not Speed("x", 1.0, 0.2, 0.0, 1.11).aim_met
+    assert Speed("disk with NCQ, random 4 KiB reads", 1.0, 0.01, 0.0, 1.0).aim_met is None
+    assert Speed("a component", 1.0, 0.01, 0.0).aim_met is None
     assert Memory("x", 1, 1.0).aim_met
     assert not Memory("x", 1, 1.1).aim_met
+
+
+def _earlier(ratio: float, error: float = 0.0) -> dict[str, object]:
+    return {"ratios": {"x": [ratio, error]}, "kind": history.kind()}
+
+
+def test_a_loss_of_more_than_a_tenth_is_a_regression() -> None:
+    """Protects `make bench`: 12 % slower by rounds that agree fails, and says which, by how much and how sure."""
+    speeds = [Speed("x", 1.0, 0.088, 0.005)]
+    found = history.regressions(speeds, _earlier(0.1), lambda names: speeds)
+    assert [change.name for change in found] == ["x"]
+    assert found[0].change == pytest.approx(-0.12)
+    assert found[0].sureness > 0.99
+    assert "x: -12.0%" in history.as_text(found)
+
+
+@pytest.mark.parametrize(
+    ("now", "error", "again"),
+    [(0.092, 0.001, 0.092), (0.085, 0.2, 0.085), (0.085, 0.001, 0.1), (0.2, 0.001, 0.2)],
+    ids=["less than a tenth", "rounds that scatter", "only once", "faster"],
+)
+def test_noise_is_no_regression(now: float, error: float, again: float) -> None:
+    """Counter-test: what is small, uncertain or gone at the second look does not fail."""
+    speeds = [Speed("x", 1.0, now, error)]
+    assert not history.regressions(speeds, _earlier(0.1), lambda names: [Speed("x", 1.0, again, 0.001)])
+
+
+def test_history_keeps_kinds_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects comparisons: the last entry of the same kind counts, no other machine's, and no line cut off."""
+    path = tmp_path / "history.jsonl"
+    assert history.last_entry(path) is None
+    history.record([Speed("x", 1.0, 0.1, 0.01)], path)
+    history.record([Speed("x", 1.0, 0.2, 0.01)], path)
+    other = history.entry([Speed("x", 1.0, 0.9, 0.01)])
+    other["kind"] = {**other["kind"], "processor": "another"}
+    with path.open("a") as file:
+        file.write(json.dumps(other) + "\n" + '{"ratios": {"x"')
+    found = history.last_entry(path)
+    assert found is not None
+    assert found["ratios"] == {"x": [0.2, 0.01]}
+    assert "passed over a line" in capsys.readouterr().err
+    assert (platform.node() or "no name") not in path.read_text()
+
+
+def test_spread_ignores_an_outlier() -> None:
+    """Protects the judgement of noise: one round that something else disturbed changes next to nothing."""
+    calm = [0.1, 0.101, 0.099, 0.1, 0.1005, 0.0995, 0.1]
+    assert spread(calm) < 0.01
+    assert spread([*calm, 0.02]) < 0.01
+    assert spread([0.1, 0.2, 0.05, 0.15, 0.08]) > 0.1
+
+
+def test_disksim_is_compared_where_it_is_known() -> None:
+    """Protects the table beside DiskSim: a range where its time is known, a bound where only that, else nothing."""
+    shown = disksim.as_text(
+        [disksim.Comparison(name, 100_000.0, known) for name, (_, known) in disksim.WORKLOADS.items()]
+    ).splitlines()
+    for line, words in zip(
+        shown[1:], ("83,333-142,857 0.70-1.20", "below 142,857 over 0.70", *["not known -"] * 2), strict=False
+    ):
+        assert " ".join(line.split()).endswith(words)
+
+
+def test_time_of_all_parts_is_the_whole() -> None:
+    """Protects the table of what an I/O costs: next to nothing lands in no part."""
+    for one in parts.parts(share=0.01):
+        whole = sum(one.us.values())
+        assert whole > 0
+        assert one.us["other"] < 0.15 * whole
+        assert 1 < one.events < 5
+
+
+def test_scaling_is_shown_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the tables and the picture of `--scaling`."""
+    monkeypatch.setattr(scaling, "_REQUESTS", 200)
+    found = [
+        Series("disks", [Point(count, *disks(count)) for count in (1, 100)]),
+        Series("queue", [Point(5, *queued(5))]),
+    ]
+    assert "disks" in as_text(found)
+    draw(found, tmp_path / "scaling.svg")
+    assert "<svg" in (tmp_path / "scaling.svg").read_text()
+
+
+def test_a_long_run_is_watched() -> None:
+    """Protects `--long-run`: I/Os are counted, memory is looked at, and growth or slowing misses the aim."""
+    run = long_run(3000)
+    assert run.ios > 2000
+    assert run.highest_mib >= run.last_mib > 10
+    assert LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 104.9, 10.0, 9.1).aim_met
+    assert not LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 105.1, 10.0, 9.1).aim_met
+    assert not LongRun(1, 1, 1.0, 1.0, 100.0, 100.0, 100.0, 10.0, 8.9).aim_met

@@ -1,0 +1,118 @@
+"""Workers that die: their work is done by others, or one message says what to do."""
+
+from __future__ import annotations
+
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from raidsim.calibration import evaluate
+from raidsim.calibration.evaluate import Evaluator
+from raidsim.cli import main as cli
+from raidsim.model.errors import WorkersDied
+from raidsim.scenarios import task_pool
+from raidsim.scenarios.advice import advice_runs
+from raidsim.scenarios.advice.advice_runs import Simulations
+from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.task_pool import RESTARTS, TaskPool
+from raidsim.tests.faults.dying import die_always, die_once, square
+
+
+def test_work_of_a_worker_that_is_killed_is_done_by_another(tmp_path: Path) -> None:
+    """Protects comparisons of hours against one process that the system ends: same results, in order."""
+    with TaskPool(2) as pool:
+        assert pool.run(die_once, [(tmp_path / "mark", number) for number in range(6)]) == [n * n for n in range(6)]
+        assert pool.done == 6
+        assert pool.run(square, [1, 2]) == [1, 4]
+
+
+@pytest.mark.slow
+def test_work_that_kills_every_worker_ends_in_one_message() -> None:
+    """Counter-test: what always dies is not tried for ever."""
+    with TaskPool(2) as pool, pytest.raises(WorkersDied, match="--workers 1"):
+        pool.run(die_always, list(range(6)))
+
+
+class _Breaking(ThreadPoolExecutor):
+    """A pool of which the next ones break at a given piece of work."""
+
+    left = 0
+    at = 2
+
+    def __init__(self, *_: object) -> None:
+        super().__init__(1)
+        self._begun = 0
+        self._broken = False
+
+    def submit(self, function, /, *arguments, **named) -> Future:  # type: ignore[no-untyped-def, type-arg]
+        self._begun += 1
+        if self._begun == self.at and _Breaking.left:
+            _Breaking.left -= 1
+            self._broken = True
+        future: Future = Future()  # type: ignore[type-arg]
+        if self._broken:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(function(*arguments, **named))
+        return future
+
+
+def _break(monkeypatch: pytest.MonkeyPatch, module: ModuleType, times: int, at: int) -> None:
+    monkeypatch.setattr(module, "ProcessPoolExecutor", _Breaking)
+    monkeypatch.setattr(_Breaking, "left", times)
+    monkeypatch.setattr(_Breaking, "at", at)
+
+
+def _specs() -> list[object]:
+    text = "machine: {drives: {model: WD2500JB, count: 1}}\nworkload: {kind: load, depth: %d, duration: 200ms}"
+    return [document_from(text % depth).spec() for depth in (1, 2, 3)]
+
+
+def test_a_fit_goes_on_when_a_worker_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects `calibrate` and `predict`: what was simulated stays, the rest is simulated by new workers."""
+    with Evaluator(1) as alone:
+        wanted = alone.run(_specs(), Sample())  # type: ignore[arg-type]
+    _break(monkeypatch, evaluate, 1, 2)
+    with Evaluator(2) as evaluator:
+        assert evaluator.run(_specs(), Sample()) == wanted  # type: ignore[arg-type]
+        assert evaluator.simulated == 3
+
+
+def test_a_fit_whose_workers_always_die_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counter-test: after so many pools in a row without a result there is one message."""
+    _break(monkeypatch, evaluate, 100, 1)
+    with Evaluator(2) as evaluator, pytest.raises(WorkersDied):
+        evaluator.run(_specs(), Sample())  # type: ignore[arg-type]
+    assert 100 - _Breaking.left >= RESTARTS
+
+
+def _search(first: int):  # type: ignore[no-untyped-def]
+    """Asks for three pieces of work, each after the answer to the one before."""
+    value = first
+    for _ in range(3):
+        value = yield value
+    return value
+
+
+def test_a_search_goes_on_when_a_worker_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects `advise`: each search goes on where it was, with the same answers, and one that always breaks ends."""
+    monkeypatch.setattr(advice_runs, "_work", lambda task: 2 * task + 1)
+    _break(monkeypatch, advice_runs, 1, 3)
+    with Simulations(None, 2) as simulations:  # type: ignore[arg-type]
+        assert simulations.run([_search(1), _search(10)]) == [15, 87]
+    assert not _Breaking.left
+    _break(monkeypatch, advice_runs, 100, 1)
+    with Simulations(None, 2) as simulations, pytest.raises(WorkersDied):  # type: ignore[arg-type]
+        simulations.run([_search(1), _search(10)])
+
+
+def test_workers_that_die_are_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Protects scripts: it is a failure (1), not bad input (2), on one line that says what to do."""
+    _break(monkeypatch, task_pool, 100, 1)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["compare", "backup-target", "--vary", "jobs=1,2", "--workers", "2", "--no-rebuild"])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: worker processes end before their work is done")
