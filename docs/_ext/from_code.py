@@ -1,0 +1,301 @@
+"""Reference pages that cannot fall behind: their tables are made from the code when the manual is built.
+
+Directives:
+
+`fields`
+    Lists the fields of a description (`package.module:Class`): what may be written, what they are unless given, and
+    what their docstrings say; or, with the option `like`, those of other classes.
+`commands`
+    Lists every command of raidsim with its arguments and options.
+`printed`
+    Runs a command that prints JSON, and lists what is in it.
+`result-tables`, `trace-formats`
+    List the tables of a store of results, and the formats of traces.
+`modules`
+    Lists all modules of the package by the first sentence of what they say.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import math
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from docutils import nodes
+from docutils.parsers.rst import directives
+from pydantic import BaseModel
+from sphinx.util.docutils import SphinxDirective
+
+import raidsim
+from raidsim.cli.main import COMMANDS, _imported, main
+from raidsim.scenarios.documents.document_schema import field_words
+from raidsim.scenarios.documents.written import written_value
+from raidsim.scenarios.sweeps.result_file import IN_MEMORY, ResultFile
+from raidsim.scenarios.traces.formats.table import FORMATS
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+ROOT = Path(raidsim.__file__).parent
+PACKAGES = ("model", "scenarios", "calibration", "validation", "cli", "web")
+_SAID = {
+    "kind": "Which of the descriptions it is.",
+    "program": "Which program it is.",
+    "source": "Where the numbers are from.",
+    "name": "Shown with the results.",
+    "model": "The maker's name of it.",
+}
+"""Fields that mean the same everywhere."""
+_LONGEST = 12
+"""Alternatives that are listed one by one."""
+
+
+def cell(text: object) -> str:
+    """Text for a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell(entry) for entry in line)} |" for line in lines) + "\n"
+
+
+def words(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    """What a JSON Schema allows, in words."""
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[-1]
+        found = root.get("$defs", {}).get(name, {})
+        return words(found, root) if "enum" in found else name
+    if "const" in schema:
+        return f"`{json.dumps(schema['const']) if not isinstance(schema['const'], str) else schema['const']}`"
+    if "enum" in schema:
+        values = [f"`{value}`" for value in schema["enum"]]
+        return ", ".join(values) if len(values) <= _LONGEST else f"{', '.join(values[:3])} and others"
+    if "examples" in schema and "description" in schema:
+        return str(schema["description"])
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            parts = [words(inner, root) for inner in schema[key] if inner.get("type") != "null"]
+            return " or ".join(dict.fromkeys(parts))
+    kind = schema.get("type")
+    if kind == "array":
+        inside = schema.get("items", schema.get("prefixItems", [{}])[0])
+        return f"list of {words(inside, root)}"
+    if kind == "object":
+        inside = schema.get("additionalProperties")
+        return f"by name: {words(inside, root)}" if isinstance(inside, dict) and inside else "a mapping"
+    if kind in ("integer", "number"):
+        return _number(schema, "whole number" if kind == "integer" else "number")
+    return {"string": "text", "boolean": "`true` or `false`"}.get(str(kind), "anything")
+
+
+def _number(schema: Mapping[str, Any], name: str) -> str:
+    bounds = (("minimum", "from"), ("exclusiveMinimum", "above"), ("maximum", "to"), ("exclusiveMaximum", "below"))
+    said = [f"{word} {schema[key]:g}" for key, word in bounds if key in schema]
+    return " ".join([name, *said])
+
+
+def attribute_words(kind: type) -> dict[str, str]:
+    """What a class says of its attributes, by their names without the unit at the end."""
+    section = inspect.cleandoc(kind.__doc__ or "").partition("\nAttributes\n----------\n")[2]
+    found = {}
+    for names, text in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", section + "\n", re.MULTILINE):
+        for name in names.split(","):
+            found[re.sub(r"(_s_per_byte|_bytes|_s)$", "", name.strip())] = " ".join(text.split()).replace("``", "`")
+    return found
+
+
+def fields_of(model: type[BaseModel], *alike: type) -> list[tuple[str, str, str, str]]:
+    """Name, what may be written, default and meaning of every field; classes that are `alike` may say the last."""
+    schema = model.model_json_schema(mode="validation")
+    meanings = dict(_SAID)
+    for kind in alike:
+        meanings |= field_words(kind) if issubclass(kind, BaseModel) else attribute_words(kind)
+    meanings |= field_words(model)
+    rows: list[tuple[str, str, str, str]] = []
+    said = ""
+    for name, info in model.model_fields.items():
+        key = info.alias or name
+        if info.is_required():
+            default = "required"
+        else:
+            value = info.get_default(call_default_factory=True)
+            empty = value is None or (isinstance(value, tuple | list | dict) and not value)
+            default = "-" if empty else f"`{_short(written_value(info, value))}`"
+        meaning = meanings.get(name, "")
+        shared = rows and meaning and meaning == said
+        rows.append((f"`{key}`", words(schema["properties"][key], schema), default, '"' if shared else meaning))
+        said = meaning
+    return rows
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(exclude_defaults=True)
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def command_text(name: str) -> str:
+    """A command in Markdown: what it is for, how it is called, its arguments and options."""
+    command = _imported(name)
+    context = typer.Context(command, info_name=f"raidsim {name}")
+    usage = " ".join(command.collect_usage_pieces(context))
+    said = " ".join((command.callback.__doc__ or "").split("\n\n")[0].split()) if command.callback else ""
+    rows = []
+    for parameter in command.params:
+        record = parameter.get_help_record(context)
+        if record is not None:
+            rows.append((f"`{record[0]}`", re.sub(r"(--[\w-]+)", r"`\1`", record[1])))
+    if not any("--help" in row[0] for row in rows):
+        rows.append(("`--help`", "Show what the command takes, and leave."))
+    text = f"(command-{name})=\n## {name}\n\n{said or COMMANDS[name][1]}\n\n"
+    return f"{text}```text\nraidsim {name} {usage}\n```\n\n{table(('option', 'does'), rows)}\n"
+
+
+def flattened(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Paths of a JSON document, with the kind of what is there and a sample; a list is known by its first entry."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from flattened(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value:
+        yield from flattened(value[0], f"{path}[]")
+    else:
+        kinds = {bool: "true or false", int: "number", float: "number", str: "text", type(None): "null"}
+        yield path, kinds.get(type(value), "empty"), value
+
+
+def printed_json(arguments: Sequence[str]) -> Any:
+    """What a command prints, run in the checkout."""
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(io.StringIO()), contextlib.chdir(ROOT):
+        try:
+            main(list(arguments))
+        except SystemExit as end:
+            if end.code:
+                raise RuntimeError(f"raidsim {shlex.join(arguments)} ended with status {end.code}") from end
+    return json.loads(shown.getvalue())
+
+
+class Fields(SphinxDirective):
+    """Lists the fields of a description."""
+
+    required_arguments = 1
+    option_spec = {"like": directives.unchanged_required}  # noqa: RUF012 - as docutils has it
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        kinds = [self._kind(name) for name in (self.arguments[0], *self.options.get("like", "").split())]
+        rows = fields_of(*kinds)
+        return self.parse_text_to_nodes(table(("key", "what it may be", "unless given", "meaning"), rows))
+
+    def _kind(self, place: str) -> Any:
+        module, _, name = place.partition(":")
+        found = importlib.import_module(module)
+        self.env.note_dependency(found.__file__ or "")
+        return getattr(found, name)
+
+
+class Commands(SphinxDirective):
+    """Lists all commands."""
+
+    def run(self) -> list[nodes.Node]:
+        """A section for each."""
+        os.environ["COLUMNS"] = "100"
+        text = "\n".join(command_text(name) for name in sorted(COMMANDS))
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+class Printed(SphinxDirective):
+    """Lists what is in the JSON that a command prints."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """The command and a table of paths."""
+        command = self.arguments[0]
+        rows = []
+        for path, kind, value in flattened(printed_json(shlex.split(command))):
+            sample = f"{value:.6g}" if isinstance(value, float) and math.isfinite(value) else value
+            rows.append((f"`{path}`", kind, f"`{cell(sample)[:60]}`" if sample not in ("", None, [], {}) else ""))
+        text = f"```text\n$ raidsim {command}\n```\n\n" + table(("path", "is", "here"), rows)
+        return self.parse_text_to_nodes(text)
+
+
+class ResultTables(SphinxDirective):
+    """Lists the tables of a store of results."""
+
+    def run(self) -> list[nodes.Node]:
+        """A row for each column."""
+        rows = []
+        with ResultFile(IN_MEMORY, write=True) as store:
+            names = [name for (name,) in store.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for name in names:
+                for _, column, kind, needed, _, key in store.db.execute(f"PRAGMA table_info({name})"):
+                    kept = "key" if key else ("" if needed else "may be null")
+                    rows.append((f"`{name}`", f"`{column}`", kind.lower(), kept))
+        return self.parse_text_to_nodes(table(("table", "column", "is", ""), rows))
+
+
+class TraceFormats(SphinxDirective):
+    """Lists the formats of traces."""
+
+    def run(self) -> list[nodes.Node]:
+        """A row for each."""
+        rows = [(f"`{name}`", known.title) for name, known in FORMATS.items()]
+        return self.parse_text_to_nodes(table(("name", "format"), rows))
+
+
+def modules_of(package: Path) -> list[tuple[str, str]]:
+    """Modules of a package and of those below it that are documented with it, each with its first sentence."""
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        if said and path.name != "__init__.py":
+            found.append((name, _first_sentence(said)))
+    return found
+
+
+def _first_sentence(text: str) -> str:
+    """Up to the first stop that ends a sentence, as plain text."""
+    line = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    line = re.sub(r":\w+:`[~.]*([^`]*)`", lambda match: f"`{match[1].rpartition('.')[2]}`", line).replace("``", "`")
+    return re.split(r"(?<=[.:])\s+(?=[A-Z])", line)[0].rstrip(".:")
+
+
+class Modules(SphinxDirective):
+    """Lists all modules."""
+
+    def run(self) -> list[nodes.Node]:
+        """A section for each package."""
+        text = ""
+        for package in PACKAGES:
+            said = ast.get_docstring(ast.parse((ROOT / package / "__init__.py").read_text(encoding="utf-8"))) or ""
+            rows = [(f"`{name}`", sentence) for name, sentence in modules_of(ROOT / package)]
+            text += f"## {package}\n\n{' '.join(said.split())}\n\n{table(('module', 'is for'), rows)}\n"
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Add the directives."""
+    app.add_directive("fields", Fields)
+    app.add_directive("commands", Commands)
+    app.add_directive("printed", Printed)
+    app.add_directive("result-tables", ResultTables)
+    app.add_directive("trace-formats", TraceFormats)
+    app.add_directive("modules", Modules)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
