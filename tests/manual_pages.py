@@ -1,0 +1,95 @@
+"""What the pages of the manual show: commands with their output, and files that a reader is asked to write."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import raidsim
+
+ROOT = Path(raidsim.__file__).parent
+DOCS = ROOT / "docs"
+PROGRESS = re.compile(r".*: (\d+ of \d+|\d+ %|.*, .*) \(\d+ s\)")
+"""What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
+_CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ raidsim (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+_SCRIPT = re.compile(r"^\$ python (\S+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+_FILE = re.compile(r"^`([\w./-]+\.\w+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_NOT_COPIED = {".venv", ".git", "_build", "__pycache__", "build", "dist", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
+
+
+class Example(NamedTuple):
+    """A command of a page, without the first word, and what the page says it prints."""
+
+    page: str
+    command: str
+    shown: str
+
+
+def pages() -> list[Path]:
+    """The pages, those of folders included."""
+    return sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
+
+
+def examples(page: Path) -> list[Example]:
+    """The commands of a page's console blocks."""
+    name, text = page.relative_to(DOCS).as_posix(), page.read_text(encoding="utf-8")
+    return [Example(name, *found) for block in _CONSOLE.findall(text) for found in _COMMAND.findall(block)]
+
+
+def scripts(page: Path) -> list[tuple[str, str]]:
+    """Python files that a page has its reader run, and what they print."""
+    text = page.read_text(encoding="utf-8")
+    return [found for block in _CONSOLE.findall(text) for found in _SCRIPT.findall(block)]
+
+
+def files(page: Path) -> dict[str, str]:
+    """Files that a page asks its reader to write, by path in the checkout: a line "`path`:" and a block below it."""
+    return dict(_FILE.findall(page.read_text(encoding="utf-8")))
+
+
+def checkout_with(folder: Path, added: dict[str, str]) -> Path:
+    """A checkout in `folder` that has some files more: links to all of this one's, so that none of it changes."""
+    root = folder / "raidsim"
+    for here, subfolders, names in os.walk(ROOT):
+        subfolders[:] = [name for name in subfolders if name not in _NOT_COPIED and not name.endswith(".egg-info")]
+        there = root / Path(here).relative_to(ROOT)
+        there.mkdir(parents=True)
+        for name in names:
+            (there / name).symlink_to(Path(here, name))
+    for path, text in added.items():
+        written = root / path
+        if written.exists():
+            raise FileExistsError(f"{path} is there already: the page would have its reader change it")
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(text, encoding="utf-8")
+    return root
+
+
+def run_python(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python with the raidsim of a checkout, in it, with a terminal of 100 columns; what it stores stays beside it."""
+    settings = {"COLUMNS": "100", "PYTHONUTF8": "1", "PYTHONPATH": str(root.parent)}
+    if root != ROOT:
+        settings["RAIDSIM_HOME"] = str(root.parent / "home")
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+        env=os.environ | settings,
+    )
+
+
+def raidsim_command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command of a checkout, in it."""
+    return run_python(root, "-c", "from raidsim.cli.main import main; main()", *arguments)
+
+
+def lines(text: str) -> list[str]:
+    """Lines that hold anything, without what trails, and without progress."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not PROGRESS.fullmatch(line)]
