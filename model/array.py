@@ -10,11 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from .discard import DiscardLimits, discard_limits, refused, stacked
 from .engine import Engine
-from .errors import ArrayFailed
+from .errors import ArrayFailed, ModelError
 from .flush import flush_all
 from .host import FREE, Host, Prices
-from .request import DAEMON_STREAM, READ, RESYNC_STREAM, Device, Request
+from .request import ASYNC, DAEMON_STREAM, READ, RESYNC_STREAM, TRIM, Device, Request
 from .task_plug import TaskPlug
 
 
@@ -120,7 +121,8 @@ class Array(ABC):
         # What tells whether any of them is plugged, if they all stand on the same.
         plugs = {getattr(member, "task_plug", None) for member in unpluggable}
         self._task_plug: TaskPlug | None = plugs.pop() if len(plugs) == 1 else None
-        self._on_full: list[Any] = [m for m in members if hasattr(m, "has_room")]
+        # Asked of its class: the answer itself goes down through all that is below.
+        self._on_full: list[Any] = [m for m in members if hasattr(type(m), "has_room")]
         self.capacity = capacity
         self.host = host
         self.failed = frozenset(failed)
@@ -178,18 +180,33 @@ class Array(ABC):
         absent = self.failed - self.rebuilding
         flush_all([member for slot, member in enumerate(self._members) if slot not in absent], done)
 
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What it takes of discards: nothing, unless its level passes them on."""
+        return refused(f"{self.name} passes no discards on")
+
+    def _members_limits(self, granularity: int = 0) -> DiscardLimits:
+        """What the members that are there take of discards, if the array has this granularity (bytes)."""
+        absent = self.failed - self.rebuilding
+        present = [member for slot, member in enumerate(self._members) if slot not in absent]
+        return stacked(self.name, present, granularity)
+
     def submit(self, request: Request) -> None:
         """Serve a logical request."""
         request.submitted = self._engine._now
         if request.op == READ:
             self.reads += 1
             self._read(request)
+            return
+        write = self._write
+        if request.op == TRIM:
+            write = self._discard
         else:
             self.writes += 1
-            if self.metadata is None:
-                self._write(request)
-            else:
-                self.metadata.before_write(request, self._write)
+        if self.metadata is None:
+            write(request)
+        else:
+            self.metadata.before_write(request, write)
 
     @abstractmethod
     def _read(self, request: Request) -> None:
@@ -198,6 +215,26 @@ class Array(ABC):
     @abstractmethod
     def _write(self, request: Request) -> None:
         """Serve a write."""
+
+    def _discard(self, request: Request) -> None:
+        """Pass a discard on."""
+        raise ModelError(f"{self.name}: {request!r}; {self.discard_limits.refusal}")
+
+    def _discard_on(self, ranges: Iterable[tuple[int, int, int]], stream: int, done: Callable[[], None]) -> None:
+        """Discard ranges of members (slot, byte, bytes) but for those that are lost or take none; then `done`."""
+        absent = self.failed - self.rebuilding
+        taken = [
+            (slot, offset, size)
+            for slot, offset, size in ranges
+            if slot not in absent and not discard_limits(self._members[slot]).refusal
+        ]
+        self._charge(self.prices.bio_s * len(taken))
+        if not taken:
+            self._engine.call_at(self._engine._now, lambda _: done())
+            return
+        over = Join(len(taken), done).done
+        for slot, offset, size in taken:
+            self._submit[slot](Request(TRIM, offset, size, over, stream, ASYNC))
 
     def keep_metadata(self, metadata: Metadata) -> None:
         """From now on `metadata` (superblock, bitmap) goes before each write."""

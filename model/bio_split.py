@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .array import Join
+from .discard import DiscardLimits, discard_limits, pieces_of
 from .flush import flush
 from .layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
-from .request import READ, Request
+from .request import READ, TRIM, Request
 from .write_back import BlockDevice
 
 PARITY_REQUEST_BYTES = 256 * 4096
@@ -128,8 +129,17 @@ class BioSplit:
         """Flush the device; see :mod:`raidsim.model.flush`."""
         flush(self.device, done)
 
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What the device takes of discards."""
+        return discard_limits(self.device)
+
     def submit(self, request: Request) -> None:
         """Serve a request, in pieces if it is too large."""
+        if request.op == TRIM:
+            for piece in pieces_of(request, self.discard_limits):
+                self._submit(piece)
+            return
         offset, size = request.offset, request.size
         chunk = self.chunk_bytes if self.tail_first else 0
         if size <= self.max_request_bytes and (not chunk or offset % chunk + size <= chunk):

@@ -3,7 +3,7 @@
 A request takes a tag before it is queued or sent. Without an I/O scheduler the tags are the device's own (its queue
 depth) and a request goes to the device at once; with one they are the scheduler's (nr_requests) and the device's depth
 limits what is dispatched. A task that finds no tag sleeps in the middle of its submission, so it cannot keep other
-devices busy meanwhile: see :meth:`BlkMqQueue.sleeps`. Sources: block/blk-mq.c (blk_mq_submit_bio),
+devices busy meanwhile: see :mod:`raidsim.model.submitting_threads`. Sources: block/blk-mq.c (blk_mq_submit_bio),
 block/blk-mq-sched.c (__blk_mq_do_dispatch_sched), lib/sbitmap.c (sbq_calc_wake_batch).
 """
 
@@ -15,20 +15,21 @@ from collections.abc import Callable
 from typing import Any
 
 from .array import Join
+from .discard import DiscardLimits, discard_limits, pieces_of
 from .engine import Engine
 from .errors import ModelError
 from .flush import flush
-from .host import GIVE_WAY_S, Host, SleepingThread
-from .request import ASYNC, READ, RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
+from .host import GIVE_WAY_S, Host
+from .request import ASYNC, READ, RESYNC_STREAM, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest, Scheduler
-from .task_plug import TaskPlug
+from .submitting_threads import SubmittingThreads
 from .throttle import Throttle
 
 _WAIT_QUEUES = 8
 _LARGEST_WAKE_BATCH = 8
 
 
-class BlkMqQueue:
+class BlkMqQueue(SubmittingThreads):
     """A device behind one hardware queue of blk-mq.
 
     Parameters
@@ -56,10 +57,10 @@ class BlkMqQueue:
 
     Attributes
     ----------
-    spreads
-        Whether its threads stay on CPUs of their own.
+    discard_bytes
+        Largest discard; larger ones are split, and merging stops there.
     queued_write_bytes
-        Writes accepted and not complete.
+        Writes and discards accepted and not complete.
     foreground_bytes
         Completed so far, but for resync.
     merges
@@ -83,20 +84,16 @@ class BlkMqQueue:
         "_in_flight",
         "_interrupt",
         "_limited_sync",
-        "_plugged",
         "_releasing",
-        "_sleepers",
         "_switch_s",
-        "_task_plug",
-        "_thread_plugs",
         "_throttle",
         "_throttled",
-        "_waiters",
         "_waiting",
         "_wake_batch",
         "_waking",
         "depth",
         "device",
+        "discard_bytes",
         "foreground_bytes",
         "max_request_bytes",
         "merges",
@@ -125,6 +122,7 @@ class BlkMqQueue:
             raise ModelError(
                 f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes; at least 1 each"
             )
+        super().__init__(host)
         self._engine = engine
         self._host = host
         self.device = device
@@ -135,9 +133,11 @@ class BlkMqQueue:
         self._finished = self._done
         # Whether the scheduler wants to know what is complete.
         self._follows = scheduler is not None and type(scheduler).completed is not Scheduler.completed
+        self.max_request_bytes = max_request_bytes
+        self.discard_bytes = discard_limits(device).most_bytes
         if scheduler is not None:
             scheduler.done = self._done
-        self.max_request_bytes = max_request_bytes
+            scheduler.discard_bytes = self.discard_bytes
         tags = depth if scheduler is None else requests
         self._free_tags = tags
         scarcest = tags if scheduler is None or write_requests is None else min(tags, write_requests)
@@ -146,26 +146,18 @@ class BlkMqQueue:
         self._cores = host.cpu.cores
         self._limited_sync = ASYNC if only_async else WRITE_THROUGH
         self._wake_batch = min(max(scarcest // _WAIT_QUEUES, 1), _LARGEST_WAKE_BATCH)
-        self._freed = 0
-        self._in_flight = 0
+        self._freed = self._in_flight = 0
         self._idle_until = -1.0
         self._dispatch_list: deque[QueuedRequest] = deque()
-        self._plugged = False
-        self._task_plug = host.plug
-        self._thread_plugs = host.thread_plugs
         self._throttle = throttle
         self._throttled: deque[Request] = deque()
         self._waiting: deque[Request] = deque()
         self._releasing = self._waking = False
         self._gives_way_until = 0.0
-        self._waiters: list[Callable[[], None]] = []
-        self._sleepers = host.sleepers
         self._switch_s = host.prices.switch_s
         self._command_s = host.prices.command_s
         self._interrupt = host.cpu.interrupt
-        self.queued_write_bytes = 0
-        self.foreground_bytes = 0
-        self.merges = 0
+        self.queued_write_bytes = self.foreground_bytes = self.merges = 0
         if throttle is not None:
             throttle.attach(self._release, tags)
 
@@ -179,52 +171,18 @@ class BlkMqQueue:
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not self._waiting and not self._throttled
 
-    @property
-    def task_plug(self) -> TaskPlug:
-        """What the host's tasks hold back here; :meth:`unplug` does nothing while no queue has it plugged."""
-        return self._task_plug
-
-    @property
-    def sleepers(self) -> dict[int, SleepingThread]:
-        """The host's threads that sleep, in their submission to this or another device of it, by stream."""
-        return self._sleepers
-
-    def sleeps(self, stream: int) -> bool:
-        """Whether the thread that issues `stream` sleeps, in its submission to this or another device of the host."""
-        thread = self._sleepers.get(stream)
-        return thread is not None and thread.sleeps > 0
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once nobody sleeps here."""
-        self._waiters.append(callback)
-
-    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
-        """Call `callback` once the thread that issues `stream`, which sleeps, does not sleep any more."""
-        self._sleepers[stream].backlog.append(callback)
-
     def flush(self, done: Callable[[], None]) -> None:
         """Flush the cache of the device, past the queue; see :mod:`raidsim.model.flush`."""
         flush(self.device, done)
 
-    def plug(self) -> None:
-        """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
-        if not self._plugged:
-            self._plugged = True
-            self._task_plug.queues += 1
-        self._task_plug.start()
-
-    def unplug(self) -> None:
-        """Send what the task's plug holds, of this queue and of others."""
-        if self._plugged:
-            self._plugged = False
-            self._task_plug.queues -= 1
-            self._task_plug.flush()
-
     def submit(self, request: Request) -> None:
         """Accept an I/O; without a tag for it, it waits in order of arrival."""
         request.submitted = self._engine._now
-        if request.op == WRITE:
+        if request.op:
             self.queued_write_bytes += request.size
+            if request.op == TRIM:
+                self._discard(request)
+                return
         if self._sleepers:
             thread = self._sleepers.get(request.stream)
             if thread is not None and thread.sleeps:
@@ -253,6 +211,38 @@ class BlkMqQueue:
                 thread.backlog.extendleft(functools.partial(self._submit_piece, piece) for piece in reversed(pieces))
                 return
 
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What the device takes of discards."""
+        return discard_limits(self.device)
+
+    def _discard(self, request: Request) -> None:
+        """Split a discard into what the device takes at once, and submit that, asleep or awake."""
+        pieces = deque(pieces_of(request, self.discard_limits))
+        if self.sleeps(request.stream):
+            self._sleepers[request.stream].backlog.append(functools.partial(self._submit_discards, pieces))
+        else:
+            self._submit_discards(pieces)
+
+    def _submit_discards(self, pieces: deque[Request]) -> None:
+        """Submit discards in their order, until the thread falls asleep over one."""
+        scheduler, stream = self.scheduler, pieces[0].stream
+        while pieces:
+            request = pieces.popleft()
+            plug = self._open_plug(stream)
+            if plug is not None and plug.merge(self, request):
+                self.merges += 1
+            elif scheduler is not None and scheduler.merge(request, self._engine._now):
+                pass
+            elif self._throttle is not None and not self._throttle.admit(request, not self._throttled):
+                self._throttled.append(request)
+                self._fall_asleep(stream)
+            else:
+                self._allocate(request)
+            if pieces and self.sleeps(stream):
+                self._sleepers[stream].backlog.appendleft(functools.partial(self._submit_discards, pieces))
+                return
+
     def _submit_piece(self, request: Request) -> None:
         if self._plugged or self._thread_plugs:
             # The same as _open_plug(), inlined.
@@ -274,13 +264,9 @@ class BlkMqQueue:
             return
         self._allocate(request)
 
-    def _open_plug(self, stream: int) -> TaskPlug | None:
-        """The plug of the thread that issues `stream`, or of the task that has plugged this queue."""
-        return self._thread_plugs.get(stream, self._task_plug if self._plugged else None)
-
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag, or let it wait for one; a task that goes to sleep flushes its plug."""
-        write, sync = request.op == WRITE, request.sync
+        write, sync = request.op != READ, request.sync
         limited = write and sync <= self._limited_sync
         if not self._free_tags or (limited and not self._free_write_tags):
             if not self._waiting:
@@ -325,26 +311,11 @@ class BlkMqQueue:
                 self._throttle.sent(queued)
             self._device_submit(queued)
 
-    def _fall_asleep(self, stream: int) -> None:
-        self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
-        plug = self._open_plug(stream)
-        if plug is not None:
-            plug.flush()
-
-    def _wake_thread(self, stream: int) -> None:
-        """The thread sleeps for one I/O less; once awake it goes on where it was."""
-        thread = self._sleepers[stream]
-        thread.sleeps -= 1
-        while thread.backlog and not thread.sleeps:
-            thread.backlog.popleft()()
-        if not thread.sleeps:
-            self._sleepers.pop(stream, None)
-
     def _free_tag(self, queued: QueuedRequest) -> None:
         self._free_tags += 1
         self._freed += 1
         # What has been merged into it may be waited for, but has taken no tag.
-        if queued.op == WRITE and queued.parts[0].sync <= self._limited_sync:
+        if queued.op and queued.parts[0].sync <= self._limited_sync:
             self._free_write_tags += 1
 
     def take_plugged(self, held: list[QueuedRequest]) -> None:
@@ -355,7 +326,7 @@ class BlkMqQueue:
                 self._send(queued)
             return
         now, queues = self._engine._now, scheduler.queued
-        if len(held) == 1 and not queues[held[0].op]:
+        if len(held) == 1 and not queues[held[0].op & WRITE]:
             self._schedule(scheduler, held[0])
             return
         for queued in held:
@@ -418,7 +389,7 @@ class BlkMqQueue:
         self._host.commands += 1
         if self._command_s:
             self._interrupt(self._command_s, stream % self._cores if self.spreads and stream >= 0 else None)
-        if queued.op == WRITE:
+        if queued.op:
             if queued.parts[0].sync <= self._limited_sync:
                 self._free_write_tags += 1
             self.queued_write_bytes -= queued.size
@@ -476,9 +447,3 @@ class BlkMqQueue:
             self._allocate(request)
             self._wake_thread(request.stream)
         self._tell_waiters()
-
-    def _tell_waiters(self) -> None:
-        if self._waiters and self.has_room:
-            waiters, self._waiters = self._waiters, []
-            for waiter in waiters:
-                waiter()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .discard import DiscardLimits, refused
 from .engine import Engine
 from .flush import flush
 from .host import Host
@@ -115,6 +116,11 @@ class BlockQueue:
     def capacity(self) -> int:
         """Bytes of the device."""
         return self.device.capacity
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards: Linux has them since 2.6.28, with a queue like this one, but arrays not before 3.7."""
+        return refused(f"{self.name} is behind a block layer that passes no discards on")
 
     @property
     def has_room(self) -> bool:

@@ -169,11 +169,12 @@ class DirectLoad(ABC):
 
     def _done(self, request: Request) -> None:
         latency_s = self._engine._now - request.submitted
-        self.bytes += request.size
         if request.op == READ:
+            self.bytes += request.size
             self.reads += 1
             self.read_latency.add(latency_s)
-        else:
+        elif request.op == WRITE:
+            self.bytes += request.size
             self.writes += 1
             self.write_latency.add(latency_s)
 

@@ -21,6 +21,7 @@ from .controller_cache import WriteCache
 from .controller_destage import Destager
 from .controller_readahead import ReadCache, SequentialReaders, uncovered
 from .controller_settings import ControllerSettings, row_bytes_of
+from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ModelError
 from .extents import ExtentSet
@@ -141,6 +142,11 @@ class RaidController:
         self._destager.full_rows = self._destager.partial_rows = 0
         self.latency_s = self.busy_s = 0.0
         self._busy_from = now
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards."""
+        return refused(f"{self.name} is a volume of a hardware controller, which passes no discards on")
 
     @property
     def capacity(self) -> int:

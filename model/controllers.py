@@ -6,6 +6,7 @@ any field of an entry.
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,11 +32,13 @@ class ControllerSpec(Spec):
 
     model: str
     host_interface: str
+    """In words."""
     host_rate: Rate
     """Bytes/s between the host and its memory."""
     host_transfer: Duration = 0.0
     """Fixed time of one transfer on that link: arbitration, selection, command and status phases."""
     drive_interface: str
+    """In words."""
     drive_rate: Rate
     """Bytes/s of one drive port."""
     drive_transfer: Duration = 0.0
@@ -47,7 +50,9 @@ class ControllerSpec(Spec):
     chunk: PositiveSize
     """Chunk size as shipped."""
     processor: str
+    """In words."""
     clock: Frequency
+    """Of the processor, for the reader."""
     cores: int = Field(default=1, ge=1)
     """Cores that take commands side by side; an XOR engine is booked on them too."""
     command: Duration
@@ -126,7 +131,7 @@ class ControllerSpec(Spec):
     def firmware(self, engine: Engine, name: str) -> Firmware:
         """Its processor; the arrays and the drives' queues behind the controller take it as their host."""
         prices = Prices(
-            **{field: getattr(FREE, field) for field in FREE.__slots__}
+            **{field.name: getattr(FREE, field.name) for field in fields(FREE)}
             | {"command_s": self.drive_command, "stripe_s": self.stripe, "xor_s_per_byte": 1.0 / self.xor_rate}
         )
         return Firmware(engine, name, prices, self.cores)

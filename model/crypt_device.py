@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .array import forward
+from .discard import DiscardLimits, discard_limits, refused
 from .engine import Engine
 from .errors import ModelError
 from .flush import flush
 from .host import Host
-from .request import READ, Request
+from .request import READ, TRIM, Request
 
 SECTOR = 512
 """Both encrypt sector by sector, each with an initialisation vector of its own."""
@@ -43,6 +44,8 @@ class CryptDevice:
         How many kernel threads encrypt: 1 for cryptoloop, the number of cores for dm-crypt.
     name
         Shown in results; that of the device below if not given.
+    allow_discards
+        Whether discards are passed on, as they are; dm-crypt's flag of that name (since 3.1).
 
     Attributes
     ----------
@@ -53,6 +56,7 @@ class CryptDevice:
     """
 
     __slots__ = (
+        "_allow_discards",
         "_below",
         "_busy",
         "_cpu",
@@ -80,6 +84,7 @@ class CryptDevice:
         sector_s: float = 0.0,
         threads: int = 1,
         name: str | None = None,
+        allow_discards: bool = False,
     ) -> None:
         self.name = device.name if name is None else name
         if s_per_byte < 0 or sector_s < 0:
@@ -88,6 +93,7 @@ class CryptDevice:
             raise ModelError(f"{self.name}: {threads} threads; allowed: 1 to {host.cpu.cores}, the cores of the CPU")
         self._engine = engine
         self.device = device
+        self._allow_discards = allow_discards
         self._below: Callable[[Request], None] = device.submit
         self._cpu = host.cpu
         self._s_per_byte = s_per_byte
@@ -138,9 +144,16 @@ class CryptDevice:
         """Flush the caches below; see :mod:`raidsim.model.flush`."""
         flush(self.device, done)
 
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What the device below takes of discards, if they may pass."""
+        if self._allow_discards:
+            return discard_limits(self.device)
+        return refused(f"{self.name} passes discards on only with allow_discards, which is off")
+
     def submit(self, request: Request) -> None:
         """Serve a request."""
-        if self._free_of_cost:
+        if self._free_of_cost or request.op == TRIM:
             self._below(request)
             return
         request.submitted = self._engine._now

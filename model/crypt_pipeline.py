@@ -19,7 +19,7 @@ from .array import Join, forward
 from .crypt_device import CryptDevice
 from .engine import Engine
 from .host import Host
-from .request import READ, WRITE, Request
+from .request import READ, TRIM, WRITE, Request
 
 _STREAMS = itertools.count(-1 << 16, -1)
 """Streams of the threads that submit writes: each is a thread of its own to those below."""
@@ -40,6 +40,8 @@ class CryptSettings:
         Larger writes are split, and reads or not; 0: none are.
     queues_reads, queues_writes
         Whether workers decrypt and encrypt, or whoever comes with the I/O.
+    allow_discards
+        Whether discards are passed on.
     """
 
     s_per_byte: float
@@ -49,6 +51,7 @@ class CryptSettings:
     splits_reads: bool = False
     queues_reads: bool = True
     queues_writes: bool = True
+    allow_discards: bool = False
 
 
 class CryptPipeline(CryptDevice):
@@ -67,7 +70,8 @@ class CryptPipeline(CryptDevice):
     def __init__(
         self, engine: Engine, device: Any, host: Host, settings: CryptSettings, name: str | None = None
     ) -> None:
-        super().__init__(engine, device, host, settings.s_per_byte, settings.sector_s, host.cpu.cores, name)
+        cores, discards = host.cpu.cores, settings.allow_discards
+        super().__init__(engine, device, host, settings.s_per_byte, settings.sector_s, cores, name, discards)
         self._settings = settings
         self._switch_s = host.prices.switch_s
         self._bio_s = host.prices.bio_s
@@ -82,6 +86,9 @@ class CryptPipeline(CryptDevice):
 
     def submit(self, request: Request) -> None:
         """Serve a request."""
+        if request.op == TRIM:
+            self._below(request)
+            return
         request.submitted = self._engine._now
         settings, size = self._settings, request.size
         most = settings.largest_bytes

@@ -34,6 +34,8 @@ _MEMORY_S = 1024 / _HERTZ
 _PERIOD_S = 3.0
 """Every so often what a device wrote before counts half (VM_COMPLETIONS_PERIOD_LEN)."""
 _TICK_S = 1 / _HERTZ
+_USUAL_PAUSE_S = max(1, _HERTZ // 100) * _TICK_S
+"""What one writer's pauses aim at: 10 ms, in whole ticks (wb_min_pause)."""
 _POOL_S = 32 / _HERTZ
 """A pause is shorter than an eighth of the time in which a device writes its dirty pages."""
 _GAP_S = 1.0
@@ -231,10 +233,10 @@ class DirtyBalance:
 
     def _least_pause(self, longest: float, rate: float) -> tuple[float, int]:
         """How long (s) a pause is worth the trouble, and after how many bytes the writer is looked at again."""
-        target = max(_TICK_S, 0.01)
+        target = _USUAL_PAUSE_S
         higher = math.log2(max(1.0, self.rate / PAGE)) // 1 - math.log2(max(1.0, self.rate_limit / PAGE)) // 1
         if higher > 0:  # many writers: each pauses longer, and less often
-            target += higher * 10 / 1024
+            target += int(higher) * 10 * _HERTZ // 1024 * _TICK_S
         target = min(target, _TICK_S + longest / 2)
         size = self.rate_limit * target * _HERTZ / 256
         if size < LEAST_BYTES:

@@ -13,13 +13,15 @@ from heapq import heappush
 
 from simpy.events import NORMAL
 
+from .discard import DiscardLimits, refused
 from .disk_media import Media
-from .disk_queue import DiskQueue, Fcfs, ShortestPositioning
+from .disk_queue import DiskQueue, Fcfs
 from .drives import DriveSpec, mechanics
 from .engine import Engine
 from .errors import ModelError
 from .links import AtaChannel, Link, Path
 from .request import READ, WRITE, WRITE_THROUGH, Request
+from .shortest_positioning import ShortestPositioning
 
 FLUSH = 2
 """``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
@@ -212,6 +214,11 @@ class HardDisk:
             return
         self._active = True
         self._start(request, now)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards: its sectors are where they are, whatever they hold."""
+        return refused(f"{self.name} is a hard disk, which takes no discards")
 
     def flush(self, done: Callable[[Request], None]) -> None:
         """Write all cached data to the platters; `done` is called with a request of its own when it is there."""

@@ -34,24 +34,33 @@ class DriveSpec(Spec):
     """What the model needs to know of a hard disk; SI units."""
 
     model: str
+    """The maker's name of it."""
     interface: str
+    """In words."""
     interface_rate: Rate
     """Bytes/s over the drive's own connector."""
     capacity: PositiveSize
+    """For the user."""
     rotation: Rotation
+    """Of the platters."""
     heads: int = Field(ge=1)
+    """Tracks of a cylinder."""
     outer_media_rate: Rate
     """Sustained bytes/s of sequential reading in the outermost zone, track crossings included."""
     inner_media_rate: Rate
+    """The same in the innermost zone."""
     zones: Annotated[int, Field(ge=1, le=1000)] | tuple[ZoneSpec, ...] = 16
     """Number of equal zones between the two rates, or the zones themselves (the rates are then ignored)."""
     seek_track_to_track: Duration
+    """Read seek of one cylinder."""
     seek_average: Duration
     """Mean read seek over random pairs of sectors."""
     seek_full_stroke: Duration
+    """Read seek over all cylinders."""
     write_settle: Duration = 0.0
     """What a write seek takes beyond a read seek."""
     head_switch: Duration = 0.0
+    """From one head to the next of a cylinder."""
     head_skew: Duration | None = None
     """Time between the tracks of a cylinder; the head switch if not given."""
     cylinder_skew: Duration | None = None
@@ -63,19 +72,33 @@ class DriveSpec(Spec):
     hit_overhead: Duration = 0.0
     """Firmware time of a read that the buffer serves."""
     cache: Size = 0
+    """All of the buffer."""
     segments: int = Field(default=0, ge=0)
+    """Streams that are read ahead at once; 0: none."""
     segment_size: Size = 0
+    """Bytes of the buffer for one of them."""
     look_ahead: Size = 0
+    """How far the head reads on, unasked."""
     write_cache: bool = False
+    """Whether writes are acknowledged from the buffer."""
     write_buffer: Size = 0
+    """Bytes of the buffer for writes."""
     write_extents: int = Field(default=64, ge=1)
+    """Separate runs of cached writes at most."""
     destage_batch: PositiveSize = 512 * 1024
+    """Bytes for which writing back goes on once it has begun."""
     low_water: Size = 0
+    """A batch ends when a stream's lead falls to this."""
     queue_depth: int = Field(default=1, ge=1, le=256)
+    """Commands that the drive knows at once."""
     queue_age_limit: Duration = 0.5
+    """A command that has waited for longer goes first."""
     mtbf: Duration | None = None
+    """Mean time between failures."""
     afr: Fraction | None = None
+    """Share that fails in a year."""
     bits_per_unrecoverable_error: float | None = Field(default=None, gt=0)
+    """Bits read for each sector that cannot be."""
 
     @model_validator(mode="after")
     def _consistent(self) -> DriveSpec:
@@ -176,7 +199,12 @@ def solid_state_names() -> tuple[str, ...]:
 
 
 def drive(name: str) -> AnyDrive:
-    """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none."""
+    """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none.
+
+    >>> disk = drive("wd5000aaks")
+    >>> disk.model, disk.capacity, disk.rotation
+    ('WD5000AAKS', 500107862016, 7200.0)
+    """
     return load_drive(_file(name))[0]
 
 

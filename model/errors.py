@@ -22,16 +22,31 @@ class InputError(RaidsimError):
         What was found there.
     allowed
         What would be right.
+
+    Notes
+    -----
+    Whatever stands in a file may be part of a message. What is not printable in it, and would do something to the
+    terminal, is shown as an escape, what ends a line as a blank, and of what is very long the middle is left out.
     """
 
     def __init__(self, place: str, found: str, allowed: str) -> None:
-        super().__init__(f"{place}: {found}; {allowed}")
+        super().__init__(f"{_shown(place, 400)}: {_shown(found, 600)}; {_shown(allowed, 2000)}")
         self.place = place
         self.found = found
         self.allowed = allowed
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
         return type(self), (self.place, self.found, self.allowed)
+
+
+class WorkersDied(RaidsimError):
+    """Processes that work for this one end before their work is done, again and again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "worker processes end before their work is done, as the system ends what takes too much memory; "
+            "fewer of them: --workers 1"
+        )
 
 
 class ModelError(RaidsimError):
@@ -44,3 +59,9 @@ class ArrayFailed(ModelError):
 
 class FileSystemFull(ModelError):
     """A file system has no room for what is written."""
+
+
+def _shown(text: str, most: int) -> str:
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else " " if each.isspace() else repr(each)[1:-1] for each in text)
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-(most // 3) :]}"

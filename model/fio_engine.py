@@ -263,7 +263,7 @@ class FioEngine:
         self._spend(self._submit_s)
         yield from self._pay()
         done = Signal()
-        file.trim(offset, size, done.fire)
+        file.trim(offset, size, done.fire, self.stream)
         if not done.fired:
             self.statistics.switches += 1
             yield done

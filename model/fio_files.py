@@ -7,6 +7,7 @@ from typing import Any
 
 from .account import Account
 from .array import Join
+from .discard import discard_limits, issue
 from .errors import ModelError
 from .file_system import File, FileSystem
 from .flush import flush
@@ -15,7 +16,7 @@ from .page_cache import PageCache
 from .paged_file import PagedFile
 from .queues_under import queues_under
 from .readahead import PAGE, ReadAhead
-from .request import DIRECT, WAITED, WRITE, Device, Request
+from .request import DIRECT, WAITED, WRITE, Request
 
 _SLICE_BYTES = 256 * 1024
 """A program that writes is looked at after so many bytes: dirty limits, other programs."""
@@ -36,7 +37,7 @@ class DirectFile:
         Whether fsync(2) makes the kernel flush the device (blkdev_issue_flush).
     """
 
-    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "queues", "trims")
+    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "queues")
 
     def __init__(
         self,
@@ -49,7 +50,6 @@ class DirectFile:
             raise ModelError(f"a file on {device.name} without a place")
         self.device = device
         self.queues = queues_under(device)
-        self.trims: Callable[[int, int, Callable[[Any], None]], None] | None = _trims(device)
         self._contiguous = contiguous
         self._flushes = flushes
         self._place = place
@@ -84,21 +84,21 @@ class DirectFile:
         else:
             done()
 
-    def trim(self, offset: int, size: int, done: Callable[[Any], None]) -> None:
-        """Tell the device that these bytes hold nothing any more."""
-        if self.trims is None or self._contiguous is None:
-            raise ModelError(f"{self.device.name} takes no trims")
-        self.trims(self._contiguous + offset, size, done)
+    @property
+    def no_trims(self) -> str:
+        """Why it cannot be trimmed; empty if it can."""
+        if self._contiguous is None:
+            return f"a file on a file system of {self.device.name}, where fio trims block devices only"
+        return discard_limits(self.device).refusal
+
+    def trim(self, offset: int, size: int, done: Callable[[], None], stream: int) -> None:
+        """Tell the device that these bytes hold nothing any more (BLKDISCARD)."""
+        assert self._contiguous is not None
+        issue(self.device, self._contiguous + offset, size, done, stream)
 
 
 def _joined(request: Request) -> None:
     raise AssertionError(f"{request} is part of another one")
-
-
-def _trims(device: Device) -> Any:
-    """What takes the trims of a drive behind its queue; None if nothing does."""
-    found = getattr(device, "trim", None)
-    return found if found is not None else getattr(getattr(device, "device", None), "trim", None)
 
 
 class CachedFile:

@@ -21,7 +21,7 @@ from .blk_mq import BlkMqQueue
 from .engine import Engine
 from .errors import ModelError
 from .host import GIVE_WAY_S, Host
-from .request import DIRECT, RESYNC_STREAM, RESYNC_THREADS, WRITE, WRITE_THROUGH, Device, Request
+from .request import DIRECT, READ, RESYNC_STREAM, RESYNC_THREADS, TRIM, WRITE_THROUGH, Device, Request
 from .schedulers import QueuedRequest
 from .throttle import Throttle
 
@@ -89,13 +89,13 @@ class HardwareQueues(BlkMqQueue):
         """Accept an I/O; without a tag in its thread's queue, it waits in order of arrival."""
         now = self._engine._now
         throttle = self._throttle
-        counted = request.op == WRITE
+        counted = request.op != READ
         if (
             self._plugged
             or self._sleepers
             or self._thread_plugs
             or request.size > self.max_request_bytes
-            or (counted and throttle is not None and request.sync != DIRECT)
+            or (counted and (request.op == TRIM or (throttle is not None and request.sync != DIRECT)))
         ):
             super().submit(request)
             return
@@ -143,7 +143,7 @@ class HardwareQueues(BlkMqQueue):
         queue = core % self.hardware_queues
         self._free[queue] += 1
         self._host.complete_command(core if self.spreads and stream >= 0 else None)
-        if queued.op == WRITE:
+        if queued.op:
             self.queued_write_bytes -= queued.size
         if stream > RESYNC_THREADS and stream != RESYNC_STREAM:
             self.foreground_bytes += queued.size

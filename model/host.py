@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from .cpu import Cpu
 from .request import RESYNC_THREADS
@@ -77,7 +77,7 @@ class Prices:
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
-        return Prices(*(getattr(self, name) * factor for name in self.__slots__))
+        return Prices(*(getattr(self, field.name) * factor for field in fields(self)))
 
 
 FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

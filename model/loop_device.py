@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
+from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ModelError
 from .host import Host
@@ -91,6 +92,11 @@ class LoopDevice:
     def capacity(self) -> int:
         """Bytes of the device below."""
         return int(self.cache.device.capacity)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards, because it encrypts (drivers/block/loop.c, loop_config_discard)."""
+        return refused(f"{self.name} is a loop device that encrypts, which takes no discards")
 
     def unplug(self) -> None:
         """Nothing is held back here."""

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join
 from .balanced_io import part_done
+from .discard import DiscardLimits
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
 from .kernel_thread import compute
 from .read_balance import ReadBalance
-from .request import DIRECT, READ, RESYNC_STREAM, WAITED, WRITE, Device, Request
-from .resync_barrier import WAITS, AlternatingBarrier, ResyncBarrier
+from .request import ASYNC, DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
+from .resync_barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
 
 PAGE = 4096
 """What one clone covers where a write is cloned page by page."""
@@ -76,7 +77,10 @@ class MirrorArray(Array):
         self._readable = [s for s in range(len(self._members)) if s not in self.failed]
 
     def _serve(self, request: Request) -> None:
-        (self._read if request.op == READ else self._write)(request)
+        if request.op == TRIM:
+            self._discard_unit(request)
+        else:
+            (self._read if request.op == READ else self._write)(request)
 
     def _read(self, request: Request) -> None:
         barrier = self._barrier
@@ -109,6 +113,32 @@ class MirrorArray(Array):
         for slot in slots:
             balance.started(slot, request)
             self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, sync, slot))
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its mirrors take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        """Pass a discard to every mirror, in the units that resync is kept out of (align_to_barrier_unit_end)."""
+        unit, end = BucketBarrier.BUCKET, request.offset + request.size
+        starts = [request.offset, *range((request.offset // unit + 1) * unit, end, unit)]
+        over = Join(len(starts), lambda: request.done(request)).done
+        for start, stop in zip(starts, [*starts[1:], end], strict=True):
+            self._discard_unit(Request(TRIM, start, stop - start, over, request.stream, ASYNC))
+
+    def _discard_unit(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+
+        def over() -> None:
+            request.done(request)
+            barrier.leave(ticket)
+
+        mirrors = [(slot, request.offset, request.size) for slot in range(len(self._members))]
+        self._discard_on(mirrors, request.stream, over)
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Copy [offset, offset + size) from a readable mirror to the ones being rebuilt."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .cpu import Cpu
+from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ModelError
 from .flush import flush
@@ -210,6 +211,11 @@ class NetworkFront:
         self._arrived: tuple[Callable[[Request], None], ...] = (self._serve,)
         self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
         self.reads = self.writes = 0
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards."""
+        return refused(f"{self.name} is behind a network, across which no discards are passed on")
 
     @property
     def capacity(self) -> int:

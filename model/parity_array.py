@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join, Metadata, forward
+from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ArrayFailed, ModelError
 from .host import Host
 from .journal import Journal
 from .layouts.parity import ParityLayout
+from .parity_discard import StripeDiscarder
 from .parity_read import RowReader
 from .parity_resync import RowResync
 from .parity_settings import ParitySettings
@@ -52,6 +54,7 @@ class ParityArray(Array):
     __slots__ = (
         "_chunk_bytes",
         "_data_members",
+        "_discarder",
         "_locate",
         "_reader",
         "_row",
@@ -98,6 +101,7 @@ class ParityArray(Array):
             settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
         )
         self._writer: RowWriter | StripeHandler
+        self._discarder: StripeDiscarder | None = None
         thread: ParityThread | ParityWorkers | None = None
         self.threads: list[ParityThread] = []
         if in_passes:
@@ -107,7 +111,9 @@ class ParityArray(Array):
             else:
                 thread = ParityThread(engine, host, members, self.cache)
                 self.threads = [thread]
-            self._writer = StripeHandler(self, layout, settings, self.cache, thread, journal)
+            handler = StripeHandler(self, layout, settings, self.cache, thread, journal)
+            self._writer = handler
+            self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache)
         self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
@@ -186,12 +192,15 @@ class ParityArray(Array):
 
         def late() -> None:
             start()
-            super(ParityArray, self).unplug()
+            self._let_members_go()
 
         self.cache.wait(row, low, high, late)
         super().unplug()
         self._writer.hold()
         return False
+
+    def _let_members_go(self) -> None:
+        super().unplug()
 
     def plug(self) -> None:
         """See :meth:`Array.plug`."""
@@ -259,6 +268,23 @@ class ParityArray(Array):
 
     def _write(self, request: Request) -> None:
         self._writer.write(request, self._pieces(request.offset, request.size))
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """Whole stripes, if the module is allowed to discard: its granularity is a power of two (raid5_run)."""
+        if not self._settings.discards or self._discarder is None:
+            return refused(f"{self.name} passes discards on only with devices_handle_discard_safely, which is off")
+        stripe = 1 << (self._chunk_bytes * self._data_members - 1).bit_length()
+        limits = self._members_limits(stripe)
+        if not limits.refusal and limits.most_bytes < stripe:
+            return refused(f"{self.name} frees whole stripes, which are larger than what its members take at once")
+        return limits
+
+    def _discard(self, request: Request) -> None:
+        if self._discarder is None:
+            super()._discard(request)
+        else:
+            self._discarder.discard(request)
 
     # resync
 

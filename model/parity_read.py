@@ -48,9 +48,9 @@ class RowReader:
         "_cache",
         "_head_bytes",
         "_layout",
+        "_md_thread",
         "_settings",
         "_submit",
-        "_thread",
         "unreadable",
     )
 
@@ -69,7 +69,7 @@ class RowReader:
         self._head_bytes = settings.head_bytes
         self._cache = cache
         self._acquire = acquire
-        self._thread = thread
+        self._md_thread = thread
         self._submit = [member.submit for member in array.members]
         self.unreadable = array.failed
 
@@ -87,8 +87,8 @@ class RowReader:
             join = lambda: counter.done(request)  # noqa: E731
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
-            if self._thread is not None:
-                self._read_in_passes(self._thread, row, slot, low, high, join)
+            if self._md_thread is not None:
+                self._read_in_passes(self._md_thread, row, slot, low, high, join)
             elif array.failed:
                 self._read_degraded(row, slot, low, high, request, join)
             else:

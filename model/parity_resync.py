@@ -37,7 +37,7 @@ class RowResync:
         md's thread, which handles the heads; None where whoever asks for a range does.
     """
 
-    __slots__ = ("_acquire", "_array", "_cache", "_layout", "_settings", "_thread")
+    __slots__ = ("_acquire", "_array", "_cache", "_layout", "_md_thread", "_settings")
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class RowResync:
         self._settings = settings
         self._cache = cache
         self._acquire = acquire
-        self._thread = thread
+        self._md_thread = thread
 
     def rebuild(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Rebuild [offset, offset + size) of the members being rebuilt from the others (within one chunk)."""
@@ -103,7 +103,7 @@ class RowResync:
     def _begin(self, size: int, work: Callable[[], float]) -> None:
         """The heads are there."""
         self._handle(size, work)
-        if self._thread is not None:
+        if self._md_thread is not None:
             self._array.resync_submitted()
 
     def _finish(self, row: int, done: Callable[[], None]) -> None:
@@ -113,17 +113,17 @@ class RowResync:
             self._cache.release(row)
             done()
 
-        if self._thread is None:
+        if self._md_thread is None:
             release()
         else:
-            self._thread.then(release)
+            self._md_thread.then(release)
 
     def _handle(self, size: int, work: Callable[[], float]) -> None:
         """Have heads handled: at once, or by md's thread in its turn."""
-        if self._thread is None:
+        if self._md_thread is None:
             work()
             return
-        thread, heads = self._thread, -(-size // self._settings.head_bytes)
+        thread, heads = self._md_thread, -(-size // self._settings.head_bytes)
 
         def in_turn() -> float:
             thread.heads += heads
@@ -133,7 +133,7 @@ class RowResync:
 
     def _transfer(self, op: int, slots: list[int], offset: int, size: int, then: Callable[[], None]) -> None:
         over = Join(len(slots), then).done
-        array, thread = self._array, self._thread
+        array, thread = self._array, self._md_thread
         if thread is None:
             for slot in slots:
                 array.submit_resync(slot, Request(op, offset, size, over, RESYNC_STREAM, False))
@@ -152,5 +152,5 @@ class RowResync:
     def _charge(self, size: int, sources: int, passes: int) -> None:
         """Charge for all the handling at once, if no thread is charged for it step by step."""
         host = self._array.host
-        if host is not None and self._thread is None:
+        if host is not None and self._md_thread is None:
             host.cpu.interrupt(self._handling_s(size, sources + passes - 2, passes, sources))

@@ -52,6 +52,11 @@ def parse_size(value: object, place: str = "size") -> int:
     ------
     InputError
         If `value` is not a size, is a fraction of a byte, or can be read in two ways.
+
+    Examples
+    --------
+    >>> parse_size("64KiB"), parse_size("1MB")
+    (65536, 1000000)
     """
     if isinstance(value, int) and not isinstance(value, bool):
         if value < 0:
@@ -126,7 +131,11 @@ def format_rate(rate: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration in seconds as people read it: "8.9 ms", "208 us", "1 min 30 s", "2 h 5 min"."""
+    """A duration in seconds as people read it.
+
+    >>> [format_duration(seconds) for seconds in (208e-6, 0.0089, 90, 7500)]
+    ['208 us', '8.9 ms', '1 min 30 s', '2 h 5 min']
+    """
     if seconds < 0:
         return "-" + format_duration(-seconds)
     if not math.isfinite(seconds):

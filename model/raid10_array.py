@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join
 from .balanced_io import part_done
+from .discard import DiscardLimits
+from .discard_ranges import mirrored_ranges
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
 from .kernel_thread import compute
 from .layouts import Copies, Raid10Layout
 from .read_balance import ReadBalance
-from .request import DIRECT, READ, RESYNC_STREAM, WAITED, WRITE, Device, Request
+from .request import DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
 from .resync_barrier import WAITS, AlternatingBarrier, ResyncBarrier
 
 Place = tuple[int, int]
@@ -94,7 +96,10 @@ class Raid10Array(Array):
         return self.layout.tolerates(failed)
 
     def _serve(self, request: Request) -> None:
-        (self._read if request.op == READ else self._write)(request)
+        if request.op == TRIM:
+            self._discard(request)
+        else:
+            (self._read if request.op == READ else self._write)(request)
 
     def _read(self, request: Request) -> None:
         barrier = self._barrier
@@ -156,6 +161,23 @@ class Raid10Array(Array):
             for _, unplug in self._mergeable:
                 unplug()
 
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its members take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+
+        def over() -> None:
+            request.done(request)
+            barrier.leave(ticket)
+
+        self._discard_on(mirrored_ranges(self.layout, request.offset, request.size), request.stream, over)
+
     def _on_all_members(self, offset: int, size: int) -> list[Copies]:
         return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]
 
@@ -199,7 +221,7 @@ class Raid10Array(Array):
         while offset < end:
             row, inside = divmod(offset, length)
             piece = min(length - inside, end - offset)
-            chunk = logical_chunk(self.layout, slot, row)
+            chunk = self.layout.chunk_at(slot, row)
             if chunk < self.layout.chunks:
                 readable = self._readable(self.layout.map_copies(chunk))
                 source = self._balance.rebuild_source([copy for copy, _ in readable])
@@ -242,21 +264,3 @@ class Raid10Array(Array):
     def check_bytes(self) -> int:
         """How much there is to check (bytes of the array)."""
         return self.capacity
-
-
-def logical_chunk(layout: Raid10Layout, member: int, row: int) -> int:
-    """The logical chunk of which `row` of `member` is a copy; beyond the last chunk of the array for a row not used.
-
-    Source: raid10.c, raid10_find_virt.
-    """
-    copies, members = layout.copies_per_chunk, layout.members
-    if layout.algorithm == "near":
-        return (row * members + member) // copies
-    if layout.algorithm == "offset":
-        row, shift = divmod(row, copies)
-    else:
-        stride = layout.member_rows // copies
-        shift, row = divmod(row, stride)
-        if shift >= copies:
-            return layout.chunks
-    return row * members + (member - shift) % members

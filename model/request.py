@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 READ = 0
 WRITE = 1
+TRIM = 3
+"""A discard: its bytes hold no data any more (:mod:`.discard`). Like a write it is odd: ``op & WRITE`` of both is 1."""
 
 ASYNC = 0
 WAITED = 1
@@ -35,7 +37,7 @@ class Request:
     Attributes
     ----------
     op
-        ``READ`` or ``WRITE``.
+        ``READ``, ``WRITE`` or ``TRIM``.
     offset, size
         Bytes, relative to the device the request is submitted to.
     done
@@ -88,7 +90,7 @@ class Request:
         self.callbacks: Sequence[Callable[[Any], None]] | None = None
 
     def __repr__(self) -> str:
-        word = "WRITE" if self.op else "READ"
+        word = "TRIM" if self.op == TRIM else "WRITE" if self.op else "READ"
         return f"Request({word}, offset={self.offset}, size={self.size})"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .engine import Engine
-from .request import WRITE, Request
+from .request import READ, Request
 
 WAITS = -1
 """The ticket of a request that has to wait; the barrier serves it again when it may go."""
@@ -284,7 +284,7 @@ class BucketBarrier(ResyncBarrier):
     def admit(self, request: Request) -> int:
         number = request.offset // self.BUCKET
         bucket = self._bucket(number)
-        if bucket.raised and request.op == WRITE:
+        if bucket.raised and request.op != READ:
             bucket.waiting.append(request)
             return WAITS
         bucket.pending += 1

@@ -12,12 +12,13 @@ from functools import partial
 from typing import Any
 
 from .array import Array, Join
+from .discard import DiscardLimits, discard_limits
 from .engine import Engine
 from .errors import ArrayFailed, ModelError
 from .layouts import ParityLayout, Raid10Layout
 from .mirror_array import MirrorArray
 from .parity_array import ParityArray
-from .raid10_array import Raid10Array, logical_chunk
+from .raid10_array import Raid10Array
 from .request import READ, Device, Request
 from .resync import Resync
 
@@ -87,6 +88,11 @@ class MemberSlot:
         """Let them go."""
         if hasattr(self.device, "unplug"):
             self.device.unplug()
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What the device takes of discards."""
+        return discard_limits(self.device)
 
     def submit(self, request: Request) -> None:
         """Pass a request on, and remember it until it is complete."""
@@ -231,7 +237,7 @@ def _sources(array: Array, slot: int, offset: int) -> list[tuple[int, int]]:
         return _row_sources(array, layout, slot, offset)
     if isinstance(layout, Raid10Layout):
         row, inside = divmod(offset, layout.chunk_bytes)
-        copies = layout.map_copies(logical_chunk(layout, slot, row))
+        copies = layout.map_copies(layout.chunk_at(slot, row))
         places = [(copy, at * layout.chunk_bytes + inside) for copy, at in copies]
     else:
         places = [(other, offset) for other in range(len(array.members))]

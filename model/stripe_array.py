@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from .array import Array, Join, forward
+from .discard import DiscardLimits
+from .discard_ranges import MemberRange, striped_ranges
 from .engine import Engine
 from .errors import ArrayFailed
 from .host import Host
-from .request import Device, Request
+from .layouts import StripedLayout
+from .request import TRIM, Device, Request
 
 
 class ExtentLayout(Protocol):
@@ -54,8 +57,12 @@ class StripeArray(Array):
     def submit(self, request: Request) -> None:
         """See :meth:`Array.submit`; reads and writes are served alike."""
         request.submitted = self._engine._now
+        op = request.op
+        if op == TRIM:
+            self._discard(request)
+            return
         pieces = self._extents(request.offset, request.size)
-        op, count = request.op, len(pieces)
+        count = len(pieces)
         if op:
             self.writes += 1
             self.member_writes += count
@@ -72,4 +79,22 @@ class StripeArray(Array):
         for member, offset, size, _ in pieces:
             self._submit[member](Request(op, offset, size, join.done, request.stream, request.sync))
 
-    _read = _write = submit
+    def _read(self, request: Request) -> None:
+        self.submit(request)
+
+    def _write(self, request: Request) -> None:
+        self.submit(request)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its members take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        offset, size = request.offset, request.size
+        layout = self.layout
+        if isinstance(layout, StripedLayout):
+            ranges: list[MemberRange] = striped_ranges(layout, offset, size)
+        else:
+            ranges = [(slot, at, length) for slot, at, length, _ in self._extents(offset, size)]
+        self._discard_on(ranges, request.stream, lambda: request.done(request))

@@ -191,6 +191,12 @@ class StripeCache:
         self.in_use -= entry[2]
         self._let_in()
 
+    def forget(self, row: int) -> None:
+        """What was cached of `row` is not there any more."""
+        if self._recent.pop(row, None) is not None and not self._most_rows:
+            low, high = self._spans.pop(row)
+            self._kept -= -(-high // self.head_bytes) - low // self.head_bytes
+
     def grow(self) -> None:
         """md's thread has made a pass: one head more, if the cache may grow and somebody waits or had to wait."""
         if self._short and self.heads < self.most_heads:

@@ -14,6 +14,7 @@ block it copies it looks for the block's page from the first page of the write o
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
@@ -62,15 +63,16 @@ class StripeHandler:
         "_chunk_bytes",
         "_delayed",
         "_head_bytes",
+        "_idle",
         "_journal",
         "_late",
         "_layout",
         "_listed",
+        "_md_thread",
         "_plans",
         "_plugged",
         "_ready",
         "_rows",
-        "_thread",
         "_waking",
         "absent",
         "parity_reads",
@@ -93,7 +95,7 @@ class StripeHandler:
         self._head_bytes = settings.head_bytes
         self._chunk_bytes = layout.chunk_bytes
         self._cache = cache
-        self._thread = thread
+        self._md_thread = thread
         self._journal = journal
         self._rows: dict[int, list[HeadRun]] = {}
         # Rows in order of arrival: for the next pass, of a plugged task, and with heads that are not yet read up.
@@ -104,6 +106,8 @@ class StripeHandler:
         self._delayed: dict[int, None] = {}
         # What is left of writes for which there were no heads: (row, data index, low, high, owner).
         self._late: deque[tuple[int, int, int, int, Owner]] = deque()
+        # What waits until no write is under way in a row.
+        self._idle: dict[int, list[Callable[[], None]]] = {}
         self._plugged = self._waking = self._asleep = False
         self._plans = RunPlans(layout, settings.rmw_level)
         self.unreadable = self.absent = array.failed
@@ -213,13 +217,13 @@ class StripeHandler:
     def _wake(self) -> None:
         if not self._waking:
             self._waking = True
-            self._thread.add(self._handle_ready)
+            self._md_thread.add(self._handle_ready)
 
     def _handle_ready(self) -> float:
         """Look at the rows on the list, as far as this pass goes; returns CPU time (s)."""
         self._waking = False
         seconds = 0.0
-        ready, thread = self._ready, self._thread
+        ready, thread = self._ready, self._md_thread
         while True:
             while ready:
                 if thread.heads >= STRIPE_BATCH:
@@ -265,7 +269,7 @@ class StripeHandler:
         if run.reading:
             return 0.0
         plan = self._plans.plan(run, self.unreadable, self.absent)
-        self._thread.heads += 1 if plan.mode == "full" else self._heads(run)
+        self._md_thread.heads += 1 if plan.mode == "full" else self._heads(run)
         if plan.reads:
             if not (run.sync or run.active or self._journal is not None):
                 self._delayed[run.row] = None
@@ -285,7 +289,7 @@ class StripeHandler:
         done = Flight(run, plan.reads, [], self._has_read).done
         offset, size = run.row * self._chunk_bytes + run.low, run.high - run.low
         for slot in plan.reads:
-            self._thread.send(slot, Request(READ, offset, size, done, self._thread.stream))
+            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.stream))
         prices = self._array.prices
         return self._heads(run) * (prices.stripe_s + count * prices.bio_s)
 
@@ -317,31 +321,32 @@ class StripeHandler:
             piece.steps = 0
         passes = 1 if plan.mode == "full" and self._journal is None else heads
         if self._journal is None:
-            self._thread.add(partial(self._send_writes, flight, sync, passes))
+            self._md_thread.add(partial(self._send_writes, flight, sync, passes))
         else:
             journal, blocks = self._journal, heads * (touched + self._layout.parities)
-            self._thread.then(lambda: journal.append(heads, blocks, lambda ticket: self._logged(flight, ticket, sync)))
+            logged = partial(self._logged, flight, sync=sync)
+            self._md_thread.then(lambda: journal.append(heads, blocks, logged))
         seconds = passes * prices.stripe_s + steps * prices.segment_s
         return seconds + touched * size * prices.copy_s_per_byte + plan.sources * size * prices.xor_s_per_byte
 
     def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
         """Data and parity are safe in the journal, so the members may be written."""
         flight.ticket = ticket
-        self._thread.add(partial(self._send_writes, flight, sync, (flight.high - flight.low) // self._head_bytes))
+        self._md_thread.add(partial(self._send_writes, flight, sync, (flight.high - flight.low) // self._head_bytes))
 
     def _send_writes(self, flight: Flight, sync: int, passes: int) -> float:
         """What was computed is written when the heads' turn has come again; returns CPU time (s)."""
         offset, size = flight.row * self._chunk_bytes + flight.low, flight.high - flight.low
         self._array.member_writes += len(flight.slots)
         for slot in flight.slots:
-            self._thread.send(slot, Request(WRITE, offset, size, flight.done, self._thread.stream, sync))
-        self._thread.heads += passes
+            self._md_thread.send(slot, Request(WRITE, offset, size, flight.done, self._md_thread.stream, sync))
+        self._md_thread.heads += passes
         prices = self._array.prices
         return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
 
     def _has_written(self, flight: Flight) -> None:
         """The thread will answer the writers."""
-        self._thread.add(lambda: self._finish(flight))
+        self._md_thread.add(lambda: self._finish(flight))
 
     def _finish(self, flight: Flight) -> float:
         row = flight.row
@@ -363,10 +368,19 @@ class StripeHandler:
             self._wake()
         else:
             del self._rows[row]
-        self._thread.then(lambda: self._answer(flight.pieces))
+            for callback in self._idle.pop(row, ()) if self._idle else ():
+                callback()
+        self._md_thread.then(lambda: self._answer(flight.pieces))
         heads = (flight.high - flight.low) // self._head_bytes
-        self._thread.heads += heads
+        self._md_thread.heads += heads
         return self._array.prices.stripe_s * heads
+
+    def when_idle(self, row: int, callback: Callable[[], None]) -> None:
+        """Call `callback` once no write is under way in `row`."""
+        if row in self._rows:
+            self._idle.setdefault(row, []).append(callback)
+        else:
+            callback()
 
     def _remember(self, run: HeadRun) -> None:
         slots = [slot for slot in range(len(self._array.members)) if run.known >> slot & 1]

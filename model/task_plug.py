@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from .request import WRITE_THROUGH, Request
+from .request import TRIM, WRITE_THROUGH, Request
 from .schedulers import QueuedRequest
 
 PLUG_REQUESTS = 32
@@ -23,6 +23,7 @@ class PlugQueue(Protocol):
     """A device's queue, whose requests a plug holds."""
 
     max_request_bytes: int
+    discard_bytes: int
 
     def take_plugged(self, held: list[QueuedRequest]) -> None:
         """Take the requests of this queue that the plug held, in their order."""
@@ -67,13 +68,17 @@ class TaskPlug:
         return self._held[self._newest_queue][-1].size >= PLUG_FLUSH_BYTES
 
     def merge(self, queue: PlugQueue, request: Request) -> bool:
-        """Merge with the newest request of `queue`: Linux looks at no older one of the same device."""
+        """Merge with the newest request of `queue`: Linux looks at no older one of the same device.
+
+        A discard merges only with a discard.
+        """
         held = self._held.get(queue)
         if held is None:
             return False
         newest = held[-1]
         size = newest.size + request.size
-        if newest.op != request.op or size > queue.max_request_bytes or request.sync == WRITE_THROUGH:
+        most = queue.max_request_bytes if request.op != TRIM else queue.discard_bytes
+        if newest.op != request.op or size > most or request.sync == WRITE_THROUGH:
             return False
         if newest.offset + newest.size == request.offset:
             newest.size = size

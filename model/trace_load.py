@@ -17,14 +17,16 @@ from .closed_load import ClosedLoad, DirectLoad
 from .cpu import Cpu
 from .engine import Engine
 from .errors import ModelError
-from .request import DIRECT, WAITED, Device, Request
+from .request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Device, Request
 
 SECTOR = 512
 MOST_BEHIND = 1 << 16
 """I/Os that have come and are not complete, above which a trace waits: no host has more outstanding."""
 
 TraceIo = tuple[float, int, int, int]
-"""When (s, from the start of the trace), ``READ`` or ``WRITE``, offset and size (bytes)."""
+"""When (s, from the start of the trace), ``READ``, ``WRITE`` or ``TRIM``, offset and size (bytes)."""
+
+_SYNC = {READ: WAITED, WRITE: DIRECT, TRIM: ASYNC}
 
 
 class TimedTrace(DirectLoad):
@@ -166,7 +168,7 @@ class TimedTrace(DirectLoad):
         if wait_s > 0:
             self.waited += 1
             self.longest_wait_s = max(self.longest_wait_s, wait_s)
-        return Request(op, offset, size, self._done, self._stream, DIRECT if op else WAITED)
+        return Request(op, offset, size, self._done, self._stream, _SYNC[op])
 
     def _awake(self) -> None:
         self._asleep = False
@@ -257,7 +259,7 @@ class ClosedTrace(ClosedLoad):
         self._ahead = next(self._records, None)
         if self._ahead is None:
             self._stopped = True
-        return Request(op, offset, size, self._done, self._stream, DIRECT if op else WAITED)
+        return Request(op, offset, size, self._done, self._stream, _SYNC[op])
 
     def _done(self, request: Request) -> None:
         self.completed += 1

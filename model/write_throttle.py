@@ -4,7 +4,8 @@ A window of 100 ms (shorter while throttling is hard) sees the smallest read lat
 number of writes allowed at once is halved; below it, or with only writes about, it grows again. Direct writes of a
 program pass, but an array that drops REQ_IDLE (md's RAID 1, 10, 4, 5, 6) makes ordinary writes of them. The target is
 compared with the *smallest* latency, so a device that is simply slower than its target is throttled down to one
-write at a time. Sources: block/blk-wbt.c, block/blk-rq-qos.c (rq_depth_calc_max_depth), block/blk-stat.c.
+write at a time. Discards are counted by themselves, and as many are allowed as writes in the background (get_limit,
+WBT_RWQ_DISCARD). Sources: block/blk-wbt.c, block/blk-rq-qos.c (rq_depth_calc_max_depth), block/blk-stat.c.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from .engine import Engine
 from .errors import ModelError
-from .request import ASYNC, DIRECT, READ, WRITE, Request
+from .request import ASYNC, DIRECT, READ, TRIM, Request
 from .schedulers import QueuedRequest
 
 WINDOW_S = 0.1
@@ -54,6 +55,7 @@ class WriteBackThrottle:
     __slots__ = (
         "_active",
         "_background",
+        "_discards",
         "_engine",
         "_in_flight",
         "_last_read",
@@ -83,7 +85,7 @@ class WriteBackThrottle:
         self._engine = engine
         self._target_s = target_s
         self._queue_depth = queue_depth or 0
-        self._in_flight = 0
+        self._in_flight = self._discards = 0
         self._tracked: set[QueuedRequest] = set()
         self._last_read = engine._now
         self._active = False
@@ -109,10 +111,16 @@ class WriteBackThrottle:
             return True
         if request.sync == DIRECT:
             return True
-        if not first or self._in_flight >= self._limit(request.sync):
+        discards = request.op == TRIM
+        if not first or (
+            self._discards >= self._background if discards else self._in_flight >= self._limit(request.sync)
+        ):
             self.held_back += 1
             return False
-        self._in_flight += 1
+        if discards:
+            self._discards += 1
+        else:
+            self._in_flight += 1
         if not self._active:
             self._start_window()
         return True
@@ -125,7 +133,7 @@ class WriteBackThrottle:
 
     def track(self, queued: QueuedRequest) -> None:
         """See :meth:`raidsim.model.throttle.Throttle.track`."""
-        if queued.op == WRITE and queued.sync != DIRECT:
+        if queued.op and queued.sync != DIRECT:
             self._tracked.add(queued)
 
     def merged(self, queued: QueuedRequest) -> None:
@@ -168,6 +176,10 @@ class WriteBackThrottle:
     def _ended(self, queued: QueuedRequest) -> None:
         """A write less: sleepers are woken when there is room for a few of them."""
         self._tracked.discard(queued)
+        if queued.op == TRIM:
+            self._discards -= 1
+            self._release()
+            return
         self._in_flight -= 1
         room = self._normal - self._in_flight
         if not self._in_flight or (room > 0 and room >= self._background // 2):

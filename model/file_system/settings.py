@@ -85,6 +85,7 @@ class FileSystemSettings(Spec):
     journal_place: Literal["front", "middle", "end"] = "front"
     """Where on the device the journal is."""
     journal_size: Size = 0
+    """Bytes; commits stop when it is full."""
     commit_interval: Duration = 0.0
     """A transaction is committed when it is this old."""
     transaction: Size = 0
@@ -106,14 +107,19 @@ class FileSystemSettings(Spec):
     aged_run: PositiveSize
     """Mean length of a free run on a file system of age 1."""
     create_cycles: float = Field(ge=0)
+    """A name and an inode made, in memory."""
     unlink_cycles: float = Field(ge=0)
+    """The same removed."""
     open_cycles: float = Field(ge=0)
     """Of a name and an inode that are in memory."""
     read_inode_cycles: float = Field(ge=0)
     """More for an inode that is not."""
     close_cycles: float = Field(ge=0)
+    """Of a file."""
     mkdir_cycles: float = Field(ge=0)
+    """A create with one more block set up."""
     stat_cycles: float = Field(ge=0)
+    """Of an inode that is in memory."""
     scan_cycles: float = Field(ge=0)
     """One entry looked at in search of a name, or listed."""
     allocate_cycles: float = Field(ge=0)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator
 
 from ..errors import InputError
+from ..read_balance import READ_BALANCE
 from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
 from ..spec_errors import validate
 from ..yaml_files import read_yaml
@@ -65,6 +66,7 @@ class CacheSection(Spec):
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
     memory: Literal["low", "all"]
+    """Which part of the memory the limits are shares of."""
     by_age: bool = False
     raw_devices: bool = True
     loop_cached: bool = False
@@ -159,7 +161,9 @@ class QueueSection(Spec):
     plug_bytes: Size = 0
     plug_delay: Duration
     read_passes: int = 0
+    """Of the elevator of 2.4: how often a read may be passed."""
     write_passes: int = 0
+    """The same of a write."""
     read_batch: Duration = 0.5
     write_batch: Duration = 0.125
     anticipation: Duration = 0.006
@@ -233,6 +237,23 @@ class Raid5Section(Spec):
     source: str
 
 
+def _known_balance(name: str) -> str:
+    if name not in READ_BALANCE:
+        raise refusal(f"unknown balance {name!r}", f"allowed: {', '.join(READ_BALANCE)}")
+    return name
+
+
+def _on_raid10(name: str) -> str:
+    if READ_BALANCE[name].only_raid1:
+        allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
+        raise refusal(f"{name} on RAID 10", f"allowed: {allowed}")
+    return name
+
+
+BalanceName = Annotated[str, AfterValidator(_known_balance)]
+"""Name of a read-balance policy."""
+
+
 class Raid1Section(Spec):
     """Read balance, resync granularity, and how resync and normal I/O keep apart.
 
@@ -247,31 +268,27 @@ class Raid1Section(Spec):
         Whether a write is copied for each mirror page by page, or as a whole.
     """
 
-    balance: Literal[
-        "md-2.4",
-        "md-2.6",
-        "md-6.1",
-        "primary",
-        "ataraid",
-        "gmirror-load",
-        "gmirror-prefer",
-        "gmirror-round-robin",
-        "gmirror-split",
-    ]
+    balance: BalanceName
     barrier: Literal["md-2.4", "md-2.6", "md-6.1"] = "md-2.6"
     clones_pages: bool = True
     resync_request: PositiveSize
+    """Bytes of one resync request."""
     resync_depth: int
+    """Resync requests under way at most."""
     source: str
 
 
 class Raid10Section(Spec):
     """Read balance and resync granularity of md's RAID 10."""
 
-    balance: Literal["md-2.6", "md-6.1-raid10"]
+    balance: Annotated[BalanceName, AfterValidator(_on_raid10)]
+    """Which copy serves a read."""
     barrier: Literal["md-2.6", "md-6.1-raid10"] = "md-2.6"
+    """How resync and normal I/O are kept apart."""
     resync_request: PositiveSize
+    """Bytes of one resync request."""
     resync_depth: int
+    """Resync requests under way at most."""
     source: str
 
 
@@ -329,6 +346,7 @@ class PipeSection(Spec):
     """Bytes that a pipe holds."""
 
     size: PositiveSize
+    """Bytes that it holds."""
     source: str
 
 
@@ -345,23 +363,36 @@ class KernelSpec(Spec):
         Whether its arrays can be checked as a whole.
     write_intent
         Whether md keeps write-intent bitmaps (since 2.6.14).
+    discards
+        Whether md and dm-crypt pass discards on (:mod:`raidsim.model.discard`): block layer since 2.6.28, dm-crypt
+        since 3.1 (allow_discards), md since 3.7.
     """
 
     version: str
+    """As the kernel calls itself."""
     cache: CacheSection
+    """The page cache and its limits."""
     read_ahead: ReadAheadSection
+    """The policy and its largest window."""
     queue: QueueSection
+    """Schedulers, plugs, tags and throttling."""
     raid5: Raid5Section
+    """md's parity arrays."""
     raid1: Raid1Section
+    """md's mirrors."""
     raid10: Raid10Section | None = None
     resync: ResyncSection
+    """The thread that rebuilds and checks."""
     pipe: PipeSection
+    """Between two programs."""
     crypt: CryptSection = CryptSection(
         source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
     )
+    """dm-crypt."""
     parity: bool = True
     checks: bool = True
     write_intent: bool = False
+    discards: bool = False
 
 
 def kernel_names() -> list[str]:

@@ -6,9 +6,10 @@ Every refusal names the field, what was found there and what is allowed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from ..errors import InputError
-from . import parity, raid10, striped
+from ..catalogue_modules import classes_in
+from ..errors import InputError, ModelError
 from .byte_striped import ByteStripedLayout
 from .layout import Layout
 from .linear import LinearLayout
@@ -17,6 +18,10 @@ from .nested import mirrored_stripes, striped_mirrors, striped_parity
 from .parity import ParityLayout
 from .raid10 import Raid10Layout
 from .striped import StripedLayout
+
+_INNER = {"raid50": "raid5", "raid60": "raid6"}
+_PACKAGE = __name__.rpartition(".")[0]
+_WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory")
 
 LEVELS = (
     "linear",
@@ -47,14 +52,38 @@ MIN_DISKS = {
 DEFAULT_CHUNK = 64 * 1024
 CHUNK_UNIT = 4096
 
+_VARIED = ("raid0", "raid4", "raid5", "raid6", "raid10")
+_OWN: tuple[type[Layout], ...] = (StripedLayout, ParityLayout, Raid10Layout)
+"""The classes whose algorithms come first, the default in front."""
+
+
+def _builders() -> dict[tuple[str, str], type[Layout]]:
+    """The class that builds an algorithm of a level: md's, and those of every further module of this package."""
+    found: dict[tuple[str, str], type[Layout]] = {}
+    for kind in (*_OWN, *classes_in(_PACKAGE, [str(Path(__file__).parent)], _WITHOUT_LAYOUTS)):
+        if not issubclass(kind, Layout) or "algorithms" not in vars(kind):
+            continue
+        for level, names in kind.algorithms.items():
+            if level not in _VARIED:
+                raise ModelError(f"{kind.__module__}: an algorithm of {level}; allowed: of {', '.join(_VARIED)}")
+            for name in names:
+                if found.setdefault((level, name), kind) is not kind:
+                    other = found[level, name].__module__
+                    raise ModelError(f"{level} {name} is in two files: {other} and {kind.__module__}")
+    return found
+
+
+_BUILDERS = _builders()
+
+
+def _names(level: str) -> tuple[str, ...]:
+    return tuple(name for known, name in _BUILDERS if known == level)
+
+
 ALGORITHMS: dict[str, tuple[str, ...]] = {
-    "raid0": striped.ALGORITHMS,
-    "raid4": parity.RAID4_ALGORITHMS,
-    "raid5": parity.RAID5_ALGORITHMS,
-    "raid6": parity.RAID6_ALGORITHMS,
-    "raid10": (*raid10.ALGORITHMS, "striped-mirrors"),
-    "raid50": parity.RAID5_ALGORITHMS,
-    "raid60": parity.RAID6_ALGORITHMS,
+    **{level: _names(level) for level in _VARIED},
+    "raid10": (*_names("raid10"), "striped-mirrors"),
+    **{level: _names(inner) for level, inner in _INNER.items()},
 }
 """The algorithms of each level that has more than one way, the default first."""
 
@@ -126,6 +155,18 @@ def layout_for(
     InputError
         If no such array can be built; `place` is "level", "disks", "chunk", "members", "algorithm", "copies",
         "groups" or "outer_chunk".
+
+    Examples
+    --------
+    The first two chunks of a RAID 5 lie at the beginning of its first two members, the fourth one in the second row:
+
+    >>> layout = layout_for("raid5", 4, 64 * 1024, 1024**3)
+    >>> layout
+    <raid5 left-symmetric, 4 members, 3221225472 bytes>
+    >>> layout.extents(0, 128 * 1024)
+    [(0, 0, 65536, 0), (1, 0, 65536, 65536)]
+    >>> layout.map_chunk(3)
+    (3, 1)
     """
     name = level_name(level)
     if disks < MIN_DISKS[name]:
@@ -153,31 +194,28 @@ def _built(
         case "linear":
             return LinearLayout(sizes)
         case "raid0":
-            return _striped(sizes, chunk, variant)
+            _check_chunks(sizes, chunk)
         case "raid1":
             return MirroredLayout(sizes)
         case "raid3":
             return ByteStripedLayout(sizes)
         case "raid10" if variant == "striped-mirrors":
             return striped_mirrors(sizes, chunk, copies)
-        case "raid10":
-            return Raid10Layout(sizes, chunk, variant, copies)
         case "raid01":
             return mirrored_stripes(sizes, chunk, groups)
         case "raid50" | "raid60":
-            return striped_parity(name, sizes, chunk, variant, groups, outer_chunk)
-        case _:
-            return ParityLayout(name, sizes, chunk, variant)
+            inner = _BUILDERS[_INNER[name], variant]
+            return striped_parity(name, inner, sizes, chunk, variant, groups, outer_chunk)
+    return _BUILDERS[name, variant].made(name, sizes, chunk, variant, copies)
 
 
-def _striped(sizes: Sequence[int], chunk: int, variant: str) -> StripedLayout:
+def _check_chunks(sizes: Sequence[int], chunk: int) -> None:
     if min(sizes) < chunk:
         raise InputError(
             "members",
             f"the smallest member has {min(sizes)} bytes",
             f"every member needs at least one chunk of {chunk}",
         )
-    return StripedLayout(sizes, chunk, variant)
 
 
 def _checked_chunk(chunk_bytes: int | None) -> int:

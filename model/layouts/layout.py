@@ -7,7 +7,8 @@ start of the array ("logical") or of the data area of a member.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from ..errors import ModelError
 
@@ -24,8 +25,13 @@ Copies = tuple[int, int, tuple[CopyPlace, ...]]
 class Layout(ABC):
     """The map of one array.
 
+    A subclass whose :attr:`algorithms` names a way to lay out raid0, 4, 5, 6 or 10 is offered under that name by
+    :func:`raidsim.model.layouts.layout_for`, wherever in this package it is defined.
+
     Attributes
     ----------
+    algorithms
+        The algorithms of each level that the class itself builds, the level's default first.
     level
         "raid5" and the like.
     algorithm
@@ -41,6 +47,7 @@ class Layout(ABC):
     """
 
     __slots__ = ("algorithm", "capacity", "chunk_bytes", "level", "member_bytes", "members")
+    algorithms: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(
         self, level: str, algorithm: str | None, chunk_bytes: int, member_bytes: Sequence[int], capacity: int
@@ -51,6 +58,11 @@ class Layout(ABC):
         self.member_bytes = tuple(member_bytes)
         self.members = len(self.member_bytes)
         self.capacity = capacity
+
+    @classmethod
+    def made(cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int) -> Layout:
+        """The layout of one of :attr:`algorithms`; `copies` is 1 but for raid10."""
+        raise NotImplementedError(f"{cls.__name__} offers {algorithm} and does not make it")
 
     @abstractmethod
     def tolerates(self, lost: frozenset[int]) -> bool:

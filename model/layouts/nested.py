@@ -12,7 +12,6 @@ from itertools import accumulate
 from ..errors import ModelError
 from .layout import Copies, CopyPlace, Extent, Layout
 from .mirrored import MirroredLayout
-from .parity import ParityLayout
 from .striped import StripedLayout
 
 
@@ -97,6 +96,7 @@ class NestedLayout(Layout):
 
 def striped_parity(
     level: str,
+    inner: type[Layout],
     member_bytes: Sequence[int],
     chunk_bytes: int,
     algorithm: str,
@@ -109,13 +109,16 @@ def striped_parity(
     ----------
     level
         "raid50" or "raid60".
+    inner
+        The class that builds the algorithm of the groups.
     outer_chunk_bytes
         Bytes in one group before the next is used: a full stripe of the group unless given (controllers and DDF
         fill a row of one group first; md over md has a chunk size of its own).
     """
     inner_level = {"raid50": "raid5", "raid60": "raid6"}[level]
-    parts = [ParityLayout(inner_level, part, chunk_bytes, algorithm) for part in _split(member_bytes, groups)]
-    outer = StripedLayout([part.capacity for part in parts], outer_chunk_bytes or parts[0].stripe_bytes)
+    parts = [inner.made(inner_level, part, chunk_bytes, algorithm, 1) for part in _split(member_bytes, groups)]
+    row = (parts[0].members - parts[0].survives) * chunk_bytes
+    outer = StripedLayout([part.capacity for part in parts], outer_chunk_bytes or row)
     return NestedLayout(level, outer, parts, algorithm)
 
 

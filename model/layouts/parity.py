@@ -10,7 +10,7 @@ Format. Everything repeats after a few rows, so it is kept as a table. Source: L
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .layout import CopyPlace, Extent, Layout, outside
 
@@ -85,6 +85,7 @@ class ParityLayout(Layout):
         "rows",
         "stripe_bytes",
     )
+    algorithms: ClassVar = {"raid4": RAID4_ALGORITHMS, "raid5": RAID5_ALGORITHMS, "raid6": RAID6_ALGORITHMS}
 
     def __init__(self, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str) -> None:
         members = len(member_bytes)
@@ -93,9 +94,8 @@ class ParityLayout(Layout):
         self.rows = min(member_bytes) // chunk_bytes
         self.stripe_bytes = self.data_members * chunk_bytes
         super().__init__(level, algorithm, chunk_bytes, member_bytes, self.rows * self.stripe_bytes)
-        self.period = _period(algorithm, members)
-        place = _raid6_row if self.parities == 2 else _raid5_row
-        self.row_table = tuple([place(algorithm, members, row) for row in range(self.period)])
+        self.row_table = self.pattern()
+        self.period = len(self.row_table)
         self._data = tuple([row.data for row in self.row_table])
         self.exponent_table = tuple([_exponents(algorithm, members, row) for row in self.row_table])
         self._q_orders = tuple(
@@ -104,6 +104,18 @@ class ParityLayout(Layout):
                 for row, powers in zip(self.row_table, self.exponent_table, strict=True)
             ]
         )
+
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> ParityLayout:
+        return cls(level, member_bytes, chunk_bytes, algorithm)
+
+    def pattern(self) -> tuple[Row, ...]:
+        """The rows until they repeat. A layout that deals them in another way overrides this."""
+        algorithm, members = str(self.algorithm), self.members
+        place = _raid6_row if self.parities == 2 else _raid5_row
+        return tuple([place(algorithm, members, row) for row in range(_period(algorithm, members))])
 
     def tolerates(self, lost: frozenset[int]) -> bool:
         return len(lost) <= self.parities

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd
+from typing import ClassVar
 
 from .layout import Copies, CopyPlace, Extent, Layout, outside
-
-ALGORITHMS = ("near", "far", "offset")
 
 
 class Raid10Layout(Layout):
@@ -28,9 +27,21 @@ class Raid10Layout(Layout):
         "near", "far" or "offset".
     copies_per_chunk
         How often every chunk is stored; at most the number of members.
+
+    Attributes
+    ----------
+    member_rows
+        Rows of a member that are in use.
+    period
+        After so many chunks the places repeat, further down.
+
+    Notes
+    -----
+    A layout with other places overrides :meth:`pattern` and its inverse, :meth:`chunk_at`.
     """
 
-    __slots__ = ("_bytes", "_groups", "_period", "_period_rows", "_table", "copies_per_chunk", "member_rows")
+    __slots__ = ("_bytes", "_groups", "_period_rows", "_table", "copies_per_chunk", "member_rows", "period")
+    algorithms: ClassVar = {"raid10": ("near", "far", "offset")}
 
     def __init__(
         self, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str = "near", copies_per_chunk: int = 2
@@ -42,24 +53,52 @@ class Raid10Layout(Layout):
         super().__init__("raid10", algorithm, chunk_bytes, member_bytes, chunks * chunk_bytes)
         self.copies_per_chunk = copies_per_chunk
         self.member_rows = -(-chunks * copies_per_chunk // members)
-        stride = 1 if algorithm == "offset" else self.member_rows // far
-        spread = far if algorithm == "offset" else 1
-        # After `period` logical chunks the pattern repeats `_period_rows` rows further down.
-        self._period = members // gcd(members, near)
-        self._period_rows = self._period * near // members * spread
-        self._table = tuple(
-            [self._places(chunk * near, near, far, stride, spread, members) for chunk in range(self._period)]
-        )
+        self._table, self._period_rows = self.pattern()
+        self.period = len(self._table)
         self._bytes = tuple([tuple([(m, row * chunk_bytes) for m, row in places]) for places in self._table])
         self._groups = frozenset(frozenset(member for member, _ in places) for places in self._table)
 
-    @staticmethod
-    def _places(slot: int, near: int, far: int, stride: int, spread: int, members: int) -> tuple[CopyPlace, ...]:
-        places = []
-        for copy in range(near):
-            row, first = divmod(slot + copy, members)
-            places += [((first + shift) % members, row * spread + shift * stride) for shift in range(far)]
-        return tuple(places)
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> Raid10Layout:
+        return cls(member_bytes, chunk_bytes, algorithm, copies)
+
+    def pattern(self) -> tuple[tuple[tuple[CopyPlace, ...], ...], int]:
+        """Places of the copies of the first chunks, until they repeat, and how many rows further down they do.
+
+        Unless they are near, a copy after the first may lie anywhere below: of far ones the second is
+        ``member_rows // copies_per_chunk`` rows down.
+        """
+        copies, members, algorithm = self.copies_per_chunk, self.members, self.algorithm
+        near, far = (copies, 1) if algorithm == "near" else (1, copies)
+        stride = 1 if algorithm == "offset" else self.member_rows // far
+        spread = far if algorithm == "offset" else 1
+        period = members // gcd(members, near)
+        table = []
+        for chunk in range(period):
+            places = []
+            for slot in range(chunk * near, (chunk + 1) * near):
+                row, first = divmod(slot, members)
+                places += [((first + shift) % members, row * spread + shift * stride) for shift in range(far)]
+            table.append(tuple(places))
+        return tuple(table), period * near // members * spread
+
+    def chunk_at(self, member: int, row: int) -> int:
+        """The logical chunk of which `row` of `member` is a copy; beyond the last one for a row not used.
+
+        Source: raid10.c, raid10_find_virt.
+        """
+        copies, members = self.copies_per_chunk, self.members
+        if self.algorithm == "near":
+            return (row * members + member) // copies
+        if self.algorithm == "offset":
+            row, shift = divmod(row, copies)
+        else:
+            shift, row = divmod(row, self.member_rows // copies)
+            if shift >= copies:
+                return self.chunks
+        return row * members + (member - shift) % members
 
     def tolerates(self, lost: frozenset[int]) -> bool:
         return not any(group <= lost for group in self._groups)
@@ -71,7 +110,7 @@ class Raid10Layout(Layout):
     def extents(self, offset: int, size: int) -> list[Extent]:
         chunk, inside = divmod(offset, self.chunk_bytes)
         if inside + size <= self.chunk_bytes and 0 < size <= self.capacity - offset and offset >= 0:
-            turn, index = divmod(chunk, self._period)
+            turn, index = divmod(chunk, self.period)
             member, at = self._bytes[index][0]
             return [(member, at + turn * self._period_rows * self.chunk_bytes + inside, size, offset)]
         return [(*places[0], length, logical) for logical, length, places in self.copies(offset, size)]
@@ -82,7 +121,7 @@ class Raid10Layout(Layout):
             raise outside(self, offset, size)
         length = self.chunk_bytes
         chunk, inside = divmod(offset, length)
-        period, table, step = self._period, self._bytes, self._period_rows * length
+        period, table, step = self.period, self._bytes, self._period_rows * length
         pieces = []
         while offset < end:
             piece = min(length - inside, end - offset)
@@ -96,11 +135,11 @@ class Raid10Layout(Layout):
         return pieces
 
     def map_chunk(self, chunk: int) -> CopyPlace:
-        turn, index = divmod(chunk, self._period)
+        turn, index = divmod(chunk, self.period)
         member, row = self._table[index][0]
         return member, row + turn * self._period_rows
 
     def map_copies(self, chunk: int) -> tuple[CopyPlace, ...]:
-        turn, index = divmod(chunk, self._period)
+        turn, index = divmod(chunk, self.period)
         down = turn * self._period_rows
         return tuple([(member, row + down) for member, row in self._table[index]])

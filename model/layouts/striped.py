@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from .layout import CopyPlace, Extent, Layout, outside
-
-ALGORITHMS = ("original", "alternate")
 
 
 class Zone(NamedTuple):
@@ -41,6 +39,7 @@ class StripedLayout(Layout):
     """
 
     __slots__ = ("_bases", "_ends", "_width", "zones")
+    algorithms: ClassVar = {"raid0": ("original", "alternate")}
 
     def __init__(self, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str = "original") -> None:
         self.zones = _zones([size // chunk_bytes for size in member_bytes])
@@ -49,6 +48,12 @@ class StripedLayout(Layout):
         super().__init__("raid0", algorithm, chunk_bytes, member_bytes, chunks * chunk_bytes)
         self._bases = [zone.start if algorithm == "alternate" else 0 for zone in self.zones]
         self._width = self.members if len(self.zones) == 1 and len(self.zones[0].members) == self.members else 0
+
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> StripedLayout:
+        return cls(member_bytes, chunk_bytes, algorithm)
 
     def tolerates(self, lost: frozenset[int]) -> bool:
         return not lost

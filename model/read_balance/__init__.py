@@ -1,7 +1,9 @@
-"""How a mirror chooses the member that serves a read: one policy a class."""
+"""How a mirror chooses the member that serves a read: one policy a class, every module of the package searched."""
 
 from __future__ import annotations
 
+from ..catalogue_modules import classes_in
+from ..errors import ModelError
 from .ataraid import AtaRaid
 from .base import ReadBalance
 from .gmirror import GmirrorLoad, GmirrorPrefer, GmirrorRoundRobin, GmirrorSplit
@@ -10,18 +12,19 @@ from .linux26 import Md26
 from .linux61 import Md61, Md61Raid10
 from .primary import PrimaryOnly
 
-READ_BALANCE: dict[str, type[ReadBalance]] = {
-    "ataraid": AtaRaid,
-    "gmirror-load": GmirrorLoad,
-    "gmirror-prefer": GmirrorPrefer,
-    "gmirror-round-robin": GmirrorRoundRobin,
-    "gmirror-split": GmirrorSplit,
-    "md-2.4": Md24,
-    "md-2.6": Md26,
-    "md-6.1": Md61,
-    "md-6.1-raid10": Md61Raid10,
-    "primary": PrimaryOnly,
-}
+
+def _by_name() -> dict[str, type[ReadBalance]]:
+    found: dict[str, type[ReadBalance]] = {}
+    for policy in classes_in(__name__, __path__):
+        if issubclass(policy, ReadBalance) and "name" in vars(policy) and policy.name:
+            if policy.name in found:
+                other = found[policy.name].__module__
+                raise ModelError(f"read balance {policy.name!r} is in two files: {other} and {policy.__module__}")
+            found[policy.name] = policy
+    return dict(sorted(found.items()))
+
+
+READ_BALANCE = _by_name()
 """The policies by name; each is made from the number of mirrors, or from the members' kinds by `for_members`."""
 
 __all__ = [

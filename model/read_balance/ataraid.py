@@ -54,6 +54,8 @@ class AtaRaid(ReadBalance):
     """
 
     __slots__ = ("_turn", "proximity_bytes")
+    name = "ataraid"
+    only_raid1 = True
 
     def __init__(
         self, mirrors: int, proximity_bytes: int = 2048 * SECTOR, columns: int = 1, turn: Turn | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import Self
+from typing import ClassVar, Self
 
 from ..request import READ, Request
 
@@ -15,8 +15,8 @@ SECTOR = 512
 class ReadBalance(ABC):
     """Chooses among the mirrors that hold the data.
 
-    A policy overrides :meth:`choose`; one that cuts a read into parts for several mirrors overrides
-    :meth:`divide` too.
+    A policy overrides :meth:`choose` and has a name; one that cuts a read into parts for several mirrors overrides
+    :meth:`divide` too. A module of this package that defines one is all that it takes.
 
     Parameters
     ----------
@@ -25,6 +25,10 @@ class ReadBalance(ABC):
 
     Attributes
     ----------
+    name
+        By which scenarios and kernels ask for it; a class without one of its own is no policy to choose.
+    only_raid1
+        Whether it cannot work on md's RAID 10, because its driver has none or it needs more than copies of a chunk.
     head
         Byte where each member's head is thought to be.
     pending
@@ -37,6 +41,8 @@ class ReadBalance(ABC):
     """
 
     __slots__ = ("head", "in_sync_below", "last", "pending")
+    name: ClassVar[str] = ""
+    only_raid1: ClassVar[bool] = False
 
     def __init__(self, mirrors: int) -> None:
         self.head = [0] * mirrors

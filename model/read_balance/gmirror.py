@@ -22,6 +22,7 @@ class GmirrorRoundRobin(ReadBalance):
     """Each read to the next mirror, whatever it reads."""
 
     __slots__ = ("_hint",)
+    name = "gmirror-round-robin"
 
     def __init__(self, mirrors: int) -> None:
         super().__init__(mirrors)
@@ -45,6 +46,8 @@ class GmirrorSplit(GmirrorRoundRobin):
     """
 
     __slots__ = ("slice_bytes",)
+    name = "gmirror-split"
+    only_raid1 = True
 
     def __init__(self, mirrors: int, slice_bytes: int = 4096) -> None:
         super().__init__(mirrors)
@@ -75,6 +78,8 @@ class GmirrorLoad(ReadBalance):
     """
 
     __slots__ = ("_clock", "_delay_s", "_sent_s", "_used_s")
+    name = "gmirror-load"
+    only_raid1 = True
     RETRY_S = 2
 
     def __init__(self, mirrors: int) -> None:
@@ -129,6 +134,8 @@ class GmirrorPrefer(ReadBalance):
     """
 
     __slots__ = ("preferred",)
+    name = "gmirror-prefer"
+    only_raid1 = True
 
     def __init__(self, mirrors: int, preferred: int = 0) -> None:
         super().__init__(mirrors)

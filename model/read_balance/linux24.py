@@ -16,6 +16,7 @@ class Md24(ReadBalance):
     """
 
     __slots__ = ("_sectors",)
+    name = "md-2.4"
     SECTOR_LIMIT = 128
 
     def __init__(self, mirrors: int) -> None:

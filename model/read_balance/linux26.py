@@ -16,6 +16,7 @@ class Md26(ReadBalance):
     """
 
     __slots__ = ("_next_sequential",)
+    name = "md-2.6"
 
     def __init__(self, mirrors: int) -> None:
         super().__init__(mirrors)

@@ -33,6 +33,7 @@ class Md61(ReadBalance):
     """
 
     __slots__ = ("_next", "_sequence_start", "_write_mostly", "optimal_io_bytes", "rotational")
+    name = "md-6.1"
 
     def __init__(
         self,
@@ -111,6 +112,7 @@ class Md61Raid10(ReadBalance):
     """
 
     __slots__ = ("near", "rotational")
+    name = "md-6.1-raid10"
 
     def __init__(self, mirrors: int, rotational: Sequence[bool] = (), near: bool = True) -> None:
         super().__init__(mirrors)

@@ -12,6 +12,7 @@ class PrimaryOnly(ReadBalance):
     """All reads from the first readable mirror."""
 
     __slots__ = ()
+    name = "primary"
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """The first."""

@@ -1,7 +1,9 @@
 """What every I/O scheduler shares: queued requests and their merging by adjacent address.
 
 Linux merges a block I/O into a queued request of the same direction that ends where it starts (back
-merge) or starts where it ends (front merge), up to the device's request size (ll_rw_blk.c, elevator.c).
+merge) or starts where it ends (front merge), up to the device's request size (ll_rw_blk.c, elevator.c). A discard
+counts as a write, but merges only with discards, up to the size that the device takes of those (its number is odd, so
+that rq_data_dir says write: include/linux/blk_types.h; block/blk-merge.c, blk_try_merge, blk_rq_get_max_sectors).
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
-from ..request import Request
+from ..request import TRIM, WRITE, Request
 
 
 class QueuedRequest(Request):
@@ -40,20 +42,29 @@ class Scheduler(ABC):
     ----------
     max_bytes
         Largest request that merging may build (bytes).
+
+    Attributes
+    ----------
+    discard_bytes
+        Largest discard that merging may build (bytes); set by the queue.
+    queued
+        How many requests wait: reads, and writes with discards.
     """
 
-    __slots__ = ("_by_end", "_by_start", "done", "max_bytes", "merges", "queued")
+    __slots__ = ("_by_end", "_by_start", "discard_bytes", "done", "max_bytes", "merges", "queued")
 
     idles = False
     """Whether it may keep the device idle although something is queued: see :meth:`wake_at`."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
+        self.discard_bytes = 0
         self.merges = 0
         self.queued = [0, 0]
         self.done: Callable[[Request], None] = _unset
-        self._by_end: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
-        self._by_start: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
+        # By op: what ends, and what begins, at each byte.
+        self._by_end: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
+        self._by_start: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
 
     def add(self, request: Request, now: float) -> None:
         """Queue `request`, merging it with a neighbour where there is one."""
@@ -64,14 +75,15 @@ class Scheduler(ABC):
         """Merge `request` with a queued neighbour; False if there is none."""
         op, start = request.op, request.offset
         by_end, by_start = self._by_end[op], self._by_start[op]
+        most = self.max_bytes if op != TRIM else self.discard_bytes
         neighbour = by_end.get(start)
-        if neighbour is not None and neighbour.size + request.size <= self.max_bytes:
+        if neighbour is not None and neighbour.size + request.size <= most:
             del by_end[start]
             neighbour.size += request.size
             by_end[start + request.size] = neighbour
         else:
             neighbour = by_start.get(start + request.size)
-            if neighbour is None or neighbour.size + request.size > self.max_bytes:
+            if neighbour is None or neighbour.size + request.size > most:
                 return False
             del by_start[neighbour.offset]
             neighbour.offset = start
@@ -92,7 +104,7 @@ class Scheduler(ABC):
         op = queued.op
         self._by_end[op][queued.offset + queued.size] = queued
         self._by_start[op][queued.offset] = queued
-        self.queued[op] += 1
+        self.queued[op & WRITE] += 1
         self._insert(queued, now)
 
     def _take(self, queued: QueuedRequest) -> QueuedRequest:
@@ -103,7 +115,7 @@ class Scheduler(ABC):
             del self._by_end[op][end]
         if self._by_start[op].get(queued.offset) is queued:
             del self._by_start[op][queued.offset]
-        self.queued[op] -= 1
+        self.queued[op & WRITE] -= 1
         return queued
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:

@@ -1,4 +1,4 @@
-"""Kyber of Linux 6.1: reads and writes have tokens each, and fewer of them while the other kind is too slow.
+"""Kyber of Linux 6.1: reads, writes and discards have tokens each, and fewer of them while another kind is too slow.
 
 Nothing is sorted: each kind goes out first come, first served, in batches by turns. How many requests of a kind the
 device may hold is scaled by how long requests take, from histograms of quarters of the target latency: when a kind is
@@ -6,8 +6,8 @@ slow inside the device (its 90th percentile above the target), every kind that i
 its target) gets fewer tokens, and one that is slow in all gets more. Source: block/kyber-iosched.c (kyber_timer_fn,
 calculate_percentile, kyber_dispatch_request).
 
-Left out: discards and other commands, which the model does not have, and that requests of different hardware queues
-are batched apart.
+Left out: other commands, which the model does not have, and that requests of different hardware queues are batched
+apart.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from ..request import READ
+from ..request import READ, TRIM
 from .base import QueuedRequest, Scheduler
 
-_KINDS = 2
+_KINDS = 3
+_DISCARD = 2
 _QUARTERS = 4
 """Buckets of the histogram up to the target: it has as many above it."""
 _BUCKETS = 2 * _QUARTERS
@@ -45,11 +46,16 @@ class KyberSettings:
         Most tokens: requests in the device.
     batch
         Requests of one kind in a row.
+    discard_target_s, discard_depth, discard_batch
+        The same of discards.
     """
 
     target_s: tuple[float, float] = (0.002, 0.010)
     depth: tuple[int, int] = (256, 128)
     batch: tuple[int, int] = (16, 8)
+    discard_target_s: float = 5.0
+    discard_depth: int = 64
+    discard_batch: int = 1
 
 
 class _Histogram:
@@ -87,7 +93,7 @@ class _Histogram:
 
 
 class Kyber(Scheduler):
-    """Tokens for reads and writes.
+    """Tokens for reads, writes and discards.
 
     Parameters
     ----------
@@ -99,17 +105,18 @@ class Kyber(Scheduler):
     Attributes
     ----------
     depth
-        Reads and writes that the device may hold now.
+        Reads, writes and discards that the device may hold now.
     """
 
     __slots__ = (
+        "_batch",
         "_batched",
         "_fifo",
         "_in_device",
         "_kind",
         "_known_total",
         "_look_at",
-        "_settings",
+        "_most",
         "_total",
         "_under_way",
         "depth",
@@ -117,32 +124,36 @@ class Kyber(Scheduler):
 
     def __init__(self, max_bytes: int, settings: KyberSettings | None = None) -> None:
         super().__init__(max_bytes)
-        self._settings = settings = settings or KyberSettings()
-        self._fifo: tuple[deque[QueuedRequest], deque[QueuedRequest]] = (deque(), deque())
+        settings = settings or KyberSettings()
+        self._batch = (*settings.batch, settings.discard_batch)
+        self._most = (*settings.depth, settings.discard_depth)
+        targets_s = (*settings.target_s, settings.discard_target_s)
+        self._fifo: tuple[deque[QueuedRequest], ...] = (deque(), deque(), deque())
         self._kind = READ
         self._batched = 0
-        self._under_way = [0, 0]
-        self.depth = list(settings.depth)
-        self._in_device = [_Histogram(target_s) for target_s in settings.target_s]
-        self._total = [_Histogram(target_s) for target_s in settings.target_s]
+        self._under_way = [0] * _KINDS
+        self.depth = list(self._most)
+        self._in_device = [_Histogram(target_s) for target_s in targets_s]
+        self._total = [_Histogram(target_s) for target_s in targets_s]
         self._known_total = [_UNKNOWN] * _KINDS
         self._look_at = -1.0
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
-        self._fifo[queued.op].append(queued)
+        self._fifo[_kind_of(queued)].append(queued)
 
     def next(self, now: float) -> QueuedRequest | None:
-        """The next of the batch, or of the other kind; None if nothing is queued that has a token."""
+        """The next of the batch, or of another kind; None if nothing is queued that has a token."""
         if 0.0 <= self._look_at <= now:
             self._look(now)
         kind = self._kind
-        if self._batched >= self._settings.batch[kind] or not self._may_send(kind):
+        if self._batched >= self._batch[kind] or not self._may_send(kind):
             self._batched = 0
-            kind = 1 - kind
-            if not self._may_send(kind):
-                kind = 1 - kind
-                if not self._may_send(kind):
-                    return None
+            for _ in range(_KINDS):
+                kind = (kind + 1) % _KINDS
+                if self._may_send(kind):
+                    break
+            else:
+                return None
             self._kind = kind
         self._batched += 1
         self._under_way[kind] += 1
@@ -155,7 +166,7 @@ class Kyber(Scheduler):
         """Give the token back, and note how long it took in the device and in all."""
         if 0.0 <= self._look_at <= now:
             self._look(now)
-        kind = queued.op
+        kind = _kind_of(queued)
         self._under_way[kind] -= 1
         self._in_device[kind].add(now - queued.submitted)
         self._total[kind].add(now - queued.arrived)
@@ -178,4 +189,8 @@ class Kyber(Scheduler):
                 self._known_total[kind] = found
             if found != _UNKNOWN and (congested or found >= _QUARTERS):
                 scaled = self.depth[kind] * (found + 1) // _QUARTERS
-                self.depth[kind] = min(max(scaled, 1), self._settings.depth[kind])
+                self.depth[kind] = min(max(scaled, 1), self._most[kind])
+
+
+def _kind_of(queued: QueuedRequest) -> int:
+    return _DISCARD if queued.op == TRIM else queued.op

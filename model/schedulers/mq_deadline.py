@@ -64,8 +64,9 @@ class MqDeadline(Scheduler):
         self._number += 1
         queued.passes = self._number
         queued.position = queued.offset
-        insort(self._sorted[queued.op], (queued.offset, self._number, queued))
-        self._fifo[queued.op][self._number] = queued
+        direction = queued.op & WRITE
+        insort(self._sorted[direction], (queued.offset, self._number, queued))
+        self._fifo[direction][self._number] = queued
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the first of a new one."""
@@ -84,8 +85,8 @@ class MqDeadline(Scheduler):
         """See :meth:`Scheduler.passes`: alone, it is the oldest of its direction and the first of a new batch."""
         self._number += 1
         queued.passes = self._number
-        self._direction = queued.op
-        if queued.op == WRITE:
+        self._direction = queued.op & WRITE
+        if self._direction == WRITE:
             self._starved = 0
         self._batched = 1
         return True
@@ -112,10 +113,10 @@ class MqDeadline(Scheduler):
 
     def _move(self, queued: QueuedRequest) -> QueuedRequest:
         self._batched += 1
-        op = queued.op
-        ordered = self._sorted[op]
+        direction = queued.op & WRITE
+        ordered = self._sorted[direction]
         at = bisect_left(ordered, (queued.position, queued.passes))
         ordered.pop(at)
-        self._following[op] = ordered[at][2] if at < len(ordered) else None
-        del self._fifo[op][queued.passes]
+        self._following[direction] = ordered[at][2] if at < len(ordered) else None
+        del self._fifo[direction][queued.passes]
         return self._take(queued)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from ..discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
 from ..disk import FLUSH
 from ..engine import Engine
 from ..errors import ModelError
@@ -36,10 +37,9 @@ from .timeline import Timeline
 from .translation import Translation
 from .write_buffer import WriteBuffer
 
-TRIM = 3
-"""``Request.op`` of a deallocation (TRIM, Dataset Management, UNMAP): its bytes hold no data any more."""
-
 _CHUNK = 65536
+_SATA_TRIM_BYTES = 64 * 65535 * SECTOR
+"""A TRIM command as libata sends it: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
 
 
 class SolidState(DriveStatistics):
@@ -157,7 +157,7 @@ class SolidState(DriveStatistics):
         return self._buffer.unwritten(self._engine._now)
 
     def submit(self, request: Request) -> None:
-        """Accept a read, a write or a `TRIM`.
+        """Accept a read, a write or a discard.
 
         Raises
         ------
@@ -213,9 +213,10 @@ class SolidState(DriveStatistics):
         """Make what has been written safe; `done` is called with a request of its own when it is."""
         self._admit(Request(FLUSH, 0, 0, done))
 
-    def trim(self, offset: int, size: int, done: Callable[[Request], None]) -> None:
-        """Deallocate [offset, offset + size); `done` is called with a request of its own when that is done."""
-        self.submit(Request(TRIM, offset, size, done))
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What it takes of discards: any whole sectors; of NVMe and SAS as much as a bio has, or nearly."""
+        return DiscardLimits(SECTOR, MOST_BIO_BYTES if self.spec.full_duplex else _SATA_TRIM_BYTES)
 
     def _admit(self, request: Request) -> None:
         now = self._engine._now

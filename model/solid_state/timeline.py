@@ -7,6 +7,9 @@ after it is ready. Gaps too short for any transfer are closed, so an overloaded 
 
 Limits: what is booked stays where it is; work that comes into a gap does not push it back. The order is
 therefore that of readiness but for gaps that are too short, and no time is lost to work that fits.
+
+Gaps never grow, so where work of one duration has once found none, work as long will find none either. That is
+remembered, or each piece of a long backlog would look through all that is before it.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from bisect import bisect_right
 
 _INFINITY = float("inf")
 _KEPT = 64
+_FAR = 8
+"""Intervals looked through before it is worth while to remember that there was nothing between them."""
 
 
 class Timeline:
@@ -31,12 +36,15 @@ class Timeline:
         Time (s) booked.
     """
 
-    __slots__ = ("_ends", "_shortest_s", "_starts", "busy_s")
+    __slots__ = ("_ends", "_full_from", "_full_s", "_full_to", "_shortest_s", "_starts", "busy_s")
 
     def __init__(self, shortest_s: float = 0.0) -> None:
         self._starts = [_INFINITY]
         self._ends = [_INFINITY]
         self._shortest_s = shortest_s
+        # Between these two times (s) there is no gap as long as the duration (s).
+        self._full_from = self._full_to = -_INFINITY
+        self._full_s = _INFINITY
         self.busy_s = 0.0
 
     def book(self, now: float, ready: float, duration: float) -> float:
@@ -51,9 +59,17 @@ class Timeline:
         starts, ends = self._starts, self._ends
         i = bisect_right(ends, ready)
         end = ready + duration
-        while starts[i] < end:
-            end = ends[i] + duration
-            i += 1
+        if starts[i] < end:
+            if now <= ready < self._full_to and ready >= self._full_from and duration >= self._full_s:
+                ahead = self._full_to
+                i = bisect_right(ends, ahead)
+                end = ahead + duration
+            first = i
+            while starts[i] < end:
+                end = ends[i] + duration
+                i += 1
+            if i > first:
+                self._remember(ready, ends[i - 1], duration, i - first)
         shortest = self._shortest_s
         begin = end - duration
         if i and begin - ends[i - 1] < shortest:
@@ -71,3 +87,11 @@ class Timeline:
                 over = bisect_right(ends, now)
                 del starts[:over], ends[:over]
         return end
+
+    def _remember(self, ready: float, to: float, duration: float, looked_at: int) -> None:
+        """From `ready` to the end `to` of a busy interval (s) there is no gap for `duration` (s)."""
+        if duration == self._full_s and self._full_from <= ready <= self._full_to:
+            if to > self._full_to:
+                self._full_to = to
+        elif looked_at > _FAR:
+            self._full_from, self._full_to, self._full_s = ready, to, duration

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from raidsim.model.disk import HardDisk
-from raidsim.model.disk_queue import Fcfs, ShortestPositioning
+from raidsim.model.disk_queue import Fcfs
 from raidsim.model.drives import DriveSpec, hard_disk, mechanics
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
 from raidsim.model.links import AtaChannel, Bus, Link, Path
 from raidsim.model.request import READ, WRITE, Request
+from raidsim.model.shortest_positioning import ShortestPositioning
 
 JB = hard_disk("WD2500JB")
 TURN = 60 / 7200

@@ -60,11 +60,11 @@ def run(read_s: float, write_s: float, seconds: float = 3.0) -> Kyber:
 def test_slow_reads_take_tokens_from_fast_writes() -> None:
     """Reads of 3 ms and writes of 2: after each half second writes have a quarter of their tokens, at last one."""
     scheduler = run(0.003, 0.002, 4.0)
-    assert scheduler.depth == [256, 1]
-    assert run(0.003, 0.002, 0.8).depth == [256, 32]
+    assert scheduler.depth == [256, 1, 64]
+    assert run(0.003, 0.002, 0.8).depth == [256, 32, 64]
 
 
 def test_what_is_fast_enough_is_let_alone() -> None:
     """The counter-test: below both targets nothing changes; writes that are slow themselves keep what they have."""
-    assert run(0.0015, 0.002).depth == [256, 128]
-    assert run(0.003, 0.020).depth == [256, 128]
+    assert run(0.0015, 0.002).depth == [256, 128, 64]
+    assert run(0.003, 0.020).depth == [256, 128, 64]

@@ -17,7 +17,7 @@ from raidsim.model.errors import ArrayFailed
 from raidsim.model.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.host import Host
 from raidsim.model.layouts import Raid10Layout
-from raidsim.model.raid10_array import Raid10Array, logical_chunk
+from raidsim.model.raid10_array import Raid10Array
 from raidsim.model.read_balance import Md61Raid10, PrimaryOnly, ReadBalance
 from raidsim.model.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.schedulers import MqDeadline
@@ -220,7 +220,7 @@ def test_the_way_back_from_a_member(algorithm: str, members: int) -> None:
     held = {place: chunk for chunk in range(layout.chunks) for place in layout.map_copies(chunk)}
     for member in range(members):
         for row in range(layout.member_rows):
-            chunk = logical_chunk(layout, member, row)
+            chunk = layout.chunk_at(member, row)
             assert held.get((member, row), chunk if chunk >= layout.chunks else None) == chunk
 
 

@@ -81,7 +81,7 @@ def test_all_is_served_once(name: str, depth: int, seed: int) -> None:
     assert queue._free_tags == 64
     assert queue._free_write_tags == 32
     if isinstance(scheduler, Kyber):
-        assert scheduler._under_way == [0, 0]
+        assert scheduler._under_way == [0, 0, 0]
     if isinstance(scheduler, Bfq):
         assert scheduler._owners == {}
         assert scheduler._in_driver == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.request import READ, WRITE
+from raidsim.model.request import READ, TRIM, WRITE, Request
 from raidsim.model.solid_state.steady_state import write_amplification
 from raidsim.model.solid_state.superblocks import RESERVE
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded, small
@@ -161,7 +161,7 @@ def test_trim_gives_back_the_speed_of_a_fresh_drive() -> None:
     """Half the drive deallocated: random writes on the other half find room for long without collection."""
     plain = Bench("steady")
     trimmed = Bench("steady")
-    trimmed.drive.trim(0, 64 * 50 * MIB, trimmed.done)
+    trimmed.drive.submit(Request(TRIM, 0, 64 * 50 * MIB, trimmed.done))
     trimmed.engine.run()
     amplified = []
     for bench in (plain, trimmed):

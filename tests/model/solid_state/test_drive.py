@@ -10,8 +10,8 @@ from raidsim.model.disk import FLUSH
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
 from raidsim.model.links import Link, Path
-from raidsim.model.request import READ, WRITE, WRITE_THROUGH, Request
-from raidsim.model.solid_state.drive import TRIM, SolidState
+from raidsim.model.request import READ, TRIM, WRITE, WRITE_THROUGH, Request
+from raidsim.model.solid_state.drive import SolidState
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded, small
 
 
@@ -70,7 +70,7 @@ def test_trim_is_forgotten_data() -> None:
     assert bench.timed(TRIM, 64 * KIB, 8 * KIB) == pytest.approx(6)
     assert bench.timed(READ, 64 * KIB, 8 * KIB) < 20
     assert bench.timed(READ, 72 * KIB, 4 * KIB) == pytest.approx(66)
-    bench.drive.trim(0, MIB, bench.done)
+    bench.drive.submit(Request(TRIM, 0, MIB, bench.done))
     bench.engine.run()
     assert bench.drive.trims == 2
     assert bench.timed(READ, 72 * KIB, 4 * KIB) == pytest.approx(12)

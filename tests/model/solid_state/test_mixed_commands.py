@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.disk import FLUSH
-from raidsim.model.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
-from raidsim.model.solid_state.drive import TRIM
+from raidsim.model.request import READ, TRIM, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench
 
 SECTORS = 20 * MIB // 512  # commands fall into 20 MiB, so they meet again and again
@@ -59,7 +58,7 @@ def test_every_mix_of_commands_is_served(kind: str, state: str) -> None:
         if op == FLUSH:
             drive.flush(done)
         elif op == TRIM:
-            drive.trim(offset, size, done)
+            drive.submit(Request(TRIM, offset, size, done))
             units = range(-(-offset // unit), (offset + size) // unit)
             written.difference_update(units)
             gone.update(units)
