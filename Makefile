@@ -4,13 +4,16 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test check bench docs clean
+.PHONY: help predict test check bench compiled fuzz faults docs clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make test      all tests"
 	@echo "make check     lint, format, types and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
+	@echo "make compiled  the hot modules as C extensions, where a C compiler is there; make check and test use the source"
+	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
+	@echo "make faults    full disks, kills, power cuts, dead workers, jumping clocks"
 	@echo "make docs      the manual, in docs/_build/html"
 	@echo "make clean     remove what was built, and .venv"
 
@@ -18,6 +21,7 @@ predict: .venv/run.stamp
 	$(BIN)/raidsim predict
 
 test: .venv/dev.stamp
+	@sh tests/web/install_chromium.sh
 	$(BIN)/python -m pytest -n 2
 
 check: .venv/dev.stamp
@@ -28,6 +32,18 @@ check: .venv/dev.stamp
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks
+
+compiled: .venv/run.stamp
+	$(PIP) -e '.[compiled]'
+	$(BIN)/python -m raidsim.compiled
+
+SECONDS_EACH ?= 60
+fuzz: .venv/fuzz.stamp
+	$(BIN)/python -m raidsim.tests.fuzz.campaign --seconds-each $(SECONDS_EACH)
+	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore
+
+faults: .venv/dev.stamp
+	$(BIN)/python -m pytest tests/faults tests/scenarios/test_sweep_kill.py tests/scenarios/test_sweep_store.py
 
 docs: .venv/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -45,6 +61,10 @@ clean:
 .venv/run.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools
 	$(PIP) -e .
+	@touch $@
+
+.venv/fuzz.stamp: .venv/dev.stamp
+	$(PIP) -e '.[fuzz]'
 	@touch $@
 
 # mypy has to see the checkout under the name it installs by.
