@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import raidsim
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "raidsim"
 author = "the raidsim authors"
 copyright = author
 version = release = raidsim.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
+# shown_runs: commands and programs of the lessons are run when their pages are built. native_math: equations without a
+# script from elsewhere. from_code: reference tables that are made from the code.
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser", "shown_runs", "native_math", "from_code"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["pictures.css"]
 html_title = f"raidsim {version}"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
