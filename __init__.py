@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from .compiled.loader import install as _install
+
 __version__ = "0.1.0"
 
 __all__ = ["__version__"]
+
+_install()

@@ -24,6 +24,7 @@ from pydantic import Field
 
 from ..model.spec import Spec
 from ..model.spec_errors import load_spec
+from ..model.whole_file import write_whole
 
 if TYPE_CHECKING:
     from .study import Cell, StudySpec
@@ -85,7 +86,7 @@ class DiscrepancyTable(Spec):
         """Write the table."""
         head = "# Made by `raidsim calibrate --learn-discrepancy`; docs/studies.md says from what.\n"
         body = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, width=120, default_flow_style=None)
-        path.write_text(head + body, encoding="utf-8")
+        write_whole(path, head + body)
 
 
 @dataclass(frozen=True, slots=True)

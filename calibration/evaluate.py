@@ -16,7 +16,7 @@ from multiprocessing import active_children, get_context
 from types import TracebackType
 from typing import Self
 
-from ..model.errors import InputError
+from ..model.errors import InputError, WorkersDied
 from ..model.kernels import KernelName, kernel
 from ..scenarios.prediction import Prediction
 from ..scenarios.program_run import scale_for
@@ -24,6 +24,7 @@ from ..scenarios.programs import ProgramsSpec
 from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.task_pool import RESTARTS
 from ..scenarios.worker_processes import end_with_parent, interrupts_left_to_parent
 from ..scenarios.workloads import LoadSpec
 
@@ -37,11 +38,11 @@ class Evaluator:
     Parameters
     ----------
     workers
-        Processes; 1 runs in this one. Default: the number of cores.
+        Processes; 1 or 0 runs in this one. Default: the number of cores.
     """
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or os.cpu_count() or 1
+        self.workers = (os.cpu_count() or 1) if workers is None else max(1, workers)
         self._pool: Executor | None = None
         self._known: dict[str, Outcome] = {}
         self.simulated = 0
@@ -90,26 +91,35 @@ class Evaluator:
         done = len(wanted) - len(fresh)
         if progress is not None:
             progress(done, len(wanted))
-        try:
-            for key, outcome in zip(fresh, self._simulate(list(fresh.values()), sample), strict=True):
-                self._known[key] = outcome
-                self.simulated += 1
-                done += 1
-                if progress is not None:
-                    progress(min(done, len(wanted)), len(wanted))
-        except BrokenExecutor:
-            self._pool = None  # a worker was killed; the next runs get new ones
-            raise
+        simulate_all = self._in_processes if self.workers > 1 and len(fresh) > 1 else _here
+        deaths = 0
+        while fresh:
+            left = len(fresh)
+            try:
+                for key, outcome in zip(list(fresh), simulate_all(list(fresh.values()), sample), strict=True):
+                    self._known[key] = outcome
+                    del fresh[key]
+                    self.simulated += 1
+                    done += 1
+                    if progress is not None:
+                        progress(min(done, len(wanted)), len(wanted))
+            except BrokenExecutor:
+                self._pool = None  # a worker was killed; what it had is run by new ones
+                deaths = 1 if len(fresh) < left else deaths + 1
+                if deaths > RESTARTS:
+                    raise WorkersDied from None
         return [self._known[key] for key in keys]
 
-    def _simulate(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
-        if self.workers == 1 or len(scenarios) < 2:
-            return (_attempt(scenario, sample) for scenario in scenarios)
+    def _in_processes(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), end_with_parent)
             with interrupts_left_to_parent():
                 return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
         return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
+
+
+def _here(scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
+    return (_attempt(scenario, sample) for scenario in scenarios)
 
 
 def _attempt(scenario: ScenarioSpec, sample: Sample) -> Outcome:

@@ -83,6 +83,13 @@ def figures_of(workload: Workload) -> dict[str, Dimension]:
     }
 
 
+def dimension_of_figure(name: str) -> Dimension | None:
+    """What a figure of a run measures, by its name in a prediction; None if no workload has one of that name."""
+    figure = name.rpartition(".")[2]
+    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values())
+    return next((figures[figure] for figures in known if figure in figures), None)
+
+
 def dimension_of_unit(unit: Unit) -> Dimension:
     """What a unit measures."""
     return next(dimension for dimension, units in UNITS.items() if unit in units)

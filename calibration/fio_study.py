@@ -16,7 +16,9 @@ import yaml
 from ..model.drives import DriveSpec
 from ..model.errors import InputError
 from ..model.spec_errors import validate
-from ..model.yaml_files import read_yaml
+from ..model.whole_file import write_whole
+from ..scenarios.documents.document import read_document
+from ..scenarios.documents.written import written
 from ..scenarios.programs import ProgramsSpec
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.workloads import LoadSpec
@@ -171,9 +173,9 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
 
 def _from_scenario(path: Path) -> Base:
     """The machine, arrays and encrypted devices of a scenario, of which one is the target."""
-    data, positions = read_yaml(path)
-    scenario = validate(ScenarioSpec, data, positions)
-    assert isinstance(data, dict)
+    described = read_document(path)
+    scenario, positions = described.spec(), described.positions
+    data = written(scenario)
     if scenario.path_length != 1:
         raise InputError(positions.place(("path_length",)), f"{scenario.path_length}", "allowed with --from-fio: 1")
     workload = scenario.workload
@@ -303,6 +305,6 @@ class _Plain(yaml.SafeDumper):
 def _save(path: Path, option: str, document: Mapping[str, Any], title: str) -> None:
     text = yaml.dump(document, Dumper=_Plain, sort_keys=False, width=120, allow_unicode=True)
     try:
-        path.write_text(f"# {title}\n{text}", encoding="utf-8")
+        write_whole(path, f"# {title}\n{text}")
     except OSError as error:
         raise InputError(option, f"{path}: {error.strerror}", "allowed: a file to write") from None

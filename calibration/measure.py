@@ -25,6 +25,7 @@ import yaml
 
 from ..model.errors import InputError
 from ..model.quantities import format_duration, format_size
+from ..model.whole_file import write_whole
 from .formats.detect import read_report
 from .formats.report import Report
 from .measure_target import Target
@@ -177,10 +178,10 @@ class Measurement:
         self.machine = before
 
     def _write(self, name: str, text: str) -> None:
-        handle, part = tempfile.mkstemp(dir=self.folder, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(part, self.folder / name)
+        try:
+            write_whole(self.folder / name, text)
+        except OSError as error:
+            raise InputError("--output", f"{self.folder}: {error.strerror}", "allowed: a folder to write to") from None
 
     def _path(self, job: Job) -> Path:
         return self.folder / f"{job.name}.json"

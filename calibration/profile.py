@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Self
 
@@ -17,6 +15,7 @@ from .. import model as model_package
 from ..model.errors import InputError
 from ..model.spec import Spec, refusal
 from ..model.spec_errors import load_spec
+from ..model.whole_file import write_whole
 from .study import StudySpec
 
 BOUND_SD = 3.0
@@ -140,17 +139,7 @@ class Profile(Spec):
         """Write the profile; whatever happens, `path` holds either the old one or the whole new one."""
         text = yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, width=120)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
+        write_whole(path, text)
 
 
 def load_profile(path: Path) -> Profile:

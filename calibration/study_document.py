@@ -21,23 +21,31 @@ class SourceSpec(Spec):
     """Where the numbers are from."""
 
     author: str
+    """Who measured."""
     date: str
+    """When it was published."""
     where: str
+    """Where it can be found."""
     notes: str
+    """What else is to be known of it."""
 
 
 class Conventions(Spec):
     """Bytes in the report's units; those that it uses."""
 
     MB: int | None = Field(default=None, gt=0)
+    """Bytes of the report's MB: 1,000,000 or 1,048,576."""
     KB: int | None = Field(default=None, gt=0)
+    """Bytes of its KB: 1,000 or 1,024."""
 
 
 class WorkloadSpec(Spec):
     """What the cases of the study run: dd with this block size, over this much of every target."""
 
     block_size: PositiveSize
+    """dd's ``bs``."""
     size: PositiveSize
+    """Of each target."""
 
 
 class CaseSpec(Spec):
@@ -52,11 +60,16 @@ class CaseSpec(Spec):
     """
 
     id: str = Field(min_length=1)
+    """Name of the run and its cell."""
     use: Use
+    """Whether it may be fitted to."""
     kernel: KernelName
+    """Name in the catalogue of kernels."""
     direction: Literal["read", "write"]
+    """Of dd."""
     targets: tuple[str, ...] = Field(min_length=1)
     array: str | None = None
+    """The array that ``md0`` is."""
     seconds: float = Field(gt=0)
     rate: float = Field(gt=0)
 
@@ -99,11 +112,17 @@ class CellSpec(Spec):
     """One measured number: a figure of a run, as the report prints it."""
 
     id: str = Field(min_length=1)
+    """Its name."""
     use: Use
+    """Whether it may be fitted to."""
     run: str
+    """The run that gives it."""
     figure: str
+    """Which figure of that run."""
     measured: float = Field(gt=0)
+    """The number as printed."""
     unit: Unit
+    """Its unit, as the conventions have it."""
 
 
 def _as_list(value: Any) -> Any:
@@ -128,6 +147,7 @@ class ClaimSpec(Spec):
     """
 
     id: str = Field(min_length=1)
+    """Its name."""
     gist: str
     where: str
     left: FigureNames
@@ -157,19 +177,28 @@ class MissingSpec(Spec):
     """A number of the report that no run gives yet, and what it needs."""
 
     id: str = Field(min_length=1)
+    """Its name."""
     use: Use = "predict"
+    """What it would be used for."""
     measured: float | None = None
+    """The number as printed."""
     unit: Unit | None = None
+    """Its unit."""
     needs: str = Field(min_length=1)
+    """What the model, or the report, has not."""
 
 
 class ParameterSpec(Spec):
     """A fitted parameter: a factor on the values at `paths`, with a ln-normal prior of standard deviation `sd`."""
 
     name: str
+    """Shown with the fit."""
     paths: tuple[str, ...] = Field(min_length=1)
+    """The values that it multiplies."""
     sd: Fraction
+    """Standard deviation of the prior of ln(factor)."""
     reason: str
+    """Why it is as uncertain as that."""
 
     @field_validator("sd")
     @classmethod
@@ -183,9 +212,13 @@ class SuspectSpec(Spec):
     """What is thought to be missing in the model where cells come out wrong, or claims do not hold."""
 
     cases: tuple[str, ...] = ()
+    """Ids of cases."""
     cells: tuple[str, ...] = ()
+    """Ids of cells."""
     claims: tuple[str, ...] = ()
+    """Ids of claims."""
     mechanism: str
+    """What is thought to be missing."""
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:
@@ -221,10 +254,14 @@ class StudyDocument(Spec):
     """
 
     id: str
+    """Its name, the file's."""
     title: str
+    """The report's."""
     report: Literal["seed", "further"] = "further"
     source: SourceSpec
+    """Where it is from."""
     conventions: Conventions = Conventions()
+    """What the report's units mean."""
     only_machine: MachineSpec | None = Field(default=None, alias="machine")
     machines: dict[str, MachineSpec] = Field(default_factory=dict)
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
@@ -235,8 +272,11 @@ class StudyDocument(Spec):
     runs: dict[str, RunSpec] = Field(default_factory=dict)
     cells: tuple[CellSpec, ...] = ()
     claims: tuple[ClaimSpec, ...] = ()
+    """Orderings and ratios that it states in words."""
     parameters: tuple[ParameterSpec, ...] = ()
+    """What is fitted."""
     suspects: tuple[SuspectSpec, ...] = ()
+    """What comes out wrong, and why it may."""
     missing: tuple[MissingSpec, ...] = ()
 
     @model_validator(mode="before")

@@ -10,9 +10,9 @@ import typer
 
 from ..scenarios.advice.advice import advise
 from ..scenarios.advice.requirement import read_requirement
-from ..validation.plot import check_plot_file
-from .advise_plot import draw_advice
+from .advise_plot import advice_figure
 from .advise_tables import document, print_advice
+from .picture_file import check_picture, write_picture
 from .predict_tables import tables_console
 from .progress import progress_share
 
@@ -22,7 +22,9 @@ def advise_command(
     sets: Annotated[
         list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change the requirement; repeatable.")
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw what meets it: cost or drives against p99.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
@@ -31,7 +33,7 @@ def advise_command(
     Exit status: 0 if something meets it, 1 if nothing does.
     """
     if plot is not None:
-        check_plot_file(plot)
+        check_picture(plot, str(requirement))
     wanted = read_requirement(requirement, sets or ())
     share = [0.0]
 
@@ -42,7 +44,7 @@ def advise_command(
         follow(lambda: share[0])
         advice = advise(wanted, workers, watch)
     if plot is not None:
-        draw_advice(advice, plot)
+        write_picture(plot, lambda: advice_figure(advice))
     if as_json:
         typer.echo(json.dumps(document(advice), allow_nan=False))
     else:

@@ -43,7 +43,9 @@ def calibrate_command(
         list[str] | None,
         typer.Option("--choose", metavar="PLACE=A,B", help=f"Which fits best: {ALLOWED}. Repeatable."),
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
     learn_discrepancy: Annotated[
         list[Path] | None,
         typer.Option("--learn-discrepancy", metavar="FILE.json", help="Of predict --json; repeatable. Fits nothing."),

@@ -16,10 +16,10 @@ from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS,
 from ..scenarios.documents.document import parse_alternatives, read_document
 from ..scenarios.load_curve import FEWEST_POINTS, POINTS
 from ..scenarios.task_pool import TaskPool
-from ..validation.plot import check_plot_file
 from .compare_document import comparison_document
-from .compare_plot import draw_curves
+from .compare_plot import curves_figure, designs_figure
 from .compare_tables import print_comparison
+from .picture_file import check_picture, write_picture
 from .predict_tables import tables_console
 from .progress import progress_share
 from .scenario_options import ScenarioArgument, SetOption
@@ -66,21 +66,23 @@ def compare_command(
         typer.Option("--points", min=FEWEST_POINTS, max=_MOST_POINTS, help=f"Of each curve; default {POINTS}."),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the curves (svg, png or pdf); with --curve.")
+        Path | None, typer.Option("--plot", help="Draw the designs, or with --curve their curves (svg, png or pdf).")
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Compare designs side by side under the same requests."""
     if not vary and not curve:
         raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
-    for option, given in (("--plot", plot), ("--points", points)):
-        if given is not None and not curve:
-            raise InputError(option, "found it without --curve", "allowed: with --curve")
+    if points is not None and not curve:
+        raise InputError("--points", "found it without --curve", "allowed: with --curve")
     if replacement is not None and not rebuild:
         raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
+    document = read_document(scenario, sets or [])
     if plot is not None:
-        check_plot_file(plot)
+        check_picture(plot, document.name)
     settings = Settings(
         replications=replications,
         precision=None if precision is None else _precision(precision),
@@ -89,15 +91,18 @@ def compare_command(
         replacement_s=parse_time(replacement or _REPLACEMENT, "--replacement"),
         curve_points=(points or POINTS) if curve else 0,
     )
-    document = read_document(scenario, sets or [])
     varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]
     designs, span = on_common_span(designs_of(document, varied))
     planned = max(1, runs_planned(designs, settings))
-    with TaskPool(workers or os.cpu_count() or 1) as pool, progress_share("simulating") as follow:
+    with (
+        TaskPool((os.cpu_count() or 1) if workers is None else workers) as pool,
+        progress_share("simulating") as follow,
+    ):
         follow(lambda: pool.done / planned)
         found = compare(designs, settings, pool)
     if plot is not None:
-        draw_curves(document.title, found, plot)
+        draw = curves_figure if curve else designs_figure
+        write_picture(plot, lambda: draw(document.title, found))
     if as_json:
         typer.echo(json.dumps(comparison_document(document.title, found, settings, span), allow_nan=False))
     else:

@@ -1,92 +1,193 @@
-"""Load curves as a picture: mean and 99th percentile of the response time, all designs in one figure."""
+"""A comparison as pictures: designs side by side with their intervals, and load curves."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import math
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..scenarios.comparison.side_by_side import Comparison
+from ..model.batch_means import Estimate
+from ..scenarios.comparison.side_by_side import Comparison, Measured
 from ..scenarios.load_curve import CurvePoint, LoadCurve
+from ..scenarios.picture_style import GREY, INK, OPS, PLAIN, bare, decades, headed, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 _PANEL_IN = (6.4, 4.8)
-_COLOURS = ("#1f6fb4", "#c2410c", "#15803d", "#7e22ce", "#52606d", "#b45309", "#0e7490", "#be185d")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_LINES = ("-", "--", "-.", ":")
 _LEGEND_COLUMNS = 4
 _LEGEND_ROW_IN = 0.22
 _ROOM = 1.25
 """Space above the slowest point, as a factor."""
+_BARS_IN, _BAR_IN, _LINE_IN = 4.2, 0.34, 0.17
+_NAME_LETTERS = 34
+_MS = 1e3
 
 
-def draw_curves(title: str, found: Comparison, path: Path) -> None:
-    """Draw the load curves of all designs that have one; the file's suffix sets the format."""
-    from matplotlib import rc_context
+def designs_figure(title: str, found: Comparison) -> Figure:
+    """Throughput and latencies of designs side by side, with 90 % intervals; those that cannot be are left out."""
+    from matplotlib.figure import Figure
+
+    shown = [each for each in found.designs if each.facts is not None]
+    iops = any("iops" in each.estimates for each in shown)
+    late = any(_latencies(each) for each in shown)
+    names = ["\n".join(wrap(f"{each.design.number}. {each.design.label}", _NAME_LETTERS)) for each in shown]
+    lines = sum(max(_BAR_IN, _LINE_IN * (1 + name.count("\n"))) for name in names)
+    width = (2 if late else 1) * _BARS_IN + 0.075 * max(len(line) for name in names for line in name.split("\n"))
+    picture = Figure(figsize=(max(width, 6.0), 1.5 + lines), layout="constrained")
+    panels = picture.subplots(1, 2 if late else 1, squeeze=False, sharey=True)[0]
+    _draw_rates(panels[0], shown, "iops" if iops else "rate", found.baseline)
+    panels[0].set_yticks(range(len(shown)), names)
+    panels[0].set_ylim(len(shown) - 0.4, -0.6)
+    if late:
+        _draw_latencies(panels[1], shown)
+        picture.legend(loc="outside lower right", ncols=4)
+    runs = f"{found.replications} run{'' if found.replications == 1 else 's'} of each"
+    headed(picture, f"{title}: {runs}, with 90 % intervals")
+    return picture
+
+
+def _draw_rates(axes: Axes, shown: Sequence[Measured], figure: str, baseline: int) -> None:
+    """A bar for each design; where more I/Os come than are done it says so."""
+    scale = 1.0 if figure == "iops" else 1e-6
+    estimates = [each.estimates[figure] for each in shown]
+    values = [scale * each.mean for each in estimates]
+    first = [each.design.number == baseline for each in shown]
+    axes.barh(
+        range(len(shown)),
+        values,
+        height=0.62,
+        color=["white" if base else PLAIN for base in first],
+        hatch=["///" if base else "" for base in first],
+        edgecolor=GREY,
+        linewidth=0.6,
+    )
+    widths = [scale * _half(each) for each in estimates]
+    axes.errorbar(values, range(len(shown)), xerr=widths, fmt="none", ecolor=INK, elinewidth=1.1, capsize=3)
+    most = max((value + width for value, width in zip(values, widths, strict=True)), default=1.0) or 1.0
+    for place, (each, value, width) in enumerate(zip(shown, values, widths, strict=True)):
+        words = f"{value:,.3g}" if value < _ROUND else f"{value:,.0f}"
+        words += ", saturated" if each.saturated else ""
+        at = (value + width, place)
+        axes.annotate(words, at, xytext=(5, 0), textcoords="offset points", va="center", fontsize="small")
+    room = 1.45 if any(each.saturated for each in shown) else 1.22
+    unit = "I/Os per second" if figure == "iops" else "MB/s"
+    axes.set(xlim=(0, room * most), xlabel=unit)
+    axes.locator_params(axis="x", nbins=5)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    axes.set_title("How fast" + (" (hatched: what the others are compared with)" if any(first) else ""), fontsize=9)
+    axes.tick_params(axis="y", length=0)
+    bare(axes)
+
+
+_ROUND = 1000
+"""From here on all digits are shown."""
+
+
+def _half(estimate: Estimate) -> float:
+    return float(estimate.half_width) if math.isfinite(estimate.half_width) else 0.0
+
+
+def _latencies(each: Measured) -> list[tuple[str, str, Estimate]]:
+    """What is known of a design's latencies: reads or writes, which figure, and its value."""
+    if each.saturated:
+        return []
+    return [
+        (op, kind, each.estimates[name])
+        for op in OPS
+        for kind in ("mean", "p99")
+        if (name := f"{op}_{kind}_seconds") in each.estimates
+    ]
+
+
+def _draw_latencies(axes: Axes, shown: Sequence[Measured]) -> None:
+    """Mean and 99th percentile of reads and writes, each with a marker of its own."""
+    ends: list[float] = []
+    labelled: set[str] = set()
+    for place, each in enumerate(shown):
+        for op, kind, estimate in _latencies(each):
+            look, label = OPS[op], f"{op}s, {'mean' if kind == 'mean' else 'p99'}"
+            value, half = _MS * estimate.mean, _MS * _half(estimate)
+            low = max(value - half, 0.2 * value)
+            axes.errorbar(
+                [value],
+                [place + (-0.14 if op == "read" else 0.14)],
+                xerr=[[value - low], [half]],
+                fmt=look.marker,
+                color=look.colour,
+                markerfacecolor=look.colour if kind == "mean" else "white",
+                markersize=5,
+                elinewidth=1.0,
+                capsize=2.5,
+                label="" if label in labelled else label,
+            )
+            labelled.add(label)
+            ends += [low, value + half]
+    if min(ends) > 0:
+        decades(axes, "x", min(ends) / _ROOM, max(ends) * _ROOM)
+    axes.set_xlabel("latency (ms)")
+    axes.set_title("How late", fontsize=9)
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+    bare(axes)
+
+
+def curves_figure(title: str, found: Comparison) -> Figure:
+    """The load curves of all designs that have one: mean and 99th percentile of the response time."""
     from matplotlib.figure import Figure
 
     curves = [(each.design.label, each.curve) for each in found.designs if each.curve is not None]
     width, height = _PANEL_IN
-    # The same curves are to give the same file.
-    with rc_context({"svg.hashsalt": "raidsim"}):
-        rows = -(-len(curves) // _LEGEND_COLUMNS)
-        picture = Figure(figsize=(2 * width, height + rows * _LEGEND_ROW_IN), layout="constrained")
-        lines: list[Line2D] = []
-        panels = (("mean", "mean response time (ms)"), ("p99", "99th percentile of the response time (ms)"))
-        for i, (kind, label) in enumerate(panels):
-            axes = picture.add_subplot(1, 2, i + 1)
-            lines = [_draw(axes, number, curve, kind) for number, (_, curve) in enumerate(curves)]
-            _label(axes, label, [curve for _, curve in curves], kind)
-        columns = min(_LEGEND_COLUMNS, len(curves))
-        names = [name for name, _ in curves]
-        legend = picture.legend(lines, names, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
-        for text in legend.get_texts():
-            text.set_parse_math(False)
-        picture.suptitle(
-            f"{title}: rings mark the knee, vertical lines what each design can do", fontsize=10, parse_math=False
-        )
-        metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-        picture.savefig(path, dpi=150, metadata=metadata)
+    rows = -(-len(curves) // _LEGEND_COLUMNS)
+    picture = Figure(figsize=(2 * width, height + rows * _LEGEND_ROW_IN), layout="constrained")
+    lines: list[Line2D] = []
+    panels = (("mean", "mean response time (ms)"), ("p99", "99th percentile of the response time (ms)"))
+    for i, (kind, label) in enumerate(panels):
+        axes = picture.add_subplot(1, 2, i + 1)
+        lines = [_draw_curve(axes, number, curve, kind) for number, (_, curve) in enumerate(curves)]
+        _label(axes, label, [curve for _, curve in curves], kind)
+    columns = min(_LEGEND_COLUMNS, max(1, len(curves)))
+    names = [name for name, _ in curves]
+    picture.legend(lines, names, loc="outside lower center", ncols=columns, handlelength=3)
+    headed(picture, f"{title}: rings mark the knee, vertical lines what each design can do")
+    return picture
 
 
 def _seconds(point: CurvePoint, kind: str) -> float:
     return point.mean_s if kind == "mean" else point.p99_s
 
 
-def _draw(axes: Axes, number: int, curve: LoadCurve, kind: str) -> Line2D:
+def _draw_curve(axes: Axes, number: int, curve: LoadCurve, kind: str) -> Line2D:
     """One design's curve; colour, marker and line are its own, so that it is told apart without colour too."""
-    turn = number // len(_MARKERS)
-    colour = _COLOURS[number % len(_COLOURS)]
-    line = _LINES[(number + turn) % len(_LINES)]
+    look = series(number)
     steady = [point for point in curve.points if not point.saturated]
     (drawn,) = axes.plot(
         [point.offered_iops for point in steady],
-        [1e3 * _seconds(point, kind) for point in steady],
-        color=colour,
-        linestyle=line,
-        marker=_MARKERS[number % len(_MARKERS)],
-        markerfacecolor="white" if turn % 2 else colour,
+        [_MS * _seconds(point, kind) for point in steady],
+        color=look.colour,
+        linestyle=look.line,
+        marker=look.marker,
+        markerfacecolor=look.face,
         markersize=5,
         linewidth=1.2,
     )
-    axes.axvline(curve.saturation_iops, color=colour, linestyle=line, linewidth=0.8, alpha=0.6)
+    axes.axvline(curve.saturation_iops, color=look.colour, linestyle=look.line, linewidth=0.8, alpha=0.6)
     if curve.knee is not None:
-        at = (curve.knee.offered_iops, 1e3 * _seconds(curve.knee, kind))
-        axes.plot(*at, marker="o", markersize=13, markerfacecolor="none", markeredgecolor="black", markeredgewidth=1.3)
+        at = (curve.knee.offered_iops, _MS * _seconds(curve.knee, kind))
+        axes.plot(*at, marker="o", markersize=13, markerfacecolor="none", markeredgecolor=INK, markeredgewidth=1.3)
     return drawn
 
 
 def _label(axes: Axes, label: str, curves: list[LoadCurve], kind: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter
 
-    axes.set(xlabel="offered load (I/Os per second)", ylabel=label, yscale="log", xlim=(0, None))
+    axes.set(xlabel="offered load (I/Os per second)", ylabel=label, xlim=(0, None))
     seconds = [_seconds(point, kind) for curve in curves for point in curve.points if not point.saturated]
     if seconds:
-        axes.set_ylim(1e3 * min(seconds) / _ROOM, 1e3 * max(seconds) * _ROOM)
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.grid(color="#e4e7eb", linewidth=0.6)
+        decades(axes, "y", _MS * min(seconds) / _ROOM, _MS * max(seconds) * _ROOM)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.grid()
+    bare(axes)

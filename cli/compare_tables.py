@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..calibration.figures import dimension_of_figure
 from ..model.batch_means import Estimate
 from ..model.quantities import format_duration
 from ..scenarios.comparison.side_by_side import Comparison, Measured, Settings
@@ -125,12 +126,13 @@ def _reports(designs: Sequence[Measured], baseline: int) -> Table:
     return table
 
 
+_UNITS = {"bytes/s": ("MB/s", 1e-6), "1/s": ("1/s", 1.0), "s": ("s", 1.0), "share": ("%", 100.0)}
+
+
 def _unit(figure: str) -> tuple[str, float]:
     """Unit of a program's figure, and what turns SI units into it."""
-    last = figure.rsplit(".", 1)[-1]
-    if last == "rate" or last.endswith("_rate"):
-        return "MB/s", 1e-6
-    return ("s", 1.0) if last.endswith("seconds") else ("", 1.0)
+    dimension = dimension_of_figure(figure)
+    return ("", 1.0) if dimension is None else _UNITS[dimension]
 
 
 def _with_interval(estimate: Estimate, scale: float) -> str:

@@ -26,8 +26,8 @@ from ..model.layouts import (
 )
 from ..model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
 from ..model.quantities import format_size, parse_size
-from .layout_plot import draw_layout
-from .output_files import check_picture, whole_file
+from .layout_plot import layout_figure
+from .picture_file import check_picture, write_picture
 
 MOST_CHUNKS = 1_000_000
 _MOST_DRAWN = 64
@@ -65,7 +65,7 @@ def layout_command(
     if rows is not None and rows < 1:
         raise InputError("--rows", str(rows), "at least 1")
     if plot is not None:
-        check_picture(plot, "")
+        check_picture(plot)
     chunk_bytes = parse_size(chunk, "--chunk")
     sizes = [parse_size(part, "--member-size") for text in member_size or [] for part in text.split(",")]
 
@@ -176,10 +176,8 @@ def _draw(layout: Layout, unit: int, rows: int | None, lost: frozenset[int], pat
         raise InputError("--plot", found, f"allowed: up to {_MOST_DRAWN} of each")
     shown, _ = _shown(layout, unit, rows)
     fields = {place: text.plain for place, text in _cells(layout, unit, shown).items() if place[1] < shown}
-    with whole_file(path, "--plot") as unfinished:
-        draw_layout(
-            _heading(layout, lost).plain, fields, layout.members, shown, lost, unfinished, path.suffix.lower()[1:]
-        )
+    heading = _heading(layout, lost).plain
+    write_picture(path, lambda: layout_figure(heading, fields, layout.members, shown, lost))
 
 
 def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) -> None:

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ..scenarios.picture_style import INK, LOST, headed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Place = tuple[int, int]
 """Member and row."""
 
 _FIELD_IN, _ROW_IN = 0.78, 0.36
-_FONT_PT = 9.0
-_INK, _LOST = "#1b2733", "#b3261e"
 _STRIPES = ("#dfe8f3", "#c4d5e8")
 _LOOKS = {
-    "copy": ("#dcefd9", "..", "a copy"),
+    "copy": ("#dcefd9", "--", "a copy"),
     "P": ("#f4d58d", "//", "P: XOR of the stripe"),
     "Q": ("#e3c1ea", "\\\\", "Q: second parity, over GF(2^8)"),
 }
 """Colour, hatching (for black and white) and meaning of what is no first copy of data."""
 
 
-def draw_layout(
+def layout_figure(
     heading: str,
     fields: Mapping[Place, str],
     members: int,
     rows: int,
     failed: Collection[int],
-    path: Path,
-    form: str,
-) -> None:
-    """Draw the first rows of a layout into a file of the format `form` ("svg", "png" or "pdf").
+) -> Figure:
+    """The first rows of a layout.
 
     Parameters
     ----------
@@ -45,49 +43,45 @@ def draw_layout(
         How many disks there are, and how many rows of them are shown.
     failed
         Disks that are lost.
-    path, form
-        The file, and its format.
     """
-    import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch, Rectangle
 
     lines = heading.splitlines()
     size = (max(4.6, 0.9 + _FIELD_IN * members), 1.3 + 0.2 * len(lines) + _ROW_IN * rows)
-    with matplotlib.rc_context({"font.size": _FONT_PT, "svg.fonttype": "none", "svg.hashsalt": "raidsim"}):
-        figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots()
-        shown = set()
-        for (member, row), text in fields.items():
-            kind = _kind(text)
-            colour, hatch, _ = _LOOKS.get(kind, (_STRIPES[row % 2], "", ""))
-            shown.add(kind)
-            lost = member in failed
-            axes.add_patch(
-                Rectangle(
-                    (member - 0.5, row - 0.5),
-                    1,
-                    1,
-                    facecolor="white" if lost else colour,
-                    edgecolor=_INK,
-                    hatch="" if lost else hatch,
-                    linewidth=0.6,
-                )
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots()
+    shown = set()
+    for (member, row), text in fields.items():
+        kind = _kind(text)
+        colour, hatch, _ = _LOOKS.get(kind, (_STRIPES[row % 2], "", ""))
+        shown.add(kind)
+        lost = member in failed
+        axes.add_patch(
+            Rectangle(
+                (member - 0.5, row - 0.5),
+                1,
+                1,
+                facecolor="white" if lost else colour,
+                edgecolor=INK,
+                hatch="" if lost else hatch,
+                linewidth=0.6,
+                clip_on=False,
             )
-            box = None if lost or not hatch else {"facecolor": colour, "edgecolor": "none", "pad": 1.2}
-            axes.text(member, row, text, ha="center", va="center", color=_LOST if lost else _INK, bbox=box)
-        for member in failed:
-            axes.plot([member - 0.5, member + 0.5], [-0.5, rows - 0.5], color=_LOST, linewidth=1.0)
-            axes.plot([member - 0.5, member + 0.5], [rows - 0.5, -0.5], color=_LOST, linewidth=1.0)
-        _frame(axes, members, rows, failed)
-        keys = [Patch(facecolor=_STRIPES[1], edgecolor=_INK, label="D: data, numbered as the host sees it")]
-        for kind, (colour, hatch, meaning) in _LOOKS.items():
-            if kind in shown:
-                keys.append(Patch(facecolor=colour, edgecolor=_INK, hatch=hatch, label=meaning))
-        figure.legend(handles=keys, loc="outside lower left", ncols=min(len(keys), max(1, members // 3)), frameon=False)
-        figure.suptitle(heading, fontsize=_FONT_PT + 1, color=_INK, x=0.01, ha="left")
-        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-        figure.savefig(path, format=form, dpi=110, metadata=dated)
+        )
+        box = None if lost or not hatch else {"facecolor": colour, "edgecolor": "none", "pad": 1.2}
+        axes.text(member, row, text, ha="center", va="center", color=LOST if lost else INK, bbox=box)
+    for member in failed:
+        axes.plot([member - 0.5, member + 0.5], [-0.5, rows - 0.5], color=LOST, linewidth=1.0)
+        axes.plot([member - 0.5, member + 0.5], [rows - 0.5, -0.5], color=LOST, linewidth=1.0)
+    _frame(axes, members, rows, failed)
+    keys = [Patch(facecolor=_STRIPES[1], edgecolor=INK, label="D: data, numbered as the host sees it")]
+    for kind, (colour, hatch, meaning) in _LOOKS.items():
+        if kind in shown:
+            keys.append(Patch(facecolor=colour, edgecolor=INK, hatch=hatch, label=meaning))
+    figure.legend(handles=keys, loc="outside lower left", ncols=min(len(keys), max(1, members // 3)), frameon=False)
+    headed(figure, heading)
+    return figure
 
 
 def _kind(text: str) -> str:
@@ -101,7 +95,7 @@ def _frame(axes: Axes, members: int, rows: int, failed: Collection[int]) -> None
     axes.set(xlim=(-0.5, members - 0.5), ylim=(rows - 0.5, -0.5), ylabel="row of chunks")
     axes.set_xticks(range(members), _headings(members, failed))
     for label, member in zip(axes.get_xticklabels(), range(members), strict=True):
-        label.set_color(_LOST if member in failed else _INK)
+        label.set_color(LOST if member in failed else INK)
     axes.set_yticks(range(rows))
     axes.xaxis.tick_top()
     axes.tick_params(length=0)

@@ -17,7 +17,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..model.errors import RaidsimError
+from ..compiled.loader import how, stay_pure
+from ..model.errors import RaidsimError, WorkersDied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +53,11 @@ COMMANDS = {
 }
 
 
+_FAILED = 1
+_BROKEN_PIPE = 128 + 13
+"""What a shell says of a program that SIGPIPE has ended."""
+
+
 class LazyGroup(TyperGroup):
     """A group that knows its commands by name and help, and imports one when it is run."""
 
@@ -71,16 +77,27 @@ class LazyGroup(TyperGroup):
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
             ctx.fail(f"no such command {args[0]!r}; {hint}allowed: {', '.join(COMMANDS)}")
+        if args[:1] == ["web"] or any(word.split("=")[0] == "--timeline" for word in args):
+            stay_pure()  # these watch every part at work, which a compiled one does not let them
         name, command, rest = super().resolve_command(ctx, args)
         return (name, _imported(name), rest) if name is not None else (name, command, rest)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an interrupt ends it with the shell's status for one."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(130) from None
+        except (BrokenPipeError, SystemExit) as error:
+            if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+                raise
+            # The reader (head, less) has seen enough: end as a program does that the signal ends, and keep Python from
+            # complaining at exit. Typer's own answer would be a status of 1, and so is rich's, which ends the program.
+            _let_go_of_stdout()
+            raise typer.Exit(_BROKEN_PIPE) from None
+        return result
 
 
 def _imported(name: str) -> Any:
@@ -111,7 +128,7 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"raidsim {__version__}")
+        typer.echo(f"raidsim {__version__}{f' ({how()})' if how() else ''}")
         raise typer.Exit
 
 
@@ -136,17 +153,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
     except RaidsimError as error:
         print("error: " + " ".join(str(error).split()), file=sys.stderr)
-        sys.exit(2)
+        sys.exit(_FAILED if isinstance(error, WorkersDied) else 2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
     except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
+        if error.errno is None:
             raise
-        print(f"error: stdout cannot be written ({error.strerror})", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # What a command does not answer itself: a file that vanishes, a full disk behind stdout, a system without
+        # processes to give.
+        full = error.filename is None and error.errno == errno.ENOSPC
+        what = "stdout cannot be written" if full else f"{error.filename or 'the system'} cannot be used"
+        print(f"error: {what} ({error.strerror})", file=sys.stderr)
+        if full:
+            _let_go_of_stdout()
         sys.exit(2)
+
+
+def _let_go_of_stdout() -> None:
+    """Nothing more goes there, also not what Python still has of it when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..model.errors import InputError
+from ..model.whole_file import whole_file as written_whole
 
-PICTURES = (".svg", ".png", ".pdf")
 _ALLOWED = "allowed: a file in a folder that is there and may be written to"
 
 
@@ -29,6 +28,8 @@ def check_output(path: Path, option: str, source: str) -> None:
         raise InputError(option, f"{path}: there is no folder {path.parent}", _ALLOWED)
     if path.exists() and Path(source).exists() and path.samefile(source):
         raise InputError(option, f"{path} is what it is made from", "allowed: another file")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device: it is not tried, for what is read of it is gone
     try:
         handle, tried = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.absolute().parent)
         os.close(handle)
@@ -37,30 +38,11 @@ def check_output(path: Path, option: str, source: str) -> None:
         raise InputError(option, f"{path} cannot be written ({error.strerror})", _ALLOWED) from None
 
 
-def check_picture(path: Path, source: str) -> None:
-    """Refuse a picture that could not be drawn or written; `InputError` as :func:`check_output`, and for `--plot`."""
-    if path.suffix.lower() not in PICTURES:
-        raise InputError("--plot", f"{path} is no picture file", f"allowed: {', '.join(PICTURES)}")
-    check_output(path, "--plot", source)
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("--plot", "matplotlib is not installed", "allowed: with raidsim's extra `plot`")
-
-
 @contextmanager
 def whole_file(path: Path, option: str) -> Iterator[Path]:
-    """A file to write to, which takes the place of `path` when it is complete; `InputError` if the disk is full."""
-    unfinished: Path | None = None
+    """As :func:`raidsim.model.whole_file.whole_file`; `InputError` if it cannot be written, the disk is full, say."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.absolute().parent)
-        os.close(handle)
-        unfinished = Path(name)
-        yield unfinished
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)
-        unfinished.replace(path)
+        with written_whole(path) as unfinished:
+            yield unfinished
     except OSError as error:
         raise InputError(option, f"{path} cannot be written ({error.strerror})", _ALLOWED) from None
-    finally:
-        if unfinished is not None:
-            unfinished.unlink(missing_ok=True)

@@ -15,7 +15,8 @@ from ..calibration.profile import Profile, fingerprint, kept_profile, load_profi
 from ..calibration.study import StudySpec, load_study, study_names
 from ..model.errors import InputError
 from ..validation.comparison import StudyComparison, compare, summary
-from ..validation.plot import check_plot_file, draw_comparison
+from .picture_file import check_picture, write_picture
+from .predict_plot import comparison_figure
 from .predict_tables import print_all, print_study, tables_console
 from .progress import progress_bar
 
@@ -25,11 +26,13 @@ def predict_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw predicted against measured.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
 ) -> None:
     """Take the studies' profiles (or calibrate), predict every other cell, and compare."""
     if plot is not None:
-        check_plot_file(plot)
+        check_picture(plot)
     loaded = [load_study(name) for name in studies or study_names()]
     console = tables_console()
     with Evaluator(workers) as evaluator:
@@ -37,7 +40,7 @@ def predict_command(
             loaded, evaluator, recalibrate, lambda each: None if as_json else print_study(console, each)
         )
     if plot is not None and comparisons:
-        draw_comparison(comparisons, plot)
+        write_picture(plot, lambda: comparison_figure(comparisons))
     if as_json:
         seed = [each for each in comparisons if each.study.report == "seed"]
         document = {

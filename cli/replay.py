@@ -80,7 +80,7 @@ def replay_command(
     options.check()
     described = read_document(machine, sets or [])
     spec = described.spec()
-    opened = open_trace(trace, trace_format, skips_malformed(on_error))
+    opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True)
     with progress_share("replaying") as follow:
         try:
             done = replay(spec, opened.records, options, lambda run: follow(lambda: run.share))
@@ -113,6 +113,7 @@ def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
         "records": survey.records,
         "completed": done.completed,
         "reads": survey.reads,
+        "discards": survey.discards,
         "bytes": survey.bytes,
         "length_s": survey.length_s,
         "devices": done.starts,

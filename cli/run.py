@@ -13,6 +13,7 @@ from ..model.errors import InputError
 from ..model.spec_errors import located
 from ..scenarios.documents.document import read_document
 from ..scenarios.observer import UNOBSERVED
+from ..scenarios.picture_style import FORMS
 from ..scenarios.prediction import Prediction
 from ..scenarios.program_run import most_scale
 from ..scenarios.programs import ProgramsSpec
@@ -23,12 +24,14 @@ from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.timeline.chrome_trace import chrome_trace
 from ..scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
-from .output_files import check_output, check_picture, whole_file
+from .output_files import check_output, whole_file
+from .picture_file import check_picture, write_picture
 from .progress import progress_share
 from .run_document import document
-from .run_plot import draw_run
+from .run_plot import run_figure
 from .run_tables import offered_only, print_prediction, print_relief, print_right, run_console
 from .scenario_options import ScenarioArgument, SetOption
+from .timeline_plot import IOS, MOST_IOS, timeline_figure
 
 _MOST_EVENTS = 1_000_000
 """A run of more (about 5 s) is not made a second time without being asked for."""
@@ -48,11 +51,15 @@ def run_command(
     ] = None,
     timeline: Annotated[
         Path | None,
-        typer.Option("--timeline", metavar="OUT.json", help="Write what happened, for Perfetto (ui.perfetto.dev)."),
+        typer.Option(
+            "--timeline", metavar="OUT.json", help="Write what happened, for ui.perfetto.dev; OUT.svg or .png: draw it."
+        ),
     ] = None,
     timeline_ios: Annotated[
         int | None,
-        typer.Option("--timeline-ios", min=1, metavar="N", help=f"Logical I/Os in it; default {DEFAULT_IOS:,}."),
+        typer.Option(
+            "--timeline-ios", min=1, metavar="N", help=f"Logical I/Os in it; {DEFAULT_IOS:,}, or {IOS} in a picture."
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT.svg", help="Draw how busy and how late (svg, png or pdf).")
@@ -64,12 +71,13 @@ def run_command(
         raise InputError("--timeline-ios", "found it without --timeline", "allowed: with --timeline")
     described = read_document(scenario, sets or [])
     spec = described.spec()
+    drawn = timeline is not None and timeline.suffix.lower() in FORMS
     if timeline is not None:
-        check_output(timeline, "--timeline", described.name)
+        _check_timeline(timeline, timeline_ios, drawn, described.name)
     if plot is not None:
         check_picture(plot, described.name)
     sample = _sample(spec, scale)
-    recorder = Recorder(timeline_ios or DEFAULT_IOS) if timeline is not None else None
+    recorder = Recorder(timeline_ios or (IOS if drawn else DEFAULT_IOS)) if timeline is not None else None
     try:
         prediction, found = _simulated(spec, sample, recorder)
     except InputError as error:
@@ -80,10 +88,13 @@ def run_command(
         print_prediction(console, spec, prediction, found)
         console.file.flush()
     if timeline is not None and recorder is not None:
-        _write_timeline(timeline, Timeline.of(spec.name, recorder))
+        recorded = Timeline.of(spec.name, recorder)
+        if drawn:
+            write_picture(timeline, lambda: timeline_figure(recorded), "--timeline")
+        else:
+            _write_timeline(timeline, recorded)
     if plot is not None:
-        with whole_file(plot, "--plot") as unfinished:
-            draw_run(spec, prediction, unfinished, plot.suffix.lower().removeprefix("."))
+        write_picture(plot, lambda: run_figure(spec, prediction))
     runs_again = without if without is not None else prediction.events <= _MOST_EVENTS
     relieved = _relieved(spec, prediction, sample) if runs_again else None
     if as_json:
@@ -111,6 +122,15 @@ def _simulated(
 def _relieved(spec: ScenarioSpec, prediction: Prediction, sample: Sample | None) -> Relief | None:
     with progress_share("simulating it without the bottleneck") as follow:
         return relief(spec, prediction, sample, lambda run: follow(lambda: run.share))
+
+
+def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> None:
+    if not drawn:
+        check_output(path, "--timeline", source)
+        return
+    check_picture(path, source, "--timeline")
+    if ios is not None and ios > MOST_IOS:
+        raise InputError("--timeline-ios", f"found {ios:,}", f"allowed in a picture: 1 to {MOST_IOS}; more in a .json")
 
 
 def _write_timeline(path: Path, timeline: Timeline) -> None:

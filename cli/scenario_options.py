@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-ScenarioArgument = Annotated[str, typer.Argument(help="A scenario file (YAML), or the name of a library scenario.")]
+ScenarioArgument = Annotated[
+    str, typer.Argument(help="A scenario file (YAML), the name of a library scenario, or - for stdin.")
+]
 """For :func:`raidsim.scenarios.documents.document.read_document`."""
 
 SetOption = Annotated[

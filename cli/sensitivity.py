@@ -14,10 +14,10 @@ from ..calibration.sensitivity_parameters import default_parameters, given_param
 from ..calibration.sensitivity_runs import TRAJECTORIES, Settings, sensitivity
 from ..model.spec_errors import load_spec
 from ..scenarios.scenario import ScenarioSpec
-from ..validation.plot import check_plot_file
+from .picture_file import check_picture, write_picture
 from .predict_tables import tables_console
 from .progress import progress_bar
-from .sensitivity_plot import draw_sensitivity
+from .sensitivity_plot import sensitivity_figure
 from .sensitivity_tables import document, print_sensitivity
 
 
@@ -42,7 +42,9 @@ def sensitivity_command(
     samples: Annotated[
         int | None, typer.Option("--samples", metavar="N", help="Of Sobol's indices: a power of two.")
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of trajectories and samples.")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw effects and shares.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
@@ -50,14 +52,14 @@ def sensitivity_command(
     """Find out which parameters of a scenario move a figure of its prediction most."""
     settings = Settings(method, trajectories, samples, seed)
     if plot is not None:
-        check_plot_file(plot)
+        check_picture(plot, str(scenario))
     check_salib()
     spec = load_spec(ScenarioSpec, scenario)
     parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
     with Evaluator(workers) as evaluator:
         found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
     if plot is not None:
-        draw_sensitivity(found, plot)
+        write_picture(plot, lambda: sensitivity_figure(found))
     if as_json:
         typer.echo(json.dumps(document(found), allow_nan=False))
     else:

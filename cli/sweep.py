@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,9 @@ from ..scenarios.sweeps.result_store import ResultStore
 from ..scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ..scenarios.sweeps.sweep_plan import SweepPlan, read_sweep
 from ..scenarios.sweeps.sweep_workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
+from .picture_file import check_picture, write_picture
 from .scenario_options import SetOption
+from .sweep_plot import sweep_figure
 from .sweep_progress import sweep_progress
 from .sweep_tables import document, dumped, print_state, print_sweep, sweep_console
 
@@ -54,6 +57,9 @@ def sweep_command(
     parquet: Annotated[
         Path | None, typer.Option("--parquet", metavar="FILE", help="Write all results as Parquet.")
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the results (svg, png, pdf).")
+    ] = None,
     sets: SetOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
@@ -63,17 +69,20 @@ def sweep_command(
     """
     timeout_s = None if timeout is None else _seconds(timeout)
     plan = None if file is None else read_sweep(file, dict(map(parse_assignment, sets or ())))
-    looked_at = _looked_at(plan, status, export, csv, parquet, store)
+    looked_at = _looked_at(plan, status, export, {"--csv": csv, "--parquet": parquet, "--plot": plot}, store)
+    if plot is not None:
+        check_picture(plot, "" if file is None else str(file))
     if looked_at is not None:
         with ResultStore(looked_at, write=False) as there:
             number = _chosen(there, plan)
             _export(there, number, plan, csv, parquet)
+            _draw(there, number, plan, plot)
             _show(there, number, plan, as_json, whole=status is not None)
         return
     assert plan is not None
     assert file is not None
     place = store if store is not None else Path(f"{file.stem}.sqlite")
-    for option, target in (("--csv", csv), ("--parquet", parquet)):
+    for option, target in (("--csv", csv), ("--parquet", parquet), ("--plot", plot)):
         _check_target(option, target, place)
     with ResultStore(place, write=True) as kept:
         try:
@@ -83,6 +92,7 @@ def sweep_command(
             typer.echo(_interrupted(kept, plan), err=True)
             raise typer.Exit(130) from None
         _export(kept, number, plan, csv, parquet)
+        _draw(kept, number, plan, plot)
         _show(kept, number, plan, as_json, whole=True)
         _tell(progress)
         if kept.record(number).counts["failed"]:
@@ -100,8 +110,7 @@ def _looked_at(
     plan: SweepPlan | None,
     status: Path | None,
     export: Path | None,
-    csv: Path | None,
-    parquet: Path | None,
+    targets: Mapping[str, Path | None],
     store: Path | None,
 ) -> Path | None:
     """The store that is only looked at; None if something is to be run."""
@@ -113,10 +122,10 @@ def _looked_at(
         raise InputError("--export", "found beside --status", "allowed: one of the two")
     if store is not None:
         raise InputError("--store", "found beside --status or --export", "allowed: where a sweep is run")
-    if export is not None and csv is None and parquet is None:
-        raise InputError("--export", "nothing to write", "required: --csv FILE or --parquet FILE")
+    if export is not None and not any(targets.values()):
+        raise InputError("--export", "nothing to write", "required: --csv FILE, --parquet FILE or --plot FILE")
     place = status or export
-    for option, target in (("--csv", csv), ("--parquet", parquet)):
+    for option, target in targets.items():
         _check_target(option, target, place)
     return place
 
@@ -166,6 +175,12 @@ def _export(store: ResultStore, number: int, plan: SweepPlan | None, csv: Path |
         write_csv(table, csv)
     if parquet is not None:
         write_parquet(table, parquet)
+
+
+def _draw(store: ResultStore, number: int, plan: SweepPlan | None, plot: Path | None) -> None:
+    if plot is not None:
+        record, figures = store.record(number), _known_figures(store, number, plan)
+        write_picture(plot, lambda: sweep_figure(store, record, figures))
 
 
 def _known_figures(store: ResultStore, number: int, plan: SweepPlan | None) -> tuple[str, ...]:

@@ -68,13 +68,13 @@ def sweep_console() -> Console:
 def print_sweep(console: Console, store: ResultStore, record: SweepRecord, figures: Sequence[str]) -> None:
     """All of a sweep that fits on a page."""
     print_state(console, record)
-    shown = list(figures) or _usual(store.names(record.number, "figures"))
+    shown = list(figures) or usual(store.names(record.number, "figures"))
     shown = shown[: max(2, _MOST_COLUMNS - len(record.paths))]
     points = _shown_points(store, record, shown[0] if shown else "rate")
     if points:
         console.print(_points_table(record, points, shown))
     if record.points > len(points) and points:
-        order = f", the highest {_heading(shown[0])} first" if shown else ""
+        order = f", the highest {heading(shown[0])} first" if shown else ""
         console.print(Text(f"{len(points)} of {record.points:,} points{order}; all of them: --csv FILE"))
     _print_problems(console, store, record)
 
@@ -92,7 +92,8 @@ def print_state(console: Console, record: SweepRecord) -> None:
     console.print(Text(", ".join(parts)))
 
 
-def _usual(names: Sequence[str]) -> list[str]:
+def usual(names: Sequence[str]) -> list[str]:
+    """The figures that are shown where none is asked for."""
     usual = [name for name in _DEFAULT_FIGURES if name in names]
     if "iops" in usual:
         usual = [name for name in usual if name != "seconds"]
@@ -114,9 +115,9 @@ def _points_table(record: SweepRecord, points: Sequence[PointSummary], figures: 
     for path in record.paths:
         table.add_column(Text(path), justify="right", overflow="fold")
     for name in figures:
-        table.add_column(Text(_heading(name)), justify="right", no_wrap=True)
+        table.add_column(Text(heading(name)), justify="right", no_wrap=True)
     for point in points:
-        values = (Text(_value(path, point.values.get(path, ""))) for path in record.paths)
+        values = (Text(value_words(path, point.values.get(path, ""))) for path in record.paths)
         cells = [Text(_figure(name, point.figures.get(name))) for name in figures]
         if not point.figures and cells:
             cells[0] = Text(point.problem.partition(":")[0])
@@ -124,21 +125,23 @@ def _points_table(record: SweepRecord, points: Sequence[PointSummary], figures: 
     return table
 
 
-def _value(path: str, value: Cell) -> str:
+def value_words(path: str, value: Cell) -> str:
     """A size as people write it, other numbers with no more digits than count."""
     if isinstance(value, str):
         return value
-    if isinstance(value, int) and value >= 512 and not value % 512 and _is_size(path):
+    if isinstance(value, int) and value >= 512 and not value % 512 and is_size(path):
         return format_size(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _is_size(path: str) -> bool:
+def is_size(path: str) -> bool:
+    """Whether what stands at a path is bytes."""
     return path.rpartition(".")[2] in ("chunk", "outer_chunk", "block_size", "read_size", "write_size", "span", "size",
                                        "start", "memory", "read_ahead", "run_length", "cache")  # fmt: skip
 
 
-def _scaled(name: str) -> tuple[float, str]:
+def scaled(name: str) -> tuple[float, str]:
+    """What a figure is multiplied by to be shown, and its unit then."""
     if name == "seconds":
         return 1.0, "s"
     if name.endswith("seconds"):
@@ -146,15 +149,16 @@ def _scaled(name: str) -> tuple[float, str]:
     return (1e-6, "MB/s") if name.endswith("rate") and "." not in name else (1.0, "")
 
 
-def _heading(name: str) -> str:
-    unit = _scaled(name)[1]
+def heading(name: str) -> str:
+    """A figure's name and unit."""
+    unit = scaled(name)[1]
     return f"{name.removesuffix('_seconds')} ({unit})" if unit else name
 
 
 def _figure(name: str, figure: Estimate | None) -> str:
     if figure is None:
         return ""
-    factor = _scaled(name)[0]
+    factor = scaled(name)[0]
     text = _number(factor * figure.mean)
     return f"{text} ±{_number(factor * figure.half_width)}" if math.isfinite(figure.half_width) else text
 

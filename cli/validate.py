@@ -16,11 +16,11 @@ from ..model.errors import InputError
 from ..validation.conformance.run import check_kind, kinds_to_run
 from ..validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ..validation.conformance_totals import ConformanceTotals, totals_from_file, totals_of
-from ..validation.html_page import write_whole
 from ..validation.leave_out import LeftOut, can_leave_out, leave_out
 from ..validation.report import report
 from ..validation.report_html import html_report
-from ..validation.report_plots import require_matplotlib
+from .output_files import whole_file
+from .picture_file import require_matplotlib
 from .predict import predict_studies
 from .predict_tables import tables_console
 from .progress import progress_bar, progress_text
@@ -41,7 +41,9 @@ def validate_command(
     conformance_json: Annotated[
         Path | None, typer.Option("--conformance-json", help="What `raidsim conformance --json` has printed.")
     ] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
 ) -> None:
     """Predict the studies as `raidsim predict` does, and judge the predictions."""
     if html is not None:
@@ -57,7 +59,8 @@ def validate_command(
         totals = _conformance()
     made = report(comparisons, totals, left_out, failed)
     if html is not None:
-        write_whole(html, html_report(made, __version__))
+        with whole_file(html, "--html") as unfinished:
+            unfinished.write_text(html_report(made, __version__), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(made.document()))
     else:

@@ -83,6 +83,8 @@ def server_options(host: str, port: int) -> dict[str, object]:
         "server_fileWatcherType": "none",
         "server_maxUploadSize": 1,
         "server_maxMessageSize": 50,
+        "server_enableXsrfProtection": True,
+        "server_enableCORS": True,
         "browser_gatherUsageStats": False,
         "client_toolbarMode": "viewer",
         "client_showErrorDetails": "none",

@@ -23,8 +23,6 @@ Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", 
 PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
 MIRROR_LEVELS = ("raid1", "raid10", "raid01")
 NO_REDUNDANCY = ("linear", "raid0")
-_RAID1_ONLY = ("ataraid", "gmirror-load", "gmirror-prefer", "gmirror-split")
-"""Policies of drivers that have no RAID 10 of their own, and no way to work on one."""
 _BITMAP_LEAST = 4096
 _SECTORS = (512, 1024, 2048, 4096)
 """What dm-crypt's sector_size may be."""
@@ -38,10 +36,18 @@ OPTION_LEVELS: dict[str, tuple[str, ...]] = {
     "rmw_level": PARITY_LEVELS,
     "stripe_cache": PARITY_LEVELS,
     "group_thread_cnt": PARITY_LEVELS,
+    "devices_handle_discard_safely": PARITY_LEVELS,
     "round_robin": ("raid3",),
 }
 """Options that only some levels have."""
-KERNEL_OPTIONS = ("write_mostly", "bitmap", "rmw_level", "stripe_cache", "group_thread_cnt")
+KERNEL_OPTIONS = (
+    "write_mostly",
+    "bitmap",
+    "rmw_level",
+    "stripe_cache",
+    "group_thread_cnt",
+    "devices_handle_discard_safely",
+)
 """Options that no controller has."""
 
 
@@ -94,6 +100,8 @@ class ArraySpec(Spec):
         md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array.
     group_thread_cnt
         md's setting of that name: threads that handle the stripes of a parity array; 0: md's own does.
+    devices_handle_discard_safely
+        The parameter of md's module raid456 of that name: a parity array passes discards on.
     round_robin
         graid3's ``-r``: the parity component of raid3 is read in turn.
     controller
@@ -120,6 +128,7 @@ class ArraySpec(Spec):
     rmw_level: int | None = Field(default=None, ge=min(RmwLevel), le=max(RmwLevel))
     stripe_cache: int | None = Field(default=None, ge=17, le=32768)
     group_thread_cnt: int | None = Field(default=None, ge=0, le=8192)
+    devices_handle_discard_safely: bool = False
     round_robin: bool = False
     controller: str | None = None
 
@@ -181,8 +190,8 @@ class ArraySpec(Spec):
                 raise refusal(found, f"allowed: with balance {policy}", (field,))
         if self.prefer is not None:
             self._check_members("prefer", (self.prefer,))
-        if self.needs_raid10_driver and self.balance in _RAID1_ONLY:
-            allowed = ", ".join(sorted(set(READ_BALANCE) - set(_RAID1_ONLY)))
+        if self.needs_raid10_driver and self.balance is not None and READ_BALANCE[self.balance].only_raid1:
+            allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
             raise refusal(f"{self.balance} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
         if self.balance == "ataraid":
             for each in (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,):
@@ -195,7 +204,7 @@ class ArraySpec(Spec):
         if self.needs_raid10_driver:
             raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
         for field in KERNEL_OPTIONS:
-            if getattr(self, field) not in (None, ()):
+            if getattr(self, field) not in (None, (), False):
                 raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
 
     @property
@@ -242,6 +251,8 @@ class EncryptedSpec(Spec):
         Bytes that are encrypted with one initialisation vector (``cryptsetup --sector-size``).
     no_read_workqueue, no_write_workqueue
         Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these names).
+    allow_discards
+        dm-crypt passes discards on (``cryptsetup --allow-discards``).
     source
         Of the rate.
     """
@@ -253,6 +264,7 @@ class EncryptedSpec(Spec):
     sector: PositiveSize = 512
     no_read_workqueue: bool = False
     no_write_workqueue: bool = False
+    allow_discards: bool = False
     source: str = ""
 
     @model_validator(mode="after")
@@ -268,6 +280,8 @@ class EncryptedSpec(Spec):
         for field in ("sector", "no_read_workqueue", "no_write_workqueue"):
             if self.cipher is None and getattr(self, field) != type(self).model_fields[field].default:
                 raise refusal(f"{field} with a rate, which has it all", "allowed: with cipher", (field,))
+        if self.allow_discards and self.kind != "dm-crypt":
+            raise refusal(f"allow_discards of {self.kind}", "allowed: with kind dm-crypt", ("allow_discards",))
         if self.cipher is not None:
             self._check_cipher(self.cipher)
         return self
@@ -285,4 +299,6 @@ class FailureSpec(Spec):
     """A member that is lost during the run, at this time."""
 
     member: str
+    """A drive that is a member."""
     at: Duration
+    """Counted from the start of the warm-up."""

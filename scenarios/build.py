@@ -31,6 +31,7 @@ from .build_arrays import Arrays
 from .build_drives import Drives
 from .build_loads import FIRST_STREAM, Jobs
 from .front import Front
+from .nesting import allow_nesting
 from .observer import UNOBSERVED, Observer
 from .programs import FileSystemSpec, ProgramsSpec
 from .scenario import ScenarioSpec
@@ -55,6 +56,7 @@ class BuiltMachine:
     """
 
     def __init__(self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED) -> None:
+        allow_nesting(len(scenario.arrays) + len(scenario.encrypted))
         self.scenario = scenario
         self.scale = scale
         self.observer = observer

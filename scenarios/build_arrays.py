@@ -146,7 +146,10 @@ class Arrays:
             self.loops[name] = device
         else:
             below = self.device(spec.on)
-            device = CryptDevice(self.engine, below, self._host, 1.0 / spec.rate, threads=threads, name=name)
+            rate, discards = 1.0 / spec.rate, spec.allow_discards
+            device = CryptDevice(
+                self.engine, below, self._host, rate, threads=threads, name=name, allow_discards=discards
+            )
         self.observer.part(device)
         return device
 
@@ -163,6 +166,7 @@ class Arrays:
             splits_reads=section.splits_reads,
             queues_reads=section.queues and not spec.no_read_workqueue,
             queues_writes=section.queues and not spec.no_write_workqueue,
+            allow_discards=spec.allow_discards,
         )
         return CryptPipeline(self.engine, self.device(spec.on), host, settings, name)
 
@@ -422,4 +426,5 @@ class _Builder:
             direct_reads=section.direct_reads,
             most_heads=section.most_heads if section.grows else 0,
             workers=spec.group_thread_cnt or 0,
+            discards=spec.devices_handle_discard_safely,
         )

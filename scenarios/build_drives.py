@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..model.block_queue import BlockQueue
 from ..model.controller_queue import DriveOrder
 from ..model.controllers import ControllerSpec
@@ -52,6 +54,7 @@ class Drives:
             self.channels[name] = (built_cable(name, channel), lock)
         for link in (*self.links.values(), *(cable for cable, _ in self.channels.values())):
             observer.part(link)
+        self._drives_on = Counter(instance.channel for instance in machine.drives.values())
         self.disks: dict[str, Drive] = {}
         self.queues: dict[str, Queue] = {}
 
@@ -79,7 +82,7 @@ class Drives:
             path = Path((cable, *(self.links[link] for link in channel.links)))
             spec = instance.spec()
             if isinstance(spec, DriveSpec):
-                alone = sum(other.channel == instance.channel for other in self._machine.drives.values()) == 1
+                alone = self._drives_on[instance.channel] == 1
                 self.disks[name] = HardDisk(self._engine, spec, name, path, lock, own_cable=alone)
             else:
                 self.disks[name] = SolidState(self._engine, spec, name, path, state=instance.state or "steady")

@@ -98,7 +98,7 @@ class Queues:
         """A queue in front of `device`."""
         section = self._section
         largest = choice.max_request or section.max_request
-        hardware_queues = min(self._host.cpu.cores, choice.queues)
+        hardware_queues = min(self._host.cpu.cores, choice.queues) if section.multiqueue else 1
         name = choice.scheduler or (section.scheduler_multiqueue if hardware_queues > 1 else section.scheduler)
         if not section.multiqueue:
             scheduler = self._scheduler(name, device.name, largest, choice.rotational)

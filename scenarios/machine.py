@@ -36,7 +36,9 @@ class PriceList(Spec):
     clone: Duration
     stripe: Duration
     copy_rate: Rate
+    """Bytes a second copied in memory."""
     xor_rate: Rate
+    """Bytes a second put through parity."""
     compare_rate: Rate | None = None
     """Two copies compared by a check; as fast as the XOR unless given."""
     buffer_page: Duration = 0.0
@@ -85,9 +87,13 @@ class CpuSpec(Spec):
     """The processor."""
 
     name: str
+    """Shown with the machine."""
     clock: Frequency
+    """Of a core; prices are times and do not follow from it."""
     cores: int = Field(default=1, ge=1, le=4096)
+    """How many."""
     prices: PriceList
+    """What work costs on one core."""
 
 
 class LinkSpec(Spec):
@@ -119,6 +125,7 @@ class LinkSpec(Spec):
     max_payload: PositiveSize | None = None
     mtu: PositiveSize | None = None
     source: str
+    """Where the numbers are from."""
 
     @model_validator(mode="before")
     @classmethod
@@ -158,8 +165,10 @@ class ChannelSpec(Spec):
 
     model: str | None = None
     rate: Rate
+    """Bytes per second."""
     kind: Literal["ata", "scsi", "sata", "sas", "pcie"] = "ata"
     links: tuple[str, ...] = ()
+    """Those that its data cross, nearest first."""
     source: str
 
     @model_validator(mode="before")
@@ -287,14 +296,21 @@ class MachineSpec(Spec):
     """A machine."""
 
     name: str
+    """Shown with the results."""
     cpu: CpuSpec
+    """Cores and what work costs on them."""
     memory: PositiveSize
+    """All of it."""
     resident: Size = 0
     """What the kernel and the daemons hold of the memory, so that no file can be cached in it."""
     links: dict[str, LinkSpec]
+    """Buses, cables and slots that several parts share, by name."""
     channels: dict[str, ChannelSpec]
+    """Cables with their host adapter, by name."""
     drives: dict[str, DriveInstance]
+    """By name."""
     controllers: dict[str, ControllerInstance] = Field(default_factory=dict)
+    """Hardware RAID controllers, by name."""
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """What it costs without drives and controllers."""
 

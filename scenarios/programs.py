@@ -75,6 +75,7 @@ class _Step(Spec):
     name: str | None = None
     on: str | None = None
     program: str
+    """Which program it is."""
 
     @property
     def title(self) -> str:
@@ -115,6 +116,7 @@ class BonniePlusPlusStep(_Step):
 
     program: Literal["bonnie++"]
     version: Literal["1.03", "1.9"] = "1.03"
+    """Which one: they print and seek differently."""
     size: Mebibytes | None = None
     small_files: int = Field(default=16, ge=0, le=1000)
 
@@ -152,7 +154,9 @@ class WriteFileStep(_Step):
     program: Literal["dd"]
     file: FileName = "zero"
     size: PositiveSize
+    """Bytes written."""
     block_size: PositiveSize = 1 << 20
+    """Bytes of a write(2)."""
     conv: Literal["fsync", "fdatasync"] | None = None
     oflag: Literal["sync", "dsync"] | None = None
 
@@ -173,6 +177,7 @@ class ReadFileStep(_Step):
     program: Literal["read"]
     file: FileName = "zero"
     size: PositiveSize
+    """Bytes read."""
     block_size: PositiveSize = 4096
     shared: bool = False
 
@@ -192,7 +197,9 @@ class CopyFileStep(_Step):
     file: FileName = "linux.tar"
     source: str | None = None
     size: PositiveSize
+    """Bytes of the file."""
     block_size: PositiveSize = 4096
+    """Bytes of a read(2) and a write(2)."""
 
 
 class ExtractStep(_Step):
@@ -216,7 +223,9 @@ class CopyTreeStep(_Step):
 
     program: Literal["cp-r"]
     tree: TreeSpec = TreeSpec()
+    """What is copied."""
     block_size: PositiveSize = 4096
+    """Bytes of a read(2) and a write(2)."""
 
 
 class ArchiveStep(_Step):
@@ -224,6 +233,7 @@ class ArchiveStep(_Step):
 
     program: Literal["tar-c"]
     tree: TreeSpec = TreeSpec()
+    """What is read."""
 
 
 class TarPipeStep(_Step):
@@ -238,6 +248,7 @@ class TarPipeStep(_Step):
     program: Literal["tar-pipe"]
     source: str
     tree: TreeSpec = TreeSpec()
+    """What is moved."""
 
 
 class TiobenchStep(_Step):
@@ -253,8 +264,10 @@ class TiobenchStep(_Step):
 
     program: Literal["tiobench"]
     threads: int = Field(default=1, ge=1, le=1024)
+    """How many."""
     size: Mebibytes
     block_size: PositiveSize = 4096
+    """Bytes of a read or write."""
     random_ios: int = Field(default=4000, ge=1)
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
+from ..model.discard import discard_limits
 from ..model.errors import ArrayFailed, InputError
 from ..model.quantities import format_duration
 from ..model.spec import Spec
@@ -25,6 +27,7 @@ from .run import latency_figures, prediction_of
 from .sample import Sample
 from .scenario import Devices, ScenarioSpec
 from .steady import LEAST_IOS, backlog_grows
+from .trace_discards import TraceDiscards
 from .trace_placement import Fit, Placement, Selection, Survey, TraceMemory, placed
 from .traces.record import TraceRecord
 from .workloads import MOST_OUTSTANDING, LoadSpec
@@ -239,10 +242,14 @@ def replay(
     device = machine.targets[0]
     selection = options.selection
     memory = TraceMemory()
+    discards = TraceDiscards(discard_limits(device).refusal, options.device)
+    source = partial(discards.taken, source)
     survey = Survey.of(selection.of(source()), memory)
     if not survey.records:
         asked = "no I/O" if options.device is None else f"no I/O of a device {options.device!r}"
         raise InputError("trace", asked, "allowed: at least one I/O of 1 byte or more")
+    if survey.discards == survey.records:
+        raise InputError("trace", "discards and nothing else", "allowed: a trace with reads or writes, too")
     place = Placement(survey, target, device.capacity, options.fit)
     records = placed(source, selection, survey, place, memory)
     counted = int(options.warm_up * survey.records)
@@ -285,7 +292,11 @@ def replay(
         completed=run.load.completed,
         starts=place.starts,
         drained_s=None if timed is None else machine.engine.now - timed.last_arrival_s,
-        notes=(*_trace_notes(survey, place, options), *([] if timed is None else _run_notes(timed))),
+        notes=(
+            *_trace_notes(survey, place, options),
+            *discards.notes(survey),
+            *([] if timed is None else _run_notes(timed)),
+        ),
         prediction=prediction,
     )
 
@@ -320,7 +331,7 @@ def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
 
 def _like(survey: Survey, target: str, options: ReplayOptions) -> LoadSpec:
     """A load of as many outstanding, or of the trace's mean rate."""
-    share = survey.reads / survey.records
+    share = survey.reads / (survey.records - survey.discards)
     if options.depth is not None:
         return LoadSpec(kind="load", targets=(target,), read_share=share, depth=options.depth)
     length_s = survey.length_s / options.speedup

@@ -20,6 +20,7 @@ from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
 from .file_systems import FileSystems
 from .front import FrontSpec
 from .machine import MachineSpec
+from .nesting import DEEPEST, allow_nesting
 from .programs import FileSystemSpec, ProgramsSpec
 from .queue_settings import check_queues
 from .virtual_memory import VirtualMemorySpec
@@ -35,11 +36,17 @@ class ScenarioSpec(Spec):
     """One simulated situation."""
 
     name: str
+    """Shown with the results."""
     machine: MachineSpec
+    """The hardware."""
     kernel: KernelName
+    """Name in the catalogue of kernels."""
     path_length: float = Field(default=1.0, gt=0)
+    """Factor on all CPU prices: a kernel whose code is longer or shorter than the one they were measured on."""
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
+    """By name."""
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
+    """Devices behind a cipher, by name."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
     """By mount point."""
     read_ahead: PositiveSize | None = None
@@ -49,8 +56,11 @@ class ScenarioSpec(Spec):
     front: FrontSpec | None = None
     """A network between the load and the machine; without one the load runs on the machine itself."""
     workload: Workload
+    """What loads the machine."""
     failures: tuple[FailureSpec, ...] = ()
+    """Members that are lost during the run."""
     seed: int = Field(default=0, ge=0)
+    """Of all random numbers."""
 
     @model_validator(mode="after")
     def _connected(self) -> Self:
@@ -92,6 +102,9 @@ class ScenarioSpec(Spec):
             if getattr(layer, field) and not known.skips_queues:
                 at = ("encrypted", name, field)
                 raise refusal(f"{field} on {self.kernel}", "allowed: with dm-crypt of Linux 5.9 or later", at)
+        if layer.allow_discards and not kernel(self.kernel).discards:
+            found, at = f"allow_discards on {self.kernel}", ("encrypted", name, "allow_discards")
+            raise refusal(found, "allowed: with dm-crypt of Linux 3.1 or later", at)
 
     def _check_kernel(self, array: ArraySpec, name: str) -> None:
         """Refuse what the kernel, or the controller, does not have."""
@@ -106,6 +119,10 @@ class ScenarioSpec(Spec):
         if array.group_thread_cnt and not known.raid5.worker_groups:
             found = f"group_thread_cnt on {self.kernel}"
             raise refusal(found, "allowed: with md of Linux 3.12 or later", ("arrays", name, "group_thread_cnt"))
+        if array.devices_handle_discard_safely and not known.discards:
+            found = f"devices_handle_discard_safely on {self.kernel}"
+            allowed = "allowed: with md of Linux 3.7 or later"
+            raise refusal(found, allowed, ("arrays", name, "devices_handle_discard_safely"))
         if array.bitmap is not None and not known.write_intent:
             found = f"a bitmap on {self.kernel}"
             raise refusal(found, "allowed: with md of Linux 2.6.14 or later", ("arrays", name, "bitmap"))
@@ -166,6 +183,7 @@ class Devices:
         self.arrays = arrays
         self.encrypted = encrypted or {}
         self._capacities: dict[str, int] = {}
+        allow_nesting(len(self.arrays) + len(self.encrypted))
 
     @property
     def names(self) -> list[str]:
@@ -198,35 +216,68 @@ class Devices:
                 if part is not None and part[1] in self.arrays:
                     found = f"{name}, as a part of {part[1]} may be called"
                     raise refusal(found, "allowed: names of their own", (group, name))
+        depths = self._depths()
         for name, layer in self.encrypted.items():
-            self._check_known((layer.on,), "encrypted", name, "on")
+            self._check_known((layer.on,), "encrypted", name, "on", depths is None)
         for name, array in self.arrays.items():
-            self._check_known(array.members, "arrays", name, "members")
+            self._check_known(array.members, "arrays", name, "members", depths is None)
             self._check_drives(array, name)
+        assert depths is not None
+        self._check_depth(depths)
         for name in self.arrays:
             self.capacity(name)
             self._check_failed(name)
 
-    def _check_known(self, members: Iterable[str], group: str, name: str, field: str) -> None:
+    def _check_known(self, members: Iterable[str], group: str, name: str, field: str, circular: bool) -> None:
+        known = set(self.names)
         for member in members:
-            if member not in self.names:
+            if member not in known:
                 raise refusal(f"unknown device {member!r}", f"allowed: {', '.join(self.names)}", (group, name, field))
-            if name in self.below(member):
+            if circular and name in self.below(member):
                 raise refusal(f"{name} is built of itself", "allowed: devices below it", (group, name, field))
 
-    def below(self, name: str, above: tuple[str, ...] = ()) -> set[str]:
+    def below(self, name: str) -> set[str]:
         """`name` and all it is built of."""
-        if name in above:
-            return {name}
         found = {name}
-        members: tuple[str, ...] = ()
-        if name in self.arrays:
-            members = self.arrays[name].members
-        elif name in self.encrypted:
-            members = (self.encrypted[name].on,)
-        for member in members:
-            found |= self.below(member, (*above, name))
+        waiting = [name]
+        while waiting:
+            members = self._members(waiting.pop())
+            waiting += [member for member in members if member not in found]
+            found.update(members)
         return found
+
+    def _members(self, name: str) -> tuple[str, ...]:
+        """What a device is built of, at once."""
+        if name in self.arrays:
+            return self.arrays[name].members
+        return (self.encrypted[name].on,) if name in self.encrypted else ()
+
+    def _depths(self) -> dict[str, int] | None:
+        """How many devices each is built on, itself among them; None if one is built of itself."""
+        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted)}
+        above: dict[str, list[str]] = {name: [] for name in built}
+        left = {}
+        for name, members in built.items():
+            below = [member for member in members if member in built]
+            left[name] = len(below)
+            for member in below:
+                above[member].append(name)
+        ready = [name for name, count in left.items() if not count]
+        depths = dict.fromkeys(built, 1)
+        for name in ready:
+            for other in above[name]:
+                depths[other] = max(depths[other], depths[name] + 1)
+                left[other] -= 1
+                if not left[other]:
+                    ready.append(other)
+        return depths if len(ready) == len(built) else None
+
+    def _check_depth(self, depths: Mapping[str, int]) -> None:
+        """Refuse more devices on each other than calls inside each other have room for."""
+        for name, depth in depths.items():
+            if depth > DEEPEST:
+                at = ("arrays" if name in self.arrays else "encrypted", name)
+                raise refusal(f"more than {DEEPEST:,} devices on each other", f"allowed: up to {DEEPEST:,}", at)
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:
         """Spares, journal and a controller's members are drives."""

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from ..model.errors import InputError
-from ..model.request import READ
+from ..model.request import READ, TRIM
 from ..model.trace_load import SECTOR, TraceIo
 from .traces.record import TraceRecord
 
@@ -87,8 +87,8 @@ class Survey:
 
     Attributes
     ----------
-    records, reads, bytes
-        Of the I/Os.
+    records, reads, discards, bytes
+        Of the I/Os; discards have no bytes.
     length_s
         From the first I/O to the last (s).
     devices
@@ -103,6 +103,7 @@ class Survey:
 
     records: int = 0
     reads: int = 0
+    discards: int = 0
     bytes: int = 0
     length_s: float = 0.0
     devices: dict[str, DeviceExtent] = field(default_factory=dict)
@@ -135,7 +136,10 @@ class Survey:
             self.length_s = time_s
         self.records += 1
         self.reads += op == READ
-        self.bytes += size
+        if op == TRIM:
+            self.discards += 1
+        else:
+            self.bytes += size
         extent = self.devices.get(device)
         if extent is None:
             extent = self.devices[device] = DeviceExtent()

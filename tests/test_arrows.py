@@ -11,7 +11,7 @@ import pytest
 import raidsim
 
 ROOT = Path(raidsim.__file__).parent
-RANKS = {"model": 0, "scenarios": 1, "calibration": 2, "validation": 3, "cli": 4, "web": 4}
+RANKS = {"compiled": -1, "model": 0, "scenarios": 1, "calibration": 2, "validation": 3, "cli": 4, "web": 4}
 
 
 def sources(root: Path) -> dict[str, Path]:

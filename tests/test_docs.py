@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import raidsim
 from raidsim.model.spec import Spec
 from raidsim.scenarios.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
 from raidsim.scenarios.front import FrontSpec
@@ -35,41 +33,16 @@ from raidsim.scenarios.programs import (
 )
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.scenarios.workloads import DdSpec, LoadSpec
+from raidsim.tests.manual_pages import DOCS, ROOT, examples, files, lines, pages, raidsim_command
 
-DOCS = Path(raidsim.__file__).parent / "docs"
-EXAMPLES = [
-    (page.name, command, shown)
-    for page in sorted(DOCS.glob("*.md"))
-    for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    for command, shown in re.findall(r"^\$ raidsim (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
-]
-
-
-PROGRESS = re.compile(r".*: (\d+ of \d+|\d+ %|.*, .*) \(\d+ s\)")
-"""What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
-
-
-def lines(text: str) -> list[str]:
-    """Lines that hold anything, without what trails, and without progress."""
-    return [line.rstrip() for line in text.splitlines() if line.strip() and not PROGRESS.fullmatch(line)]
-
-
-def raidsim_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command, run in the checkout with a terminal of 100 columns."""
-    return subprocess.run(
-        [sys.executable, "-c", "from raidsim.cli.main import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=DOCS.parent,
-        env=os.environ | {"COLUMNS": "100", "PYTHONUTF8": "1"},
-    )
+EXAMPLES = [example for page in pages() if not files(page) for example in examples(page)]
+"""The pages that have their reader write files are followed in test_how_to.py."""
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), EXAMPLES)
 def test_examples_print_what_the_manual_shows(page: str, command: str, shown: str) -> None:
     """Protects readers from examples that no longer work: each is run and its output compared."""
-    done = raidsim_command(*shlex.split(command))
+    done = raidsim_command(ROOT, *shlex.split(command))
     assert lines(done.stdout + done.stderr) == lines(shown), page
 
 
@@ -89,7 +62,7 @@ def test_there_are_examples() -> None:
 )
 def test_example_files_run(path: Path) -> None:
     """Protects the scenario files that readers start from; those that the manual runs are tested above."""
-    done = raidsim_command("run", str(path), "--no-relief")
+    done = raidsim_command(ROOT, "run", str(path), "--no-relief")
     assert done.returncode == 0, done.stderr
 
 
@@ -135,8 +108,10 @@ def test_every_field_of_a_scenario_is_described(described: type[Spec]) -> None:
 
 @pytest.mark.slow
 def test_the_manual_builds_without_warnings(tmp_path: Path) -> None:
-    """Protects the pages and docstrings from markup that Sphinx cannot read."""
+    """Protects the pages and docstrings from markup that Sphinx cannot read, and readers from what they would fetch."""
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "reference.html").is_file()
+    fetched = re.compile(r'<(?:script|link|img|iframe)\b[^>]*(?:src|href)="(?:https?:)?//')
+    assert not [page.name for page in tmp_path.rglob("*.html") if fetched.search(page.read_text(encoding="utf-8"))]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 _STYLE = """
 :root { --ink: #1f2933; --soft: #52606d; --line: #d9e2ec; --pale: #f3f6f9; --good: #1b7f4b; --bad: #b42318; }
@@ -140,25 +136,3 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 </body>
 </html>
 """
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file; whatever happens, `path` holds either what it held or all of `text`."""
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.stem}", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

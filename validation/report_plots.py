@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..calibration.figures import Dimension, dimension_of_unit
-from ..model.errors import InputError
+from ..scenarios.picture_style import GREY, MARKED, PALE, bare, series, styled
 from .comparison import INTERVAL
 from .contest import GROUPINGS, Judged, grouped, matches
 from .proportion import Proportion
@@ -20,7 +19,7 @@ from .report import Report, coverage
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PANELS: dict[Dimension, tuple[str, float]] = {
+PANELS: dict[Dimension, tuple[str, float]] = {
     "bytes/s": ("MiB/s", float(1 << 20)),
     "s": ("s", 1.0),
     "1/s": ("1/s", 1.0),
@@ -29,37 +28,15 @@ _PANELS: dict[Dimension, tuple[str, float]] = {
 """Unit of each scatter plot, and its value in SI units."""
 _WIDTH_IN = 5.2
 _ROW_IN = 0.3
-_COLOURS = (
-    "#1f6fb4",
-    "#d1495b",
-    "#2e8b57",
-    "#8e5ea2",
-    "#c77f00",
-    "#00798c",
-    "#6b4226",
-    "#5c677d",
-    "#b5179e",
-    "#7a9e00",
-)
-_MARKERS = "os^Dv<>Ph*"
-_OWN, _OTHERS = "#1f6fb4", ("#c77f00", "#8e5ea2")
-_PALE = "#e8eef4"
-_GREY = "#52606d"
 _MOST_LN = 1.5
 """Errors beyond are drawn at the edge."""
-
-
-def require_matplotlib(option: str) -> None:
-    """Refuse an option that needs pictures where there is no matplotlib."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise InputError(option, "matplotlib is not installed", "allowed: with raidsim's extra `plot`")
 
 
 def scatter_plots(report: Report) -> list[tuple[str, str]]:
     """Predicted against measured, a picture for each kind of number: (what it shows, SVG)."""
     names = [study.id for study in report.studies]
     found = []
-    for dimension, (unit, value) in _PANELS.items():
+    for dimension, (unit, value) in PANELS.items():
         cells = [each for each in report.predicted if dimension_of_unit(each.compared.cell.unit) == dimension]
         if cells:
 
@@ -76,14 +53,23 @@ def _scatter(axes: Axes, cells: Sequence[Judged], names: Sequence[str], unit: st
     predicted = np.array([each.compared.predicted * scale for each, scale in zip(cells, scales, strict=True)])
     low, high = 0.7 * min(measured.min(), predicted.min()), 1.4 * max(measured.max(), predicted.max())
     line = np.array([low, high])
-    axes.fill_between(line, line / 2, line * 2, color=_PALE, label="within a factor of 2", zorder=0)
-    axes.plot(line, line, color=_GREY, linewidth=0.8, zorder=1)
+    axes.fill_between(line, line / 2, line * 2, color=PALE, label="within a factor of 2", zorder=0)
+    axes.plot(line, line, color=GREY, linewidth=0.8, zorder=1)
     studies = np.array([each.study for each in cells])
     for i, name in enumerate(names):
         chosen = studies == name
         if chosen.any():
-            colour, marker = _COLOURS[i % len(_COLOURS)], _MARKERS[i % len(_MARKERS)]
-            axes.plot(measured[chosen], predicted[chosen], marker, color=colour, markersize=4, alpha=0.75, label=name)
+            look = series(i)
+            axes.plot(
+                measured[chosen],
+                predicted[chosen],
+                look.marker,
+                color=look.colour,
+                markerfacecolor=look.face,
+                markersize=4,
+                alpha=0.75,
+                label=name,
+            )
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), aspect="equal")
     steps = (1, 2, 5) if high / low < 50 else (1,)
     ticks = [t for decade in range(-4, 8) for t in (10.0**decade * m for m in steps) if low <= t <= high]
@@ -92,7 +78,7 @@ def _scatter(axes: Axes, cells: Sequence[Judged], names: Sequence[str], unit: st
     axes.minorticks_off()
     axes.set_xlabel(f"measured ({unit})")
     axes.set_ylabel(f"predicted ({unit})")
-    axes.legend(loc="upper left", frameon=False, fontsize=7)
+    axes.legend(loc="upper left", fontsize=7)
 
 
 def error_histogram(report: Report) -> str:
@@ -101,17 +87,17 @@ def error_histogram(report: Report) -> str:
     def draw(axes: Axes) -> None:
         edges = np.linspace(-_MOST_LN, _MOST_LN, 31)
         for use, label, style in (
-            ("predict", "predicted", {"color": _OWN, "alpha": 0.85}),
-            ("calibrate", "calibrated on", {"histtype": "step", "color": _GREY, "linewidth": 1.2}),
+            ("predict", "predicted", {"color": MARKED, "alpha": 0.85}),
+            ("calibrate", "calibrated on", {"histtype": "step", "color": GREY, "linewidth": 1.2}),
         ):
             errors = [each.compared.log_ratio for each in report.cells if each.compared.cell.use == use]
             if errors:
                 count = f"{label} ({len(errors)})"
                 axes.hist(np.clip(errors, -_MOST_LN, _MOST_LN), bins=list(edges), label=count, **style)  # type: ignore[arg-type]
-        axes.axvline(0.0, color=_GREY, linewidth=0.8)
+        axes.axvline(0.0, color=GREY, linewidth=0.8)
         _ratio_axis(axes)
         axes.set_ylabel("cells")
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(fontsize=8)
 
     return _svg("histogram", draw, 3.2)
 
@@ -124,12 +110,12 @@ def residual_plots(report: Report) -> list[tuple[str, str]]:
 def _residuals(groups: dict[str, list[Judged]], name: str) -> str:
     def draw(axes: Axes) -> None:
         random = np.random.default_rng(0)
-        axes.axvspan(-0.2, 0.2, color=_PALE, zorder=0)
-        axes.axvline(0.0, color=_GREY, linewidth=0.8, zorder=1)
+        axes.axvspan(-0.2, 0.2, color=PALE, zorder=0)
+        axes.axvline(0.0, color=GREY, linewidth=0.8, zorder=1)
         for row, cells in enumerate(groups.values()):
             errors = np.clip([each.compared.log_ratio for each in cells], -_MOST_LN, _MOST_LN)
             heights = row + random.uniform(-0.22, 0.22, len(errors))
-            axes.plot(errors, heights, ".", color=_OWN, alpha=0.45, markersize=4, zorder=2)
+            axes.plot(errors, heights, ".", color=MARKED, alpha=0.45, markersize=4, zorder=2)
             first, median, third = np.percentile(errors, [25, 50, 75])
             axes.plot([first, third], [row, row], color="black", linewidth=3, alpha=0.55, zorder=3)
             axes.plot(median, row, "|", color="black", markersize=11, markeredgewidth=2, zorder=4)
@@ -147,7 +133,7 @@ def coverage_plot(report: Report) -> str:
     rows.append(("all", coverage(report.cells)))
 
     def draw(axes: Axes) -> None:
-        axes.axvline(100 * INTERVAL, color=_GREY, linewidth=0.8, linestyle="--")
+        axes.axvline(100 * INTERVAL, color=GREY, linewidth=0.8, linestyle="--")
         for row, (_, covered) in enumerate(rows):
             _bar(axes, row, covered)
         axes.set_yticks(range(len(rows)), [f"{name} ({covered.n})" for name, covered in rows])
@@ -158,8 +144,8 @@ def coverage_plot(report: Report) -> str:
 
 def _bar(axes: Axes, row: int, covered: Proportion) -> None:
     low, high = covered.limits
-    axes.plot([100 * low, 100 * high], [row, row], color=_OWN, linewidth=2, alpha=0.5)
-    axes.plot(100 * (covered.share or 0.0), row, "o", color=_OWN, markersize=6)
+    axes.plot([100 * low, 100 * high], [row, row], color=MARKED, linewidth=2, alpha=0.5)
+    axes.plot(100 * (covered.share or 0.0), row, "o", color=MARKED, markersize=6)
 
 
 def contest_plot(report: Report) -> str | None:
@@ -169,16 +155,17 @@ def contest_plot(report: Report) -> str | None:
         return None
 
     def draw(axes: Axes) -> None:
-        curves = [("raidsim", found[0].own, _OWN)]
-        curves += [(match.baseline.title, match.other, colour) for match, colour in zip(found, _OTHERS, strict=True)]
-        for label, errors, colour in curves:
+        curves = [("raidsim", found[0].own)]
+        curves += [(match.baseline.title, match.other) for match in found]
+        for number, (label, errors) in enumerate(curves):
             ordered = np.sort(np.minimum(errors, 100 * _MOST_LN))
             shares = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
-            axes.step(ordered, shares, where="post", color=colour, label=label, linewidth=1.6)
+            look = series(number)
+            axes.step(ordered, shares, where="post", color=look.colour, linestyle=look.line, label=label, linewidth=1.6)
         axes.set(xlim=(0, 100 * _MOST_LN), ylim=(0, 100), xlabel="error |ln(predicted / measured)| (%)")
         axes.set_ylabel(f"cells with at most this error (% of {found[0].n})")
-        axes.grid(color=_PALE)
-        axes.legend(frameon=False, loc="lower right")
+        axes.grid()
+        axes.legend(loc="lower right")
 
     return _svg("contest", draw, 3.6)
 
@@ -196,11 +183,10 @@ def _svg(name: str, draw: Callable[[Axes], None], height: float) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.family": "sans-serif", "font.size": 9}):
+    with styled(), rc_context({"svg.hashsalt": name}):
         figure = Figure(figsize=(_WIDTH_IN, height), layout="constrained")
         axes = figure.add_subplot()
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
+        bare(axes)
         draw(axes)
         buffer = io.StringIO()
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..model.ciphers import cipher, cipher_names
 from ..model.controllers import ControllerSpec, controller, controller_names
 from ..model.drives import AnyDrive, DriveSpec, drive, drive_names
 from ..model.errors import InputError, ModelError
 from ..model.kernels import kernel, kernel_names
 from ..model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, Layout, layout_for
+from ..model.link_catalogue import link_model, link_names
+from ..model.network_protocols import protocol_names
 from ..scenarios.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS
 from ..scenarios.documents.machine_catalogue import machine_names
 from .fields import NONE, USUAL, Form
@@ -40,6 +43,9 @@ BLOCKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 CHUNKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 STRIPE_CACHES = (0, 256, 1024, 4096, 8192, 32768)
 THREADS = (0, 1, 2, 4, 8)
+NFS_THREADS = (0, 4, 8, 16, 32, 64, 128)
+MOST_CLIENTS = 8
+PATTERNS = ("random", "sequential", "mixed")
 LENGTHS = ("short", "normal", "long")
 _SAMPLE_CHUNKS = 64
 
@@ -231,6 +237,13 @@ def _throttle(form: Form) -> Offer:
     return _YES_NO
 
 
+def _ciphers(form: Form) -> Offer:
+    known = kernel(form.kernel).crypt
+    if not known.large_sectors:
+        return None
+    return (NONE, *(name for name in cipher_names() if known.vector_aes or not cipher(name).vector))
+
+
 def _failed(form: Form) -> Offer:
     """Members that may be lost before the run begins: the first ones, as long as all data are still there."""
     if form.level in NO_REDUNDANCY:
@@ -250,26 +263,66 @@ def _hot(form: Form) -> Offer:
 
 
 def _depth(form: Form) -> Offer:
-    return Range(1, max(1, min(MOST_DEPTH, MOST_PIECES // _pieces(form)))) if form.how == "outstanding" else None
+    most = max(1, min(MOST_DEPTH, MOST_PIECES // _pieces(form, form.block)))
+    return Range(1, most) if form.how == "outstanding" else None
 
 
 def _jobs(form: Form) -> Offer:
     depth = form.depth if form.how == "outstanding" else 1
-    return Range(1, max(1, min(MOST_JOBS, MOST_PIECES // (_pieces(form) * depth))))
+    return Range(1, max(1, min(MOST_JOBS, MOST_PIECES // (_pieces(form, form.block) * depth))))
 
 
 def _iops(form: Form) -> Offer:
-    if form.how != "rate":
-        return None
+    return _rates(form, form.pattern, form.block) if form.how == "rate" else None
+
+
+def _rates(form: Form, pattern: str, block: int) -> Offer:
     most = MOST_IOPS
     if rotational(form):
-        most = form.disks * (MOST_DISK_IOPS if form.pattern == "random" else 10 * MOST_DISK_IOPS)
-    return Range(1, min(MOST_IOPS, max(1, most // _pieces(form))))
+        most = form.disks * (MOST_DISK_IOPS if pattern == "random" else 10 * MOST_DISK_IOPS)
+    return Range(1, min(MOST_IOPS, max(1, most // _pieces(form, block))))
 
 
-def _pieces(form: Form) -> int:
-    """Chunks that an I/O is on: all of them are under way at once."""
-    return 1 if form.level in CHUNKLESS else max(1, form.block // form.chunk)
+def _pieces(form: Form, block: int) -> int:
+    """Chunks that an I/O of so many KiB is on: all of them are under way at once."""
+    return 1 if form.level in CHUNKLESS else max(1, block // form.chunk)
+
+
+def _networks(form: Form) -> Offer:
+    """None with kernels from before there were these protocols."""
+    return (NONE, *protocol_names()) if kernel(form.kernel).crypt.large_sectors else None
+
+
+def _ports(form: Form) -> Offer:
+    return _ethernets() if form.network != NONE else None
+
+
+@lru_cache
+def _ethernets() -> tuple[str, ...]:
+    return tuple(name for name in link_names() if link_model(name).kind == "ethernet")
+
+
+def _clients(form: Form) -> Offer:
+    """Each has a job at least."""
+    return Range(1, min(MOST_CLIENTS, form.jobs)) if form.network != NONE else None
+
+
+def _nfsd(form: Form) -> Offer:
+    return NFS_THREADS if form.network.startswith("nfs") else None
+
+
+def _of_part(offered: Callable[[Form], Offer]) -> Callable[[Form], Offer]:
+    """What is asked for only where the day has another part."""
+    return lambda form: offered(form) if form.parts else None
+
+
+def _depth_2(form: Form) -> Offer:
+    most = MOST_PIECES // (_pieces(form, form.block_2) * form.jobs)
+    return Range(1, max(1, min(MOST_DEPTH, most))) if form.how == "outstanding" else None
+
+
+def _iops_2(form: Form) -> Offer:
+    return _rates(form, form.pattern_2, form.block_2) if form.how == "rate" else None
 
 
 _OFFERS: dict[str, Callable[[Form], Offer]] = {
@@ -292,9 +345,10 @@ _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "threads": _threads,
     "scheduler": _schedulers,
     "throttle": _throttle,
+    "cipher": _ciphers,
     "failed": _failed,
     "rebuilding": _rebuilding,
-    "pattern": lambda form: ("random", "sequential", "mixed"),
+    "pattern": lambda form: PATTERNS,
     "block": lambda form: BLOCKS_KIB,
     "read": lambda form: Range(0, 100),
     "hot": _hot,
@@ -302,6 +356,17 @@ _OFFERS: dict[str, Callable[[Form], Offer]] = {
     "depth": _depth,
     "jobs": _jobs,
     "iops": _iops,
+    "network": _networks,
+    "port": _ports,
+    "clients": _clients,
+    "nfsd": _nfsd,
+    "parts": lambda form: _YES_NO,
+    "hours": _of_part(lambda form: Range(1, 23)),
+    "read_2": _of_part(lambda form: Range(0, 100)),
+    "pattern_2": _of_part(lambda form: PATTERNS),
+    "block_2": _of_part(lambda form: BLOCKS_KIB),
+    "depth_2": _of_part(_depth_2),
+    "iops_2": _of_part(_iops_2),
     "length": lambda form: LENGTHS,
     "seed": lambda form: Range(0, MOST_SEED),
     "fail_at": lambda form: Range(5, 95),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from ..model.controllers import controller
 from ..model.drives import DriveSpec
@@ -18,6 +19,64 @@ from .forms import BITMAP, built, changed, fitted
 MOST_VARIANTS = 8
 SAME = 0.02
 """A smaller difference than this share is none worth a word, whatever the intervals say."""
+
+
+WHY = {
+    "parity": (
+        "A small write changes the data and the parity: both are read before they are written (four commands for one "
+        "with one parity, six with two), or the rest of the stripe is read instead."
+    ),
+    "mirroring": (
+        "Every write goes to all copies, and every read may choose one: copies cost writes and can help reads."
+    ),
+    "the lost disk": "What a lost disk held is read from its copy, or computed from all others of its stripe.",
+    "positioning": "The arm moves to a random place and waits for the sector to come round; in order, it does neither.",
+    "queueing": (
+        "With many I/Os outstanding the disks work side by side and choose the nearest place next; each I/O waits for "
+        "others in turn."
+    ),
+    "the drives' write cache": (
+        "A drive with a write cache answers before the data are on the platter, and sorts what it writes later."
+    ),
+    "the controller's write-back cache": (
+        "With write-back the controller answers from its memory, and gathers neighbours to whole stripes."
+    ),
+    "write-back throttling": (
+        "The kernel holds back writes of its own (as md's for parity) while reads at the same drive are late."
+    ),
+    "the write-intent bitmap": (
+        "A write to a clean region waits until its bit is on the disks, so that a crash means no full resync."
+    ),
+    "command queueing in the drives": (
+        "A drive that knows many commands serves next what comes under its head first (NCQ, TCQ)."
+    ),
+    "garbage collection": (
+        "A full drive must move valid pages before it can erase a block: every write takes several."
+    ),
+    "encryption": "A processor encrypts every block that is written, and decrypts every one that is read.",
+    "the network": "Every request crosses the network twice, waits for its turn there and for a thread of the server.",
+}
+"""How mechanisms work, each in a sentence or two."""
+
+
+class Mechanism(Protocol):
+    """What is told of a mechanism that is switched off, whatever the design was made from."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism."""
+
+    @property
+    def without(self) -> str:
+        """The design without it, in words."""
+
+    @property
+    def why(self) -> str:
+        """How it works."""
+
+    @property
+    def adds(self) -> bool:
+        """The design does not have it: what is other is that it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +131,15 @@ def _changed(form: Form, **values: object) -> Form:
 def _parity(form: Form) -> Variant | None:
     if form.level not in PARITY_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
         return None
-    why = (
-        "A small write changes the data and the parity: both are read before they are written (four commands for one "
-        "with one parity, six with two), or the rest of the stripe is read instead."
-    )
-    return Variant("parity", "On RAID 0 of the same disks, which has no parity", why, _as_stripe(form))
+    without = "On RAID 0 of the same disks, which has no parity"
+    return Variant("parity", without, WHY["parity"], _as_stripe(form))
 
 
 def _mirrors(form: Form) -> Variant | None:
     if form.level not in MIRROR_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
         return None
-    why = "Every write goes to all copies, and every read may choose one: copies cost writes and can help reads."
-    return Variant("mirroring", "On RAID 0 of the same disks, which has no copies", why, _as_stripe(form))
+    without = "On RAID 0 of the same disks, which has no copies"
+    return Variant("mirroring", without, WHY["mirroring"], _as_stripe(form))
 
 
 def _levels_of(form: Form) -> tuple[str, ...]:
@@ -97,7 +153,7 @@ def _as_stripe(form: Form) -> Form:
 def _loss(form: Form) -> Variant | None:
     if not form.failed:
         return None
-    why = "What a lost disk held is read from its copy, or computed from all others of its stripe."
+    why = WHY["the lost disk"]
     if form.rebuilding:
         why += " The rebuild reads all disks beside the load."
     return Variant("the lost disk", "With all disks at work", why, _changed(form, failed=0, rebuilding=False))
@@ -106,48 +162,39 @@ def _loss(form: Form) -> Variant | None:
 def _positioning(form: Form) -> Variant | None:
     if form.pattern == "sequential" or not rotational(form):
         return None
-    why = "The arm moves to a random place and waits for the sector to come round; in order, it does neither."
-    return Variant("positioning", "The same I/Os in order", why, _changed(form, pattern="sequential", hot="even"))
+    return Variant(
+        "positioning", "The same I/Os in order", WHY["positioning"], _changed(form, pattern="sequential", hot="even")
+    )
 
 
 def _queueing(form: Form) -> Variant | None:
     if form.how == "rate" or form.depth * form.jobs == 1:
         return None
-    why = (
-        "With many I/Os outstanding the disks work side by side and choose the nearest place next; each I/O waits for "
-        "others in turn."
-    )
-    return Variant("queueing", "One I/O at a time", why, _changed(form, depth=1, jobs=1))
+    return Variant("queueing", "One I/O at a time", WHY["queueing"], _changed(form, depth=1, jobs=1))
 
 
 def _drive_cache(form: Form) -> Variant | None:
-    why = "A drive with a write cache answers before the data are on the platter, and sorts what it writes later."
-    return _turned(form, "drive_cache", "the drives' write cache", why, ("With it turned off", "With it turned on"))
+    return _turned(form, "drive_cache", "the drives' write cache", ("With it turned off", "With it turned on"))
 
 
 def _write_back(form: Form) -> Variant | None:
-    why = "With write-back the controller answers from its memory, and gathers neighbours to whole stripes."
-    return _turned(
-        form, "write_back", "the controller's write-back cache", why, ("With write-through", "With write-back")
-    )
+    return _turned(form, "write_back", "the controller's write-back cache", ("With write-through", "With write-back"))
 
 
 def _throttling(form: Form) -> Variant | None:
-    why = "The kernel holds back writes of its own (as md's for parity) while reads at the same drive are late."
-    return _turned(form, "throttle", "write-back throttling", why, ("With wbt_lat 0", "With the kernel's own wbt_lat"))
+    return _turned(form, "throttle", "write-back throttling", ("With wbt_lat 0", "With the kernel's own wbt_lat"))
 
 
 def _bitmap(form: Form) -> Variant | None:
-    why = "A write to a clean region waits until its bit is on the disks, so that a crash means no full resync."
-    name = "the write-intent bitmap" if form.bitmap else "a write-intent bitmap"
-    return _turned(form, "bitmap", name, why, ("Without a bitmap", f"With one ({BITMAP} a bit)"))
+    return _turned(form, "bitmap", "the write-intent bitmap", ("Without a bitmap", f"With one ({BITMAP} a bit)"))
 
 
-def _turned(form: Form, field: str, name: str, why: str, words: tuple[str, str]) -> Variant | None:
+def _turned(form: Form, field: str, name: str, words: tuple[str, str]) -> Variant | None:
     """The other position of a switch that writes depend on; `words` say what is done where it is on, and off."""
     if offer(field, form) is None or form.read == 100:
         return None
-    on = bool(getattr(form, field))
+    on, why = bool(getattr(form, field)), WHY[name]
+    name = name if on else name.replace("the write-intent", "a write-intent")
     return Variant(name, words[0] if on else words[1], why, changed(form, {field: not on}), adds=not on)
 
 
@@ -155,21 +202,36 @@ def _command_queue(form: Form) -> Variant | None:
     spec = known_drive(form.drive)
     if not isinstance(spec, DriveSpec) or spec.queue_depth == 1 or form.pattern == "sequential":
         return None
-    why = "A drive that knows many commands serves next what comes under its head first (NCQ, TCQ)."
-    return Variant("command queueing in the drives", "One command at a time", why, form, one_command=True)
+    name = "command queueing in the drives"
+    return Variant(name, "One command at a time", WHY[name], form, one_command=True)
 
 
 def _flash_state(form: Form) -> Variant | None:
     if rotational(form) or form.drive_state == "fresh" or form.read == 100:
         return None
-    why = "A full drive must move valid pages before it can erase a block: every write takes several."
+    why = WHY["garbage collection"]
     return Variant("garbage collection", "With fresh drives", why, replace(form, drive_state="fresh"))
+
+
+def _encryption(form: Form) -> Variant | None:
+    if form.cipher == NONE:
+        return None
+    return Variant("encryption", "Not encrypted", WHY["encryption"], _changed(form, cipher=NONE))
+
+
+def _network(form: Form) -> Variant | None:
+    if form.network == NONE:
+        return None
+    without = "With the load on the machine itself"
+    return Variant("the network", without, WHY["the network"], _changed(form, network=NONE))
 
 
 _MECHANISMS: tuple[Callable[[Form], Variant | None], ...] = (
     _parity,
     _mirrors,
     _loss,
+    _network,
+    _encryption,
     _positioning,
     _flash_state,
     _queueing,
@@ -208,7 +270,7 @@ class Effect:
     words: str
 
 
-def effect(variant: Variant, base: Prediction, found: Prediction, is_open: bool) -> Effect:
+def effect(variant: Mechanism, base: Prediction, found: Prediction, is_open: bool) -> Effect:
     """Compare the run without a mechanism with the one with it.
 
     Parameters
@@ -237,7 +299,7 @@ def effect(variant: Variant, base: Prediction, found: Prediction, is_open: bool)
     return Effect(variant.name, variant.without, after, then, change, certain, f"{words}. {variant.why}")
 
 
-def _sentence(variant: Variant, change: float, certain: bool, by_latency: bool) -> str:
+def _sentence(variant: Mechanism, change: float, certain: bool, by_latency: bool) -> str:
     """The finding: what the mechanism costs or brings, or would."""
     subject = variant.name[0].upper() + variant.name[1:]
     if not certain:

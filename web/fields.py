@@ -26,6 +26,8 @@ class Form:
         Who runs the array, and whether the controller's cache holds writes back.
     kernel, bitmap, stripe_cache, threads, scheduler, throttle
         The kernel and its settings; 0 and "usual" are its own.
+    cipher
+        What dm-crypt encrypts the array with.
     drive_cache, drive_state
         Write cache of hard disks; what solid-state drives have behind them.
     failed, rebuilding
@@ -34,6 +36,10 @@ class Form:
         The load's I/Os: block in KiB, percentage of reads, places that are popular.
     how, depth, jobs, iops
         Whether each of the jobs keeps `depth` I/Os outstanding, or all send `iops` together.
+    network, port, clients, nfsd
+        How clients reach the machine, whose load it then is; threads of an NFS server, 0 for the usual number.
+    parts, hours, read_2, pattern_2, block_2, depth_2, iops_2
+        Whether the day has another part, how many hours of it that is, and what is other then.
     length, seed
         How much is simulated, and the random numbers.
     fail_at
@@ -59,6 +65,7 @@ class Form:
     threads: int = 0
     scheduler: str = USUAL
     throttle: bool = True
+    cipher: str = NONE
     failed: int = 0
     rebuilding: bool = False
     pattern: str = "random"
@@ -69,6 +76,17 @@ class Form:
     depth: int = 16
     jobs: int = 1
     iops: int = 500
+    network: str = NONE
+    port: str = "10GbE"
+    clients: int = 1
+    nfsd: int = 0
+    parts: bool = False
+    hours: int = 8
+    read_2: int = 0
+    pattern_2: str = "sequential"
+    block_2: int = 256
+    depth_2: int = 4
+    iops_2: int = 100
     length: str = "normal"
     seed: int = 0
     fail_at: int = 30
@@ -96,6 +114,7 @@ LABELS = {
     "threads": "Threads for parity (group_thread_cnt)",
     "scheduler": "I/O scheduler",
     "throttle": "Write-back throttling",
+    "cipher": "Encryption (dm-crypt)",
     "failed": "Failed disks",
     "rebuilding": "Being rebuilt",
     "pattern": "Pattern",
@@ -106,6 +125,17 @@ LABELS = {
     "depth": "Outstanding I/Os of each job",
     "jobs": "Jobs",
     "iops": "I/Os per second of all jobs",
+    "network": "Network to the clients",
+    "port": "Ethernet of the network",
+    "clients": "Clients",
+    "nfsd": "Threads of the NFS server",
+    "parts": "Another part of the day",
+    "hours": "Its hours of the day",
+    "read_2": "Reads then (%)",
+    "pattern_2": "Pattern then",
+    "block_2": "Block then (KiB)",
+    "depth_2": "Outstanding I/Os of each job then",
+    "iops_2": "I/Os per second of all jobs then",
     "length": "Length of the run",
     "seed": "Random seed",
     "fail_at": "A disk fails after (% of the run)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -20,8 +20,10 @@ BITMAP = "64MiB"
 ARRAY = "md0"
 
 
-_IN_TITLE = ("level", "disks", "drive", "spares", "controller")
-LOAD_FIELDS = ("pattern", "block", "read", "hot", "how", "depth", "jobs", "iops", "length", "seed", "fail_at")
+_IN_TITLE = ("level", "disks", "drive", "spares", "controller", "cipher", "network", "port")
+_OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2")
+_ONE_PART = ("pattern", "block", "read", "hot", "how", "depth", "jobs", "iops")
+LOAD_FIELDS = (*_ONE_PART, *_OTHER_PART, "length", "seed", "fail_at")
 """What is the load's and the run's, so that two designs can be compared under the same."""
 
 
@@ -50,7 +52,18 @@ def fitted(form: Form) -> tuple[Form, list[str]]:
 
 def can_fail(form: Form) -> bool:
     """Whether another member may be lost while the load runs, and the model follows it."""
-    return form.level not in UNINTERRUPTED and (survives_first(form, form.failed + 1))
+    return form.level not in UNINTERRUPTED and not form.parts and survives_first(form, form.failed + 1)
+
+
+def first_part(form: Form) -> Form:
+    """The form with its load all day long."""
+    return changed(form, {field: getattr(DEFAULT, field) for field in _OTHER_PART})
+
+
+def other_part(form: Form) -> Form:
+    """The form with the load of the other part of its day all day long."""
+    later = {name: getattr(form, f"{name}_2") for name in ("read", "pattern", "block", "depth", "iops")}
+    return changed(first_part(form), {**later, "hot": "even" if form.pattern_2 == "sequential" else form.hot})
 
 
 def _nearest(offered: Offer, value: Value, usual: Value) -> Value:
@@ -78,22 +91,32 @@ def with_load_of(design: Form, load: Form) -> Form:
     return changed(design, {field: getattr(load, field) for field in LOAD_FIELDS})
 
 
-def scenario_data(form: Form, duration_s: float, warm_up_s: float) -> dict[str, Any]:
+def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """The scenario as a document has it.
 
     Parameters
     ----------
     form
         A fitted one.
-    duration_s, warm_up_s
-        How long is measured, and simulated before that (s).
+    lengths
+        How long is measured, and simulated before that (s), in each part of the day.
     """
     found: dict[str, Any] = {"name": title(form), "kernel": form.kernel}
     found["machine"] = {"model": form.machine, "drives": _drives(form)}
     if form.controller != NONE:
         found["machine"]["controllers"] = {"raid": _controller(form)}
     found["arrays"] = {ARRAY: _array(form)}
-    found["workload"] = {**_load(form), "warm_up": f"{warm_up_s:g}s", "duration": f"{duration_s:g}s"}
+    if form.cipher != NONE:
+        found["encrypted"] = {"secret": {"on": ARRAY, "cipher": form.cipher}}
+    if form.network != NONE:
+        found["front"] = _front(form)
+    found["workload"] = {**_load(form), **_lengths(*lengths[0])}
+    if form.parts:
+        later = {**_load_part(other_part(form)), **_lengths(*lengths[-1])}
+        found["workload"]["phases"] = [
+            {"name": "first", "lasts": f"{24 - form.hours}h"},
+            {"name": "other", "lasts": f"{form.hours}h", **later},
+        ]
     found["seed"] = form.seed
     return found
 
@@ -139,20 +162,35 @@ def _array(form: Form) -> dict[str, Any]:
     return array
 
 
+def _front(form: Form) -> dict[str, Any]:
+    front: dict[str, Any] = {"protocol": form.network, "port": form.port, "clients": form.clients}
+    if form.nfsd:
+        front["threads"] = form.nfsd
+    return front
+
+
+def _lengths(duration_s: float, warm_up_s: float) -> dict[str, str]:
+    return {"warm_up": f"{warm_up_s:g}s", "duration": f"{duration_s:g}s"}
+
+
 def _load(form: Form) -> dict[str, Any]:
+    load: dict[str, Any] = {"kind": "load", "jobs": form.jobs, **_load_part(form)}
+    if form.hot == "zipf":
+        load["locality"] = {"kind": "zipf", "block": "1MiB"}
+    return load
+
+
+def _load_part(form: Form) -> dict[str, Any]:
+    """What may change over the day."""
     load: dict[str, Any] = {
-        "kind": "load",
         "pattern": form.pattern,
         "block_size": f"{form.block}KiB",
         "read_share": f"{form.read}%",
-        "jobs": form.jobs,
     }
     if form.how == "rate":
         load["total_iops"] = form.iops
     else:
         load["depth"] = form.depth
-    if form.hot == "zipf":
-        load["locality"] = {"kind": "zipf", "block": "1MiB"}
     return load
 
 
@@ -165,7 +203,9 @@ def title(form: Form) -> str:
     """The design in a few words."""
     spares = f" + {form.spares} spare{'s' if form.spares > 1 else ''}" if form.spares else ""
     runs = "" if form.controller == NONE else f" on {form.controller}"
-    return f"{level_words(form.level)}, {form.disks} x {form.drive}{spares}{runs}"
+    beyond = "" if form.cipher == NONE else f", encrypted with {form.cipher}"
+    beyond += "" if form.network == NONE else f", over {form.network} and {form.port}"
+    return f"{level_words(form.level)}, {form.disks} x {form.drive}{spares}{runs}{beyond}"
 
 
 def difference(form: Form, other: Form) -> str:
@@ -177,6 +217,9 @@ def difference(form: Form, other: Form) -> str:
 
 def load_words(form: Form) -> str:
     """The load in a few words."""
+    if form.parts:
+        later = f"for {form.hours} h a day {load_words(other_part(form))}"
+        return f"{load_words(first_part(form))}; {later}"
     share = {0: "writes", 100: "reads"}.get(form.read, f"I/Os ({form.read} % reads)")
     how = f"{form.iops:,} a second" if form.how == "rate" else f"{form.depth * form.jobs:,} outstanding"
     return f"{form.pattern} {share} of {form.block} KiB, {how}"
@@ -214,12 +257,15 @@ def built(form: Form, failing: bool = False) -> Built:
 
     How long it is measured follows from what the scenario can do at most.
     """
-    found = built_text(plain_text(scenario_data(form, 1.0, 0.0)), "design")
-    if found.spec is None:
-        return found
-    duration_s, warm_up_s = duration_for(found.spec, form.length)
-    data = scenario_data(form, duration_s, warm_up_s)
+    lengths = []
+    for part in (first_part(form), other_part(form)) if form.parts else (form,):
+        found = built_text(plain_text(scenario_data(part, [(1.0, 0.0)])), "design")
+        if found.spec is None:
+            return found
+        lengths.append(duration_for(found.spec, form.length))
+    data = scenario_data(form, lengths)
     if failing:
+        duration_s, warm_up_s = lengths[0]
         at = warm_up_s + duration_s * form.fail_at / 100
         data["failures"] = [{"member": f"disk{form.failed}", "at": f"{at:.6g}s"}]
     return built_text(plain_text(data, "Made with the explorer (raidsim web)."), "design")
@@ -252,5 +298,7 @@ _FIELD_OF = {
     "read_share": "read",
     "locality": "hot",
     "write_policy": "write_back",
+    "protocol": "network",
+    "lasts": "hours",
     "duration": "length",
 }

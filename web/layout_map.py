@@ -82,6 +82,11 @@ def layout_map(array: ArraySpec, lost: frozenset[int]) -> LayoutMap:
     return LayoutMap(cells, layout.members, rows, lost, layout.tolerates(lost), layout.chunk_bytes)
 
 
+def survives(array: ArraySpec, lost: frozenset[int]) -> bool:
+    """Whether all data of an array are still there without some of its members."""
+    return len(lost) < len(array.members) and _layout(array, _LEAST_ROWS * (array.copies or 2)).tolerates(lost)
+
+
 def _layout(array: ArraySpec, rows: int) -> Layout:
     """The layout on members of so many chunks."""
     chunk = array.chunk if array.level not in ("linear", "raid1", "raid3") else _UNIT

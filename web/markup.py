@@ -53,5 +53,6 @@ def _row(table: Table, row: int) -> str:
         if column:
             cells.append(f"<td {style}>{text}</td>")
         else:
-            cells.append(f'<th scope="row" {style[:-1]}font-weight:500">{text}</th>')
+            room = "min-width:8rem;" if len(shown(cell)) > _SHORT else ""
+            cells.append(f'<th scope="row" {style[:-1]}{room}font-weight:500">{text}</th>')
     return f"<tr>{''.join(cells)}</tr>"

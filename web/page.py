@@ -7,7 +7,7 @@ import streamlit as st
 from ..model.drives import DriveSpec
 from .choices import Range, known_drive, offer
 from .examples import EXAMPLES
-from .fields import LABELS, NONE, USUAL, Form
+from .fields import DEFAULT, LABELS, NONE, USUAL, Form
 from .forms import level_words, load_words, title
 from .markup import plain
 from .session import (
@@ -23,7 +23,8 @@ from .session import (
     write_link,
 )
 from .state import VIEWS
-from .views import show_curve, show_files, show_ios, show_layout, show_result
+from .view_of_files import show_files
+from .views import show_curve, show_ios, show_layout, show_result
 from .views_of_designs import show_compare, show_explain, show_failure
 
 _TELL_S = 0.4
@@ -60,6 +61,7 @@ DETAILS = (
     "drive_cache",
     "scheduler",
     "throttle",
+    "cipher",
     "bitmap",
     "stripe_cache",
     "threads",
@@ -67,6 +69,8 @@ DETAILS = (
     "rebuilding",
 )
 LOAD = ("pattern", "block", "read", "hot", "how", "depth", "iops", "jobs")
+NETWORK = ("network", "port", "clients", "nfsd")
+PARTS = ("parts", "hours", "pattern_2", "block_2", "read_2", "depth_2", "iops_2")
 RUN = ("length", "seed")
 
 HELP = {
@@ -88,6 +92,11 @@ HELP = {
     "how": "outstanding: each job keeps so many I/Os under way. rate: so many come per second, whatever happens.",
     "depth": "I/Os that each job keeps under way (fio: iodepth).",
     "jobs": "Programs that send I/Os (fio: numjobs).",
+    "cipher": "The array is encrypted: processors do it for every block that comes and goes.",
+    "network": "The load runs on clients, which reach the machine over it; none: on the machine itself.",
+    "clients": "The jobs are dealt out to them in turn.",
+    "nfsd": "Each works on one request at a time.",
+    "parts": "Such as a backup at night: simulated by itself; the result is the mean of the day.",
     "length": "How many I/Os are simulated; longer runs have narrower intervals.",
     "seed": "Of the random numbers; the same seed gives the same result to the last digit.",
 }
@@ -98,6 +107,7 @@ def show() -> None:
     st.set_page_config(
         page_title="raidsim", layout="wide", initial_sidebar_state="auto", menu_items={"about": "raidsim"}
     )
+    server_runs()
     state = current_state()
     with st.sidebar:
         subject = _sidebar(state.form)
@@ -156,6 +166,11 @@ def _sidebar(form: Form) -> Subject:
     st.subheader("Load", anchor=False)
     for field in LOAD:
         _field(field, form, subject)
+    for words, names in (("Network", NETWORK), ("Parts of the day", PARTS)):
+        if offer(names[0], form) is not None:
+            with st.expander(words, expanded=_other(names, form) or subject.built.field in names):
+                for field in names:
+                    _field(field, form, subject)
     st.subheader("Run", anchor=False)
     for field in RUN:
         _field(field, form, subject)
@@ -179,7 +194,11 @@ def _take_example() -> None:
 
 def _unusual(form: Form, subject: Subject) -> bool:
     """Whether something in the details needs to be seen."""
-    return subject.built.field in DETAILS or any(getattr(form, field) != getattr(Form(), field) for field in DETAILS)
+    return subject.built.field in DETAILS or _other(DETAILS, form)
+
+
+def _other(names: tuple[str, ...], form: Form) -> bool:
+    return any(getattr(form, name) != getattr(DEFAULT, name) for name in names)
 
 
 def _field(name: str, form: Form, subject: Subject) -> None:
@@ -189,7 +208,7 @@ def _field(name: str, form: Form, subject: Subject) -> None:
         return
     key, label, words = widget_key(name, getattr(form, name)), LABELS[name], HELP.get(name)
     if isinstance(offered, Range):
-        if name == "read":
+        if name in ("read", "read_2"):
             st.slider(label, offered.low, offered.high, step=5, key=key, help=words)
         else:
             st.number_input(label, offered.low, offered.high, step=1, key=key, help=words)
@@ -211,7 +230,11 @@ def _option(field: str, value: str | int | bool) -> str:
         return "the kernel's own" if field == "scheduler" else "as md makes it"
     if field in ("stripe_cache", "threads") and value == 0:
         return "the kernel's own" if field == "stripe_cache" else "md's one thread"
+    if field == "nfsd" and value == 0:
+        return "as usual"
     words = {
+        ("cipher", NONE): "none",
+        ("network", NONE): "none (the load is on the machine)",
         ("controller", NONE): "none (the kernel's md)",
         ("how", "outstanding"): "I/Os outstanding",
         ("how", "rate"): "I/Os per second",

@@ -20,8 +20,10 @@ from .tasks import CoursePart
 Picture = dict[str, Any]
 
 BLUE, ORANGE, GREY = "#2f6db3", "#c8641b", "#8794a1"
-_ROW_PX, _AXIS_PX, _KEY_PX = 22, 64, 26
+_ROW_PX, _AXIS_PX, _KEY_PX = 22, 64, 34
 """Of a bar, of the axis below, and of a line of the legend."""
+_NARROW_PX, _WIDE_PX = 8, 16
+"""Of bars of parity and of all others, which tells them apart without colours."""
 _MOST_BARS = 40
 _IDLE = 0.005
 """What is less busy than this has no bar; the table has it."""
@@ -203,10 +205,9 @@ def one_io_picture(timeline: Timeline, number: int) -> Picture:
         waits.append({"row": row, "begin": begin, "end": start, "command": words})
         values.append({"row": row, "begin": start, "end": end, "command": words})
     picture = _bars_in_time(values, "row", "time since the I/O was sent (ms)")
-    encoding = {key: picture["encoding"][key] for key in ("x", "x2", "y")}
-    bars = {"mark": picture.pop("mark"), "encoding": picture.pop("encoding")}
+    encoding = {key: picture["layer"][0]["encoding"][key] for key in ("x", "x2", "y")}
     thin = {"data": {"values": waits}, "mark": {"type": "bar", "height": 2, "color": "#777"}, "encoding": encoding}
-    return {**picture, "layer": [bars, thin]}
+    return {**picture, "layer": [*picture["layer"], thin]}
 
 
 def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:
@@ -217,23 +218,31 @@ def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:
     if row == "drive":
         rows.sort(key=lambda name: (len(name), name))
     colours = [_COMMANDS.get(name, _OTHER) for name in domain]
+    encoding = {
+        "x": {"field": "begin", "type": "quantitative", "title": title},
+        "x2": {"field": "end"},
+        "y": {"field": row, "type": "nominal", "sort": rows, "title": None, "axis": _ROWS},
+        "color": {
+            "field": "command",
+            "type": "nominal",
+            "scale": {"domain": domain, "range": colours},
+            "legend": {**_LEGEND, "columns": 2},
+        },
+        "tooltip": [{"field": name, "type": "nominal"} for name in values[0]] if values else [],
+    }
     return {
         "data": {"values": values},
-        "height": _AXIS_PX + (_ROW_PX + 4) * len(rows) + _KEY_PX * -(-len(domain) // 2),
-        "mark": {"type": "bar", "stroke": "#333", "strokeWidth": 0.4, "height": 16, "minBandSize": 1},
-        "encoding": {
-            "x": {"field": "begin", "type": "quantitative", "title": title},
-            "x2": {"field": "end"},
-            "y": {"field": row, "type": "nominal", "sort": rows, "title": None, "axis": _ROWS},
-            "color": {
-                "field": "command",
-                "type": "nominal",
-                "scale": {"domain": domain, "range": colours},
-                "legend": {**_LEGEND, "columns": 2},
-            },
-            "tooltip": [{"field": name, "type": "nominal"} for name in values[0]] if values else [],
-        },
+        "height": _AXIS_PX + _KEY_PX + (_ROW_PX + 4) * len(rows) + _KEY_PX * -(-len(domain) // 2),
+        "layer": [
+            _bars_of_height(_WIDE_PX, "indexof(datum.command, 'parity') < 0", encoding),
+            _bars_of_height(_NARROW_PX, "indexof(datum.command, 'parity') >= 0", encoding),
+        ],
     }
+
+
+def _bars_of_height(height: int, chosen: str, encoding: Picture) -> Picture:
+    mark = {"type": "bar", "stroke": "#333", "strokeWidth": 0.4, "height": height, "minBandSize": 1}
+    return {"transform": [{"filter": chosen}], "mark": mark, "encoding": encoding}
 
 
 def course_picture(parts: Sequence[CoursePart], failed_s: float, latency: bool = False) -> Picture:

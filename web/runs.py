@@ -94,6 +94,19 @@ class Runs:
         self._waiting: deque[Ticket] = deque()
         self._running: list[Ticket] = []
         self._idle: list[_Worker] = []
+        self._closed = False
+
+    def prepare(self) -> None:
+        """Begin a process before anyone asks for a run, so that the first one need not wait for it."""
+        threading.Thread(target=self._keep_one, name="prepare", daemon=True).start()
+
+    def _keep_one(self) -> None:
+        worker = _Worker()
+        with self._changed:
+            if not self._closed:
+                self._idle.append(worker)
+                return
+        worker.end()
 
     def start(self, task: AnyTask) -> Ticket:
         """Do a task as soon as there is room; refused at once if too many wait already."""
@@ -116,6 +129,7 @@ class Runs:
         """End all processes that are kept."""
         with self._changed:
             idle, self._idle = self._idle, []
+            self._closed = True
         for worker in idle:
             worker.end()
 

@@ -45,7 +45,9 @@ class Subject:
 @st.cache_resource(show_spinner=False)
 def server_runs() -> Runs:
     """The runs of the whole server."""
-    return Runs()
+    runs = Runs()
+    runs.prepare()
+    return runs
 
 
 def _state() -> State:
@@ -163,6 +165,12 @@ def results() -> dict[str, tuple[str, Any]]:
     """What the last run of each view gave, with what it was of."""
     found: dict[str, tuple[str, Any]] = st.session_state.setdefault("results", {})
     return found
+
+
+def result_of(kind: str, key: str) -> Any:
+    """What the last run of a view gave if it was of the design with this key; None otherwise."""
+    found = results().get(kind)
+    return found[1] if found is not None and (found[0] == key or found[0].startswith(f"{key} ")) else None
 
 
 def messages() -> dict[str, str]:

@@ -62,6 +62,17 @@ def load_table(prediction: Prediction) -> Table:
     return Table("load", ("", "I/Os per s", *(f"{name} (ms)" for name, _ in LATENCIES)), tuple(rows))
 
 
+def phases_table(prediction: Prediction) -> Table:
+    """What each part of a day gives."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, part in prediction.phases.items():
+        known = {} if part.saturated else part.latencies
+        times = [1e3 * known[op]["mean_s"] if op in known else None for op in _OPS]
+        rows.append((name, sum(part.iops.values()), part.rate / 1e6, *times, part.bottleneck))
+    columns = ("part", "I/Os per s", "MB/s", "read mean (ms)", "write mean (ms)", "bottleneck")
+    return Table("parts of the day", columns, tuple(rows))
+
+
 def usage_table(prediction: Prediction) -> Table:
     """How busy every part was."""
     found = limit(prediction.usages)

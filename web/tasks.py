@@ -21,7 +21,7 @@ from ..scenarios.task_pool import TaskPool
 from ..scenarios.timeline.timeline import Recorder, Timeline, record
 from ..scenarios.timeline.timeline_events import LogicalIO
 from ..scenarios.workloads import LoadSpec
-from .explain import Effect, Variant, effect
+from .explain import Effect, Mechanism, effect
 
 CURVE_POINTS = 10
 REPLICATIONS = 4
@@ -242,7 +242,7 @@ class ExplainTask:
 
     WALL_S: ClassVar[float] = 90.0
     base: ScenarioSpec
-    variants: tuple[tuple[Variant, ScenarioSpec], ...]
+    variants: tuple[tuple[Mechanism, ScenarioSpec], ...]
 
     def perform(self, follow: Follow) -> Explained:
         """See :meth:`Task.perform`; a variant that cannot be run is left out."""

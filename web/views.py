@@ -1,4 +1,4 @@
-"""The views of one design: what a run gives, the layout, the load curve, single I/Os, files and the link."""
+"""The views of one design: what a run gives, the layout, the load curve, and single I/Os."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.timeline.timeline import Timeline
 from ..scenarios.workloads import LoadSpec
 from . import pictures, tables
-from .forms import built, shorter
+from .forms import built, first_part, shorter
 from .layout_map import layout_html, layout_map, layout_words
 from .markup import plain
-from .session import Subject, results
+from .session import Subject
 from .showing import asked, download, picture, table
 from .tasks import CurveTask, Outcome, RunTask, TimelineTask
 
@@ -54,6 +54,8 @@ def show_result(subject: Subject) -> None:
     load, parts = tables.load_table(prediction), tables.usage_table(prediction)
     if load.rows:
         table(load, "Throughput and latencies of the load")
+    if prediction.phases:
+        table(tables.phases_table(prediction), "Parts of the day; all else on this page is the mean of the day")
     with st.expander("The parts as a table"):
         table(parts, "How busy every part was, busiest first")
     for rebuild in prediction.rebuilds:
@@ -135,7 +137,7 @@ def show_curve(subject: Subject) -> None:
         st.info("A load curve needs a load of direct I/O; this file has a workload of another kind.")
         return
     if subject.form is not None:
-        spec = built(shorter(subject.form)).spec or spec
+        spec = built(shorter(first_part(subject.form))).spec or spec
     st.markdown("The same I/Os, offered at a rate from little up to more than can be done.")
     curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(spec), "Draw the load curve")
     if curve is None:
@@ -185,7 +187,10 @@ def show_ios(subject: Subject) -> None:
     picture(pictures.one_io_picture(timeline, number), f"The commands of I/O {number} in time; the table has them all.")
     table(one, f"Commands of I/O {number}")
     st.subheader("All of them, disk by disk", anchor=False)
-    picture(pictures.timeline_picture(timeline), "Commands of each disk in time, for the recorded I/Os.")
+    picture(
+        pictures.timeline_picture(timeline),
+        "Commands of each disk in time, for the recorded I/Os; those of parity are narrow, writes are dark.",
+    )
     download([fan, one], "raidsim-ios", "csv_ios")
 
 
@@ -199,30 +204,6 @@ def fan_words(timeline: Timeline) -> str:
             each = f"{commands / len(numbers):.2g}"
             said.append(f"{each} command{'' if each == '1' else 's'} for each {op}")
     return f"On average {' and '.join(said)} of the load."
-
-
-def show_files(subject: Subject) -> None:
-    """The scenario, the results and the link."""
-    st.subheader("Link", anchor=False)
-    if subject.form is None:
-        st.markdown("An uploaded file is not part of the address of this page: pass the file on.")
-    else:
-        st.markdown("The address of this page has the whole form in it: copy it from the browser.")
-    st.subheader("Scenario", anchor=False)
-    st.markdown("For `raidsim run`, `raidsim compare` and the others.")
-    st.download_button(
-        "Download scenario (YAML)", subject.built.text, "scenario.yaml", "application/yaml", on_click="ignore"
-    )
-    st.code(subject.built.text, language="yaml")
-    st.subheader("Results", anchor=False)
-    found = results().get("result")
-    if found is None or found[0] != subject.key:
-        st.markdown("Simulate this design first.")
-        return
-    outcome: Outcome = found[1]
-    text = tables.json_text(outcome)
-    st.download_button("Download results (JSON)", text, "raidsim-result.json", "application/json", on_click="ignore")
-    download([tables.load_table(outcome.prediction), tables.usage_table(outcome.prediction)], "raidsim-result", "files")
 
 
 def _spec(subject: Subject) -> ScenarioSpec:

@@ -9,6 +9,7 @@ import streamlit as st
 from ..model.errors import InputError
 from ..model.quantities import format_duration
 from ..scenarios.comparison.side_by_side import Comparison
+from ..scenarios.documents.document import Document
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.workloads import LoadSpec
 from . import pictures, tables
@@ -17,19 +18,18 @@ from .explain import mean_latency, total_iops, variants
 from .fields import LABELS, Form
 from .forms import built, can_fail, difference, load_words, shorter, title, with_load_of
 from .markup import plain
+from .of_file import DIFFERS, failing, file_variants, other
 from .session import Subject, set_kept, widget_key
 from .showing import asked, download, picture, table
 from .state import MOST_KEPT
 from .tasks import CompareTask, CoursePart, Explained, ExplainTask, FailureCourse, FailureTask
-
-_NEEDS_FORM = "This view works with the form's designs: remove the file to use it."
 
 
 def show_compare(subject: Subject) -> None:
     """Up to four designs under the same load."""
     form = subject.form
     if form is None:
-        st.info(_NEEDS_FORM)
+        _compare_files(subject)
         return
     kept: tuple[Form, ...] = st.session_state.state.kept
     st.markdown("Keep this design, change the form, and compare: all get the same I/Os at the same times.")
@@ -51,16 +51,40 @@ def show_compare(subject: Subject) -> None:
         st.info("No design is kept yet.")
         return
     designs = [form, *(with_load_of(design, form) for design in kept)]
-    key = repr(designs)
+    key = f"{subject.key} {designs!r}"
     found: Comparison | None = asked("compare", key, lambda: _compare_task(designs), "Compare")
-    if found is None:
+    if found is not None:
+        _show_comparison(found, load_words(form))
+
+
+def _compare_files(subject: Subject) -> None:
+    """The file's design beside the same with other values."""
+    document = _document(subject)
+    st.markdown("The file's design, and the same with other values: all get the same I/Os at the same times.")
+    name = st.selectbox("What differs", list(DIFFERS), format_func=lambda each: DIFFERS[each][0], key="file_differs")
+    chosen = st.multiselect("Values beside the file's own", DIFFERS[name][1], max_selections=MOST_KEPT, key="file_with")
+    if not chosen:
+        st.info("No other value is chosen yet.")
         return
+    named: list[tuple[str, ScenarioSpec]] = [("1. as in the file", _spec(subject))]
+    for value in chosen:
+        try:
+            named.append((f"{len(named) + 1}. {DIFFERS[name][0]}: {value}", other(document, {name: value})))
+        except InputError as error:
+            st.warning(plain(f"{value} cannot be: {error.found}; {error.allowed}"))
+    key = f"{subject.key} {name} {chosen!r}"
+    found: Comparison | None = asked("compare", key, lambda: CompareTask(tuple(named)), "Compare")
+    if found is not None:
+        _show_comparison(found, "the file's load")
+
+
+def _show_comparison(found: Comparison, load: str) -> None:
     picture(
         pictures.comparison_picture(found),
         "Bars: I/Os per second of each design, with the 90 % interval; the table has the numbers.",
     )
     shown = tables.comparison_table(found)
-    table(shown, f"{len(found.designs)} designs, {found.replications} runs of each: {load_words(form)}")
+    table(shown, f"{len(found.designs)} designs, {found.replications} runs of each: {load}")
     st.caption("All get their I/Os on as many bytes as the smallest of them has, so seeks are as far in each.")
     busy = [f"{each.design.values['design']}: {each.bottleneck}" for each in found.designs if each.bottleneck]
     st.markdown("\n".join(f"- {plain(line)}" for line in busy))
@@ -87,25 +111,35 @@ def show_failure(subject: Subject) -> None:
     """A disk fails while the load runs."""
     form = subject.form
     if form is None:
-        st.info(_NEEDS_FORM)
-        return
-    if not can_fail(form):
-        st.info("This array does not survive another failure while it runs: choose a level with redundancy.")
-        return
-    offered = offer("fail_at", form)
-    assert isinstance(offered, Range)
-    st.slider(LABELS["fail_at"], offered.low, offered.high, step=5, key=widget_key("fail_at", form.fail_at))
-    spares = "a spare takes its place, and the rebuild begins" if form.spares else "no spare stands by (see Spares)"
-    failing = built(form, failing=True)
-    spec = failing.spec
-    if spec is None:
-        st.error(plain(failing.refused))
-        return
+        percent = st.slider(LABELS["fail_at"], 5, 95, value=30, step=5, key="file_fail_at")
+        try:
+            spec, member = failing(_document(subject), _spec(subject), percent)
+        except InputError as error:
+            st.info(plain(f"A failure cannot be simulated with {error.found}; {error.allowed}."))
+            return
+        spares = any(array.spares for array in spec.arrays.values())
+    else:
+        if not can_fail(form):
+            st.info(
+                "This array does not survive another failure while it runs, or its day has another part: choose a "
+                "level with redundancy, and one load all day."
+            )
+            return
+        offered = offer("fail_at", form)
+        assert isinstance(offered, Range)
+        st.slider(LABELS["fail_at"], offered.low, offered.high, step=5, key=widget_key("fail_at", form.fail_at))
+        made = built(form, failing=True)
+        if made.spec is None:
+            st.error(plain(made.refused))
+            return
+        spec, member, spares = made.spec, f"disk{form.failed}", form.spares > 0
     assert isinstance(spec.workload, LoadSpec)
     at = format_duration(spec.failures[0].at - spec.workload.warm_up)
     of = format_duration(spec.workload.duration)
-    st.markdown(plain(f"disk{form.failed} fails {at} into a run of {of}; {spares}."))
-    found: FailureCourse | None = asked("failure", failing.text, lambda: FailureTask(spec), "Simulate the failure")
+    then = "a spare takes its place, and the rebuild begins" if spares else "no spare stands by"
+    st.markdown(plain(f"{member} fails {at} into a run of {of}; {then}."))
+    key = f"{subject.key} {spec.failures[0].at}"
+    found: FailureCourse | None = asked("failure", key, lambda: FailureTask(spec), "Simulate the failure")
     if found is None:
         return
     words = course_words(found)
@@ -149,12 +183,11 @@ def _mean_latency(parts: list[CoursePart]) -> float | None:
 
 def show_explain(subject: Subject) -> None:
     """What each mechanism costs, from runs without it."""
-    form = subject.form
-    if form is None:
-        st.info(_NEEDS_FORM)
+    if subject.form is None and not isinstance(_spec(subject).workload, LoadSpec):
+        st.info("This view needs a load of direct I/O; this file has a workload of another kind.")
         return
     st.markdown("Runs the design again with one mechanism at a time switched off, and says what the difference is.")
-    found: Explained | None = asked("explain", subject.key, lambda: _explain_task(form), "Explain")
+    found: Explained | None = asked("explain", subject.key, lambda: _explain_task(subject), "Explain")
     if found is None:
         return
     effects = sorted(found.effects, key=lambda each: (not each.certain, -abs(math.log(1 + each.change))))
@@ -165,9 +198,18 @@ def show_explain(subject: Subject) -> None:
     download([shown], "raidsim-explain", "csv_explain")
 
 
-def _explain_task(form: Form) -> ExplainTask:
-    spec = built(form).spec
-    if spec is None:
-        raise InputError("design", "the design cannot be", "allowed: one without a message beside a field")
-    found = [(each, other) for each in variants(form) if (other := each.spec()) is not None]
-    return ExplainTask(spec, tuple(found))
+def _explain_task(subject: Subject) -> ExplainTask:
+    base = _spec(subject)
+    if subject.form is None:
+        return ExplainTask(base, tuple(file_variants(_document(subject), base)))
+    return ExplainTask(base, tuple((each, found) for each in variants(subject.form) if (found := each.spec())))
+
+
+def _spec(subject: Subject) -> ScenarioSpec:
+    assert subject.built.spec is not None
+    return subject.built.spec
+
+
+def _document(subject: Subject) -> Document:
+    assert subject.built.document is not None
+    return subject.built.document

@@ -95,7 +95,7 @@ class ReportText:
             raise too_long(name)
         text = text.removeprefix("\ufeff")
         if not text.strip():
-            raise InputError(name, "found nothing: it is empty", "allowed: the output of a program")
+            raise _nothing(name)
         self.lines = [_overwritten(line) for line in text.split("\n")]
         control = _CONTROL.search(text)
         if control is not None:
@@ -105,6 +105,8 @@ class ReportText:
                 "text as the program prints it, without control characters",
                 f"the control character 0x{ord(control.group()):02x}",
             )
+        if not any(line.strip() for line in self.lines):  # all overwritten by blanks
+            raise _nothing(name)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -145,6 +147,10 @@ class ReportText:
         word = "line" if len(left) == 1 else "lines"
         first = shown(self.line(left[0]).strip())
         return (*warnings, f"{word} {_ranges(left)}: skipped, no part of the report ({first})")
+
+
+def _nothing(name: str) -> InputError:
+    return InputError(name, "found nothing: it is empty", "allowed: the output of a program")
 
 
 def too_long(name: str) -> InputError:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal, TypeVar
 
 from ...model.batch_means import Estimate
+from ...model.errors import WorkersDied
 from ...model.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time
 from ..offered_load import as_much_as_it_takes
 from ..run import simulate
+from ..task_pool import RESTARTS
 from ..workloads import LEAST_PRECISION
 from .designs import Design
 from .requirement import RequirementSpec
@@ -140,7 +142,7 @@ class Simulations:
     requirement
         Whose load is simulated.
     workers
-        Processes; as many as cores unless given. With one everything runs in this process.
+        Processes; as many as cores unless given. With 1 or 0 everything runs in this process.
     watch
         Called with the number of simulations that are done, and of those known to be needed.
     """
@@ -149,7 +151,8 @@ class Simulations:
         self, requirement: RequirementSpec, workers: int | None = None, watch: Callable[[int, int], None] | None = None
     ) -> None:
         self._requirement = requirement
-        self._workers = workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        self._workers = cores if workers is None else max(1, workers)
         self._watch = watch
         self._pool: ProcessPoolExecutor | None = None
         self.done = 0
@@ -165,32 +168,48 @@ class Simulations:
         """The results of all searches, in their order."""
         if self._workers == 1 or not searches:
             return [self._alone(search, len(searches)) for search in searches]
-        if self._pool is None:
-            # A forked process would inherit threads that show progress.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._requirement,))
         results: dict[int, _Result] = {}
-        under_way: dict[Future[Measured], int] = {}
+        under_way: dict[Future[Measured], tuple[int, Task]] = {}
+        deaths = 0
 
         def advance(number: int, measured: Measured | None) -> None:
-            assert self._pool is not None
             search = searches[number]
             try:
                 task = next(search) if measured is None else search.send(measured)
             except StopIteration as end:
                 results[number] = end.value
                 return
-            under_way[self._pool.submit(_work, task)] = number
+            under_way[self._submitted(task)] = number, task
 
         for number in range(len(searches)):
             advance(number, None)
         while under_way:
             finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            if any(isinstance(future.exception(), BrokenExecutor) for future in finished):
+                # A worker was killed, and with it the pool: new ones run what was under way.
+                deaths += 1
+                if deaths > RESTARTS:
+                    raise WorkersDied
+                self._pool = None
+                under_way = {self._submitted(task): (number, task) for number, task in under_way.values()}
+                continue
+            deaths = 0
             for future in finished:
-                number = under_way.pop(future)
+                number, _ = under_way.pop(future)
                 self._count(len(under_way) + 1)
                 advance(number, future.result())
         return [results[number] for number in range(len(searches))]
+
+    def _submitted(self, task: Task) -> Future[Measured]:
+        if self._pool is None:
+            # A forked process would inherit threads that show progress.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._requirement,))
+        try:
+            return self._pool.submit(_work, task)
+        except BrokenExecutor:  # just now, and what it had is run again as well
+            self._pool = None
+            return self._submitted(task)
 
     def _alone(self, search: Search[_Result], others: int) -> _Result:
         measured: Measured | None = None

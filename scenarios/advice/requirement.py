@@ -62,6 +62,7 @@ class RequiredLoad(Spec):
     """The I/Os that come, whatever the array does; fields as in :class:`~.workloads.LoadSpec`, `iops` of all jobs."""
 
     iops: float = Field(gt=0, le=1e7)
+    """I/Os a second of all jobs together."""
     read_share: Fraction = 1.0
     block_size: IoSize = 4096
     read_size: IoSize | None = None
@@ -136,9 +137,13 @@ class DriveChoice(Spec):
     """A drive that may be used: its name in the catalogue, what one costs, and how many there may be."""
 
     model: str
+    """Name in the catalogue of drives."""
     count: Counts
+    """How many there may be: a number, a range, or a list."""
     price: float | None = Field(default=None, ge=0)
+    """What one costs."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the catalogue's entry that are different."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -159,8 +164,11 @@ class ControllerChoice(Spec):
     """A hardware controller that may run the array ("none": the kernel does), and what it costs."""
 
     model: str
+    """Name in the catalogue of controllers, or none."""
     price: float | None = Field(default=None, ge=0)
+    """What it costs."""
     overrides: dict[str, Any] = Field(default_factory=dict)
+    """Fields of the catalogue's entry that are different."""
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -245,6 +253,7 @@ class RequirementSpec(Spec):
     """
 
     name: str = "requirement"
+    """Shown with the results."""
     load: RequiredLoad
     limits: Limits = Limits()
     capacity: PositiveSize | None = None
@@ -261,6 +270,7 @@ class RequirementSpec(Spec):
     kernel: KernelName = "linux-6.1"
     precision: Fraction = Field(default=0.02)
     seed: int = Field(default=0, ge=0)
+    """Of all random numbers."""
 
     @model_validator(mode="after")
     def _answerable(self) -> Self:

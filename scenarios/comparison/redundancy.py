@@ -89,7 +89,7 @@ class Part:
         if not isinstance(self.layout, Raid10Layout):
             return ()
         layout = self.layout
-        chunks = range(min(layout.chunks, layout.members))
+        chunks = range(min(layout.chunks, layout.period))
         return tuple(sorted({frozenset(member for member, _ in layout.map_copies(chunk)) for chunk in chunks}, key=min))
 
     @cached_property
@@ -167,11 +167,14 @@ def _assembled(name: str, layout: Layout, members: Sequence[Part], spares: int) 
 def _cheapest_cover(costs: Sequence[float], groups: Iterable[frozenset[int]]) -> float:
     """Cost of the cheapest members of which every group has at least one.
 
-    The groups are runs of neighbours on a circle, so no group may fit between two chosen neighbours.
+    md's groups are runs of neighbours on a circle, so no group may fit between two chosen neighbours.
     """
-    size = len(costs)
-    length = max(len(group) for group in groups)
-    starts = [start for start in range(size) if frozenset((start + i) % size for i in range(length)) in set(groups)]
+    size, known = len(costs), frozenset(groups)
+    length = max(len(group) for group in known)
+    runs = [frozenset((start + i) % size for i in range(length)) for start in range(size)]
+    if not known <= set(runs):
+        return _cheapest_of_any(costs, sorted(map(sorted, known)))
+    starts = [start for start, run in enumerate(runs) if run in known]
 
     def fits_between(left: int, right: int) -> bool:
         """Whether a group lies strictly between two places on the line that the circle becomes."""
@@ -185,4 +188,22 @@ def _cheapest_cover(costs: Sequence[float], groups: Iterable[frozenset[int]]) ->
             cheapest[place] = min(before, default=inf) + costs[place % size]
         ends = [cost for place, cost in cheapest.items() if not fits_between(place, first + size)]
         best = min(best, *ends)
+    return best
+
+
+def _cheapest_of_any(
+    costs: Sequence[float], groups: Sequence[Sequence[int]], apart: frozenset[int] = frozenset()
+) -> float:
+    """The same of groups that lie in any way; members that are `apart` cannot be chosen.
+
+    One member of the first group is chosen: its first, or its second and not its first, and so on.
+    """
+    if not groups:
+        return 0.0
+    best = inf
+    for member in groups[0]:
+        if member not in apart:
+            left = [group for group in groups if member not in group]
+            best = min(best, costs[member] + _cheapest_of_any(costs, left, apart))
+            apart |= {member}
     return best

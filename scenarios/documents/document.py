@@ -9,20 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...model.errors import InputError
+from ...model.quantities import format_size
 from ...model.spec_errors import located, validate
-from ...model.yaml_files import Positions
+from ...model.yaml_files import Positions, decoded
 from ..scenario import ScenarioSpec
 from .assignment import parse_alternatives, parse_assignment
 from .document_edit import meaning, put
 from .document_paths import checked
 from .document_positions import DocumentPositions
-from .extends import Layer, parse_layer, read_layers
+from .extends import LARGEST_FILE, Layer, parse_layer, read_layers
 from .library import PREFIX, library_file, library_names
 from .merge import assigned, copied
 from .shorthands import Expansion
@@ -114,7 +116,8 @@ def read_document(source: str | Path, sets: Sequence[str] = ()) -> Document:
     Parameters
     ----------
     source
-        A file, "library:NAME", or the bare name of a scenario in the library (if no file is called so).
+        A file, "library:NAME", the bare name of a scenario in the library (if no file is called so), or "-" for
+        standard input.
     sets
         Changes, "path=value" each.
 
@@ -122,10 +125,31 @@ def read_document(source: str | Path, sets: Sequence[str] = ()) -> Document:
     ------
     InputError
         If there is neither, if it cannot be read, or if a change means nothing.
+
+    Examples
+    --------
+    >>> document = read_document("library:database-server", ["disks=6", "layout=raid6"])
+    >>> document.spec().arrays["md0"].level
+    'raid6'
+    >>> sorted(document.changed({"disks": 4}).spec().machine.drives)
+    ['disk0', 'disk1', 'disk2', 'disk3']
     """
+    if source == "-":
+        return document_from(_piped(), "<stdin>", sets)
     name, path = document_file(source)
     layer = read_layers(path, name)
     return _with_sets(name, layer, sets)
+
+
+def _piped() -> str:
+    """What is on standard input, if that is not too long for a document."""
+    try:
+        raw = sys.stdin.buffer.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError("<stdin>", f"cannot be read ({error.strerror})", "allowed: a document") from None
+    if len(raw) > LARGEST_FILE:
+        raise InputError("<stdin>", f"more than {format_size(LARGEST_FILE)}", "allowed: a document")
+    return decoded(raw, "<stdin>")
 
 
 def document_from(text: str, name: str = "<text>", sets: Sequence[str] = ()) -> Document:

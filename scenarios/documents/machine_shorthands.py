@@ -12,8 +12,8 @@ from ...model.yaml_files import KeyPath
 from .machine_catalogue import DEFAULT_CPU, DEFAULT_MACHINE, cpu, machine
 from .merge import drives_in_short, merged
 
-MOST_DRIVES = 256
-"""Of one machine: more than any enclosure has, and as many as can be looked through at once."""
+MOST_DRIVES = 10_000
+"""Of one machine: five times as many as Linux keeps in one array (1,920, by the space in md's superblock 1.x)."""
 _FILLED = ("name", "memory", "cpu", "links", "channels", "drives")
 """What every machine has."""
 

@@ -290,6 +290,7 @@ class FilePlaces:
         place = plan.section.options["rw"].place
         if isinstance(file, CachedFile):
             raise InputError(place, "trims with buffered I/O", "allowed: direct=1")
-        if file.trims is None:
-            found = f"trims on {file.device.name}, which takes none"
-            raise InputError(place, found, "allowed: a solid-state drive by itself")
+        if file.no_trims:
+            found = f"trims on {file.device.name}, where fio fails with EOPNOTSUPP (Operation not supported): "
+            allowed = "allowed: solid-state drives, and arrays and encrypted devices of them that pass discards on"
+            raise InputError(place, found + file.no_trims, allowed)

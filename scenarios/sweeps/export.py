@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import csv
 import math
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...model.errors import InputError
+from ...model.whole_file import whole_file
 from .result_store import ResultStore, RunRow
 from .sweep_axes import Cell
 
@@ -166,29 +165,9 @@ def _replaced(path: Path | str) -> Iterator[Path]:
     allowed = "allowed: a file in a folder that is there and may be written to"
     if path.is_dir():
         raise InputError(str(path), "this is a folder", allowed)
-    unfinished: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        unfinished = Path(name)
-        yield unfinished
-        _sync(unfinished)
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)
-        unfinished.replace(path)
+        with whole_file(path) as unfinished:
+            yield unfinished
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InputError(str(path)[:200], f"cannot be written ({reason})", allowed) from None
-    finally:
-        if unfinished is not None:
-            with suppress(FileNotFoundError):
-                unfinished.unlink()
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

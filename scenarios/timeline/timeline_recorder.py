@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...compiled.loader import PURE, in_use
 from ...model.array import Array
 from ...model.bio_split import BioSplit
 from ...model.blk_mq import BlkMqQueue
@@ -20,6 +21,7 @@ from ...model.controller import RaidController
 from ...model.crypt_device import CryptDevice
 from ...model.disk import HardDisk
 from ...model.engine import Engine
+from ...model.errors import ModelError
 from ...model.host import Host
 from ...model.links import Link
 from ...model.parity_array import ParityArray
@@ -77,6 +79,8 @@ class Recorder(Causes):
 
     def built_on(self, engine: Engine) -> None:
         """See :meth:`.observer.Observer.built_on`."""
+        if in_use():
+            raise ModelError(f"a timeline watches the parts at work, and compiled ones cannot be watched: set {PURE}=1")
         self._engine = engine
         self._targets = set()
         self.on = False
@@ -194,7 +198,7 @@ class Recorder(Causes):
                 changed[name] = self.doing_for(getattr(base, name), lambda *_: Frame((), "resync", array))
         _change(array, changed)
         if isinstance(array, ParityArray):
-            self._watch_parity(array, array._writer, array._reader._thread)
+            self._watch_parity(array, array._writer, array._reader._md_thread)
 
     def _watch_parity(self, array: ParityArray, writer: Any, thread: Any) -> None:
         """What is put aside: rows that gather, and the work of md's thread."""

@@ -16,7 +16,7 @@ LAST_BYTE = 1 << 63
 LAST_NS = 1 << 63
 
 RawRecord = tuple[int, int, int, int, str]
-"""Time by the trace's own clock (ns), ``READ`` or ``WRITE``, offset and size (bytes), device."""
+"""Time by the trace's own clock (ns), ``READ``, ``WRITE`` or ``TRIM``, offset and size (bytes), device."""
 
 _DECIMAL = re.compile(rb"(\d{1,19})(?:\.(\d{0,18}))?")
 _WORDS = {b"r": READ, b"read": READ, b"w": WRITE, b"write": WRITE}

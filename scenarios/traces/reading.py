@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...model.errors import InputError
+from ...model.request import TRIM
 from .fields import SECOND_NS
 from .formats.table import FORMATS
 from .ordering import in_order
@@ -32,6 +33,8 @@ class Trace:
         Name of its format, one of :data:`raidsim.scenarios.traces.formats.table.FORMATS`.
     skip_malformed
         Whether records that cannot be understood are left out and counted; otherwise the first one is an error.
+    discards
+        Whether discards are among the records; otherwise they are left out and counted.
     skipped
         How many records the last complete or begun pass has left out, by what they are.
     errors
@@ -41,6 +44,7 @@ class Trace:
     path: Path
     format: str
     skip_malformed: bool = False
+    discards: bool = False
     skipped: Counter[str] = field(default_factory=Counter, compare=False)
     errors: list[str] = field(default_factory=list, compare=False)
 
@@ -65,6 +69,7 @@ class Trace:
         self.skipped.clear()
         self.errors.clear()
         size = file_size(self.path)
+        takes_all, trims = self.discards, "trim" if self.format == "iolog" else "discards"
         with closing(Source(self.path)) as source:
             source.skipped = self.skipped
             source.errors = self.errors if self.skip_malformed else None
@@ -72,6 +77,9 @@ class Trace:
             for number, (moment, op, offset, length, device) in enumerate(
                 in_order(FORMATS[self.format].read(source), source)
             ):
+                if op == TRIM and not takes_all:
+                    self.skipped[trims] += 1
+                    continue
                 if start_ns is None:
                     start_ns = moment
                 if progress is not None and not number % _EVERY:
@@ -79,7 +87,7 @@ class Trace:
                 yield TraceRecord((moment - start_ns) / SECOND_NS, op, offset, length, device)
 
 
-def open_trace(path: Path, format: str | None = None, skip_malformed: bool = False) -> Trace:
+def open_trace(path: Path, format: str | None = None, skip_malformed: bool = False, discards: bool = False) -> Trace:
     """A trace file, by its content.
 
     Parameters
@@ -88,7 +96,7 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
         The file, also packed with gzip, xz or zstd.
     format
         Its format, if it is known.
-    skip_malformed
+    skip_malformed, discards
         As of :class:`Trace`; the first lines, which tell the format, must be in order unless that is given.
 
     Raises
@@ -105,7 +113,7 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
     if not head:
         raise InputError(str(path), "found an empty file", "allowed: a trace")
     if format is not None:
-        return Trace(path, format, skip_malformed)
+        return Trace(path, format, skip_malformed, discards)
     fitting = [name for name, known in FORMATS.items() if known.fits(head)]
     if not fitting:
         allowed = f"allowed: {', '.join(known.title for known in FORMATS.values())}; or say --format"
@@ -113,4 +121,4 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
     if len(fitting) > 1:
         names = " or ".join(fitting)
         raise InputError(str(path), f"found what may be {names}", f"required: --format {fitting[0]} or the other")
-    return Trace(path, fitting[0], skip_malformed)
+    return Trace(path, fitting[0], skip_malformed, discards)

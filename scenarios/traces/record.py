@@ -13,7 +13,7 @@ class TraceRecord(NamedTuple):
     time_s
         When, from the trace's first record.
     op
-        ``READ`` or ``WRITE`` of :mod:`raidsim.model.request`.
+        ``READ``, ``WRITE`` or ``TRIM`` of :mod:`raidsim.model.request`.
     offset, size
         Bytes.
     device

@@ -205,7 +205,7 @@ def test_ctrl_c_leaves_the_last_profile_intact(home: Path, study_file: Path, doc
         (("no-such-study",), "neither a study nor a file"),
         (("missing.yaml",), "no such file"),
         (("--plot", "x.doc"), "--plot"),
-        (("--workers", "0"), "--workers"),
+        (("--workers", "-1"), "--workers"),
     ],
 )
 def test_bad_arguments_give_one_message_and_status_2(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:

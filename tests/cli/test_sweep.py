@@ -191,7 +191,7 @@ def test_tables_that_cannot_be_written_leave_what_was_there(
         raise OSError(28, "No space left on device")
 
     Path("a.csv").write_text("old", encoding="utf-8")
-    monkeypatch.setattr("raidsim.scenarios.sweeps.export._sync", full)
+    monkeypatch.setattr("os.fsync", full)
     status, _, err = ran(capsys, file, "--workers", "0", "--csv", "a.csv")
     assert status == 2
     assert "a.csv: cannot be written (No space left on device)" in err

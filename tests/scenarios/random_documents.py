@@ -22,7 +22,7 @@ PARITY = ("raid4", "raid5", "raid6", "raid50", "raid60")
 PLAIN = ("linear", "raid0")
 CAPACITIES = (None, None, "8MiB", "41000448B", "256MiB", "1GiB")
 MOST_OUTSTANDING_BYTES = 16 << 20
-RAID1_ONLY = ("ataraid", "gmirror-load", "gmirror-prefer", "gmirror-split")
+RAID1_ONLY = tuple(name for name, policy in READ_BALANCE.items() if policy.only_raid1)
 MODELS = ("WD2500JB", "WD2500JS", "ST3120026A", "Exos-15E900-900GB")
 
 

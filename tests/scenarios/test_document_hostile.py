@@ -52,7 +52,9 @@ HOSTILE: dict[str, str | bytes] = {
     "unknown-inner-key": "machine: {memroy: 4GiB}",
     "huge-count": "machine: {drives: {count: 1e308}}",
     "large-count": "machine: {drives: {count: 1000001}}",
-    "many-drives": "machine: {drives: {" + ", ".join(f"d{n}: WD800JB" for n in range(5_000)) + "}}\narrays: {a: raid6}",
+    "many-drives": "machine: {drives: {"
+    + ", ".join(f"d{n}: WD800JB" for n in range(10_001))
+    + "}}\narrays: {a: raid6}",
     "no-count": "machine: {drives: {count: 0}}",
     "true-count": "machine: {drives: {count: true}}",
     "long-count": "machine: {drives: {count: " + "9" * 100_000 + "}}",

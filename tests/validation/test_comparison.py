@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -14,11 +13,9 @@ from raidsim.calibration.fit import CELL_SD, UNCALIBRATED_SD
 from raidsim.calibration.profile import Profile
 from raidsim.calibration.study import Cell, StudySpec, load_study
 from raidsim.calibration.study_document import Use
-from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
 from raidsim.tests.calibration import small_study as small
 from raidsim.validation.comparison import Compared, StudyComparison, compare, summarise, summary
-from raidsim.validation.plot import check_plot_file, draw_comparison
 
 NOTHING_LEARNT = DiscrepancyTable(date="", source="", studies={})
 
@@ -170,27 +167,3 @@ def test_suffixes_of_binary_units_are_ours() -> None:
     assert compared(10.0, 10.0, unit="KB/s", scale=1024).unit == "KiB/s"
     assert compared(10.0, 10.0, unit="KB/s", scale=1000).unit == "KB/s"
     assert compared(10.0, 10.0, unit="s", scale=1).unit == "s"
-
-
-def test_picture_is_drawn_in_the_format_asked_for(tmp_path: Path) -> None:
-    """A PNG and an SVG file appear, with their formats' first bytes."""
-    study = load_study("gentoo-2004")
-    cells = (
-        compared(10.0, 10.0, "calibrate"),
-        compared(60.0, 50.0),
-        compared(3000.0, 2000.0, unit="KB/s", scale=1024),
-        compared(20.0, 30.0, unit="s", scale=1.0),
-        compared(50.0, 51.0, unit="%", scale=0.01),
-    )
-    comparison = StudyComparison(study, None, cells)
-    draw_comparison([comparison], tmp_path / "a.png")
-    draw_comparison([comparison], tmp_path / "a.svg")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
-
-
-@pytest.mark.parametrize("name", ["a.txt", "missing/a.png"])
-def test_a_picture_that_cannot_be_drawn_is_refused_at_once(name: str, tmp_path: Path) -> None:
-    """A wrong suffix or folder is named before anything is simulated."""
-    with pytest.raises(InputError, match="--plot"):
-        check_plot_file(tmp_path / name)

@@ -17,7 +17,6 @@ from raidsim.validation.baselines import BASELINES
 from raidsim.validation.comparison import Claimed, Compared, StudyComparison
 from raidsim.validation.conformance_totals import ConformanceTotals, KindTotal, totals_from_file
 from raidsim.validation.contest import Match, grouped
-from raidsim.validation.html_page import write_whole
 from raidsim.validation.leave_out import LeftOut
 from raidsim.validation.proportion import Proportion
 from raidsim.validation.report import NO_SUSPECT, Report, report, suspects, unanswered
@@ -217,21 +216,6 @@ def test_a_page_of_claims_only_is_made() -> None:
     words = " ".join(Page(html_report(report([only_claims]), "1.0")).words)
     assert "have no predicted cells" in words
     assert "Not run for this report" in words
-
-
-def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes wrong at the last moment leaves the old file, and nothing beside it."""
-    path = tmp_path / "a.html"
-    write_whole(path, "old")
-
-    def broken(*_: object) -> None:
-        raise OSError("no")
-
-    monkeypatch.setattr("os.replace", broken)
-    with pytest.raises(OSError, match="no"):
-        write_whole(path, "new")
-    assert path.read_text(encoding="utf-8") == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

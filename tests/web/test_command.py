@@ -51,6 +51,8 @@ def test_the_server_is_quiet_and_closed() -> None:
     assert options["browser_gatherUsageStats"] is False
     assert options["client_showErrorDetails"] == "none"
     assert options["server_maxUploadSize"] == 1
+    assert options["server_enableXsrfProtection"] is True
+    assert options["server_enableCORS"] is True
     assert is_local("127.0.0.7")
     assert is_local("::1")
     assert is_local("LOCALHOST")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ....model.fio_completions import FioCompletions
 from ....model.programs import fio_values
 from ....model.programs.operation import Kind
+from ....model.whole_file import write_whole
 from ..result import FioRun, ThreadRecord
 from .numbers import whole_ms
 
@@ -83,7 +84,7 @@ def write_logs(run: FioRun, directory: Path) -> list[Path]:
         for name, lines in thread_logs(thread).items():
             texts.setdefault(directory / name, []).extend(lines)
     for path, lines in texts.items():
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_whole(path, "".join(f"{line}\n" for line in lines))
     return list(texts)
 
 

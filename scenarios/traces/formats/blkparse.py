@@ -1,7 +1,6 @@
 """The text of blkparse (and btrace): ``major,minor cpu number seconds pid action RWBS sector + sectors [process]``.
 
-Sectors have 512 bytes. The summary at the end is not read. Discards, and flushes without data, are left out and
-counted.
+Sectors have 512 bytes. The summary at the end is not read. Flushes without data are left out and counted.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ....model.errors import InputError
-from ....model.request import READ, WRITE
+from ....model.request import READ, TRIM, WRITE
 from .. import fields
 from ..asked import Event, asked_for
 from ..fields import SECOND_NS, SECTOR, RawRecord
@@ -51,21 +50,22 @@ def _event(source: Source, line: bytes) -> Event:
     if action not in _IO_ACTIONS:
         return action, None, ""
     flags, _, _ = (rest or b"").partition(b" ")
-    if b"D" in flags:
-        return action, None, "discards"
     extent = _EXTENT.fullmatch(rest or b"")
     sectors = fields.whole(source, extent[3] or b"0", "sectors", fields.LARGEST // SECTOR) if extent else 0
     if not sectors or extent is None:
+        if b"D" in flags:
+            return action, None, "discards"
         if b"F" not in flags and b"N" not in flags:
             found = fields.shown(rest or b"")
             raise fields.refused(source, "sectors", found, "sector + sectors, with at least one")
         return action, None, "flushes without data" if b"F" in flags else "commands without data"
-    if b"W" not in flags and b"R" not in flags:
+    op = TRIM if b"D" in flags else WRITE if b"W" in flags else READ
+    if op == READ and b"R" not in flags:
         return action, None, "neither read nor write"
     moment = fields.time_ns(source, time, "time", SECOND_NS)
     place = fields.whole(source, extent[2], "sector", fields.LAST_BYTE // SECTOR) * SECTOR
     place, size = fields.extent(source, place, sectors * SECTOR)
-    return action, (moment, WRITE if b"W" in flags else READ, place, size, device.decode()), ""
+    return action, (moment, op, place, size, device.decode()), ""
 
 
 def _fits(head: bytes) -> bool:

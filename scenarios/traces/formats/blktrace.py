@@ -3,7 +3,7 @@
 include/uapi/linux/blktrace_api.h: version 7 has 48 bytes, version 8 has 64 with an action of 64 bits; both are followed
 by `pdu_len` bytes. The lower 16 bits of an action say what happened (1 queued, 7 issued; bit 8 that a control group
 follows), the bits above what kind of I/O it is. Times are nanoseconds, sectors have 512 bytes, and a device is
-major << 20 | minor. Discards, flushes without data, commands that are no file system's, and messages are left out
+major << 20 | minor. Flushes without data, commands that are no file system's, and messages are left out
 and counted.
 """
 
@@ -19,7 +19,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ....model.errors import InputError
-from ....model.request import READ, WRITE
+from ....model.request import READ, TRIM, WRITE
 from .. import fields
 from ..asked import Event, asked_for
 from ..fields import SECTOR, RawRecord
@@ -108,17 +108,17 @@ def _event(source: Source, time: int, sector: int, size: int, action: int, devic
     name = _ACTIONS.get(action & 0xFFFF & ~_CGROUP, b"?")
     if name not in (b"Q", b"D"):
         return name, None, ""
-    if action & _DISCARD:
-        return name, None, "discards"
     if action & _PC:
         return name, None, "commands of no file system"
+    if not size and action & _DISCARD:
+        return name, None, "discards"
     if not size:
         return name, None, "flushes without data" if action & _FLUSH else "commands without data"
     if time >= fields.LAST_NS:
         raise fields.refused(source, "time", f"{time} ns", "less than 2^63 ns")
     if sector > fields.LAST_BYTE // SECTOR:
         raise fields.refused(source, "sector", str(sector), f"0 to {fields.LAST_BYTE // SECTOR}")
-    op = WRITE if action & _WRITE else READ
+    op = TRIM if action & _DISCARD else WRITE if action & _WRITE else READ
     place, length = fields.extent(source, sector * SECTOR, size)
     return name, (time, op, place, length, f"{device >> 20},{device & 0xFFFFF}"), ""
 

@@ -1,8 +1,7 @@
 """fio's I/O log, versions 2 and 3.
 
 Version 2 has ``file action offset length``; ``wait`` gives the microseconds that pass before the next I/O. Version 3
-has the microseconds since the start in front of every line, and no ``wait``. What is neither read nor write (sync,
-datasync, trim) is left out and counted.
+has the microseconds since the start in front of every line, and no ``wait``. Syncs are left out and counted.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ....model.errors import InputError
-from ....model.request import READ, WRITE
+from ....model.request import READ, TRIM, WRITE
 from .. import fields
 from ..fields import RawRecord
 from ..source import Source
@@ -20,8 +19,8 @@ from .format import Format
 _FIRST = re.compile(rb"fio version ([23]) iolog")
 _MICROSECOND_NS = 1000
 _LAST_US = fields.LAST_NS // _MICROSECOND_NS
-_OPS = {b"read": READ, b"write": WRITE}
-_OTHERS = (b"sync", b"datasync", b"trim")
+_OPS = {b"read": READ, b"write": WRITE, b"trim": TRIM}
+_OTHERS = (b"sync", b"datasync")
 _FILE_ACTIONS = (b"add", b"open", b"close")
 _ALLOWED = "read, write, sync, datasync, trim, wait, add, open or close"
 

@@ -253,7 +253,7 @@ def test_samples_of_the_rate() -> None:
     ("job", "options", "message"),
     [
         ("[a] filename=/dev/sdx", {}, "a.fio, line 2, filename: unknown device '/dev/sdx'; allowed: /dev/disk0, /dev"),
-        ("[a] filename=/dev/md0 rw=trim direct=1", {}, "line 3, rw: trims on md0, which takes none"),
+        ("[a] filename=/dev/md0 rw=trim direct=1", {}, "line 3, rw: trims on md0, where fio fails with EOPNOTSUPP"),
         ("[a] filename=/dev/md0 bs=1000 direct=1", {}, "line 3, bs: reads of 1000 bytes with direct=1; allowed: mult"),
         ("[a] size=1m wait_for=b", {}, "line 3, wait_for: unknown job 'b'"),
         ("[a] size=1m ioengine=mmap", {}, "ioengine: mmap cannot be simulated: a file mapped into memory"),

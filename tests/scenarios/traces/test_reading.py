@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidsim.model.errors import InputError
-from raidsim.model.request import READ, WRITE
+from raidsim.model.request import READ, TRIM, WRITE
 from raidsim.scenarios.traces import ordering
 from raidsim.scenarios.traces.formats.table import FORMATS
 from raidsim.scenarios.traces.reading import open_trace
@@ -164,6 +164,21 @@ def test_fio_iologs(text: str, skipped: str, tmp_path: Path) -> None:
         (0.002, READ, 512, 512, "/dev/sdb"),
     ]
     assert trace.skipped == {skipped: 1}
+
+
+def test_discards_are_records_for_who_wants_them(tmp_path: Path) -> None:
+    """Protects discards of blkparse, blktrace and fio's log on their way into a replay: with place and size, and not
+    among what is left out.
+    """
+    text = "8,16 0 1 0.5 9 Q D 2048 + 1024 [fstrim]\n8,16 0 2 0.6 9 Q DN [x]\n8,16 0 3 0.7 9 Q R 8 + 8 [dd]\n"
+    trace = open_trace(written(tmp_path, text), discards=True)
+    assert [record[1:4] for record in trace.records()] == [(TRIM, 2048 * 512, 1024 * 512), (READ, 4096, 4096)]
+    assert trace.skipped == {"discards": 1}
+    log = open_trace(written(tmp_path, IOLOG_3), discards=True)
+    assert [(record.op, record.offset) for record in log.records()][2] == (TRIM, 0)
+    binary = open_trace(SAMPLES / "synthetic.bin", discards=True)
+    assert [record.op for record in binary.records()].count(TRIM) == 1
+    assert "discards" not in binary.skipped
 
 
 def test_other_commands_are_counted(tmp_path: Path) -> None:

@@ -1,0 +1,174 @@
+"""The page in Debian's chromium: one server, one browser, and pages that may not do what a good page does not do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+PATIENCE_S = 60.0
+REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
+"""If this is set, a browser that is not there is a failure, and no reason to skip."""
+DESKTOP, PHONE = (1280, 900), (390, 844)
+MOST_TABS = 80
+_LIST_MS = 5e3
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def browser_path() -> str:
+    """Where the browser is; skips, in one line, where there is none."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        said = "no chromium here: sh tests/web/install_chromium.sh installs it as root"
+        if os.environ.get(REQUIRE):
+            pytest.fail(said)
+        pytest.skip(said)
+    return found
+
+
+@contextmanager
+def served(log: Path) -> Iterator[str]:
+    """The address of a server of the page, which ends with the tests."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    with log.open("wb") as file:
+        command = [sys.executable, "-m", "raidsim", "web", "--port", str(port)]
+        process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while not _answers(address):
+            assert process.poll() is None, log.read_text(encoding="utf-8")
+            assert time.monotonic() < end, "the server did not come up"
+            time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@contextmanager
+def launched() -> Iterator[Browser]:
+    """The browser."""
+    path = browser_path()
+    from playwright.sync_api import sync_playwright
+
+    # Containers have neither a user for the sandbox nor a large /dev/shm.
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=path, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = "light") -> Iterator[Page]:
+    """A page of a visitor of its own; afterwards it has asked nobody else for anything, and has no errors."""
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+        accept_downloads=True,
+    )
+    context.set_default_timeout(1e3 * PATIENCE_S)
+    errors: list[str] = []
+    asked: set[str] = set()
+    page = context.new_page()
+    page.on("request", lambda request: asked.add(request.url))
+    page.on("websocket", lambda connection: asked.add(connection.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    try:
+        page.goto(address)
+        page.get_by_role("radiogroup", name="View").wait_for()
+        yield page
+        assert errors == []
+        here = {url for url in asked if urlsplit(url).scheme not in ("blob", "data")}
+        assert {urlsplit(url).hostname for url in here} == {"127.0.0.1"}
+        wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, "the page is wider than the window"
+    finally:
+        context.close()
+
+
+def open_form(page: Page) -> None:
+    """On a narrow screen the form is behind a button."""
+    button = page.get_by_test_id("stExpandSidebarButton")
+    if page.viewport_size is not None and page.viewport_size["width"] < 600:
+        button.click()
+        page.get_by_role("combobox", name="RAID level").wait_for()
+
+
+def close_form(page: Page) -> None:
+    """Back from the form on a narrow screen."""
+    if page.viewport_size is not None and page.viewport_size["width"] < 600:
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+
+
+def choose(page: Page, field: str, value: str) -> None:
+    """Choose a value of a field by writing it; again if the page was shown anew meanwhile, which closes the list."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    box = page.get_by_role("combobox", name=field, exact=True)
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        box.click()
+        box.fill(value)
+        try:
+            page.get_by_role("option", name=value, exact=True).click(timeout=_LIST_MS)
+        except TooLate:
+            assert time.monotonic() < end, f"{field} does not offer {value}"
+            page.keyboard.press("Escape")
+        else:
+            return
+
+
+def look_at(page: Page, view: str) -> None:
+    """Change the view."""
+    page.get_by_role("radio", name=view, exact=True).check(force=True)
+
+
+def simulated(page: Page, button: str, shows: Locator) -> None:
+    """Press a button that starts a run, and wait until what its result shows is there."""
+    page.get_by_role("button", name=button, exact=True).click()
+    shows.wait_for()
+
+
+def tabbed_to(page: Page, name: str) -> set[str]:
+    """Press Tab until something with this name has the focus; all names on the way."""
+    reached: set[str] = set()
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            "(document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
+            " || (document.activeElement.labels && document.activeElement.labels[0] || {}).innerText || '').trim()"
+        )
+        reached.add(focused)
+        if focused == name:
+            return reached
+    raise AssertionError(f"{name} cannot be reached with Tab; there are {reached}")

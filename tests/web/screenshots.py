@@ -1,0 +1,54 @@
+"""The pictures of the manual's page on `raidsim web`: `python -m raidsim.tests.web.screenshots docs`.
+
+Each is the page itself in a browser, in colours few enough that the file is small.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from raidsim.tests.web.browser import launched, opened, served, simulated
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+_COLOURS = 96
+
+
+def _shoot(page: Page, path: Path) -> None:
+    """Once nothing moves any more."""
+    page.mouse.move(0, 0)
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    page.wait_for_timeout(1500)
+    picture = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
+    picture.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+def take(folder: Path) -> None:
+    """Take all pictures into a folder."""
+    with tempfile.TemporaryDirectory() as logs, served(Path(logs) / "log") as address, launched() as browser:
+        with opened(browser, address, (1280, 1180)) as page:
+            simulated(page, "Simulate", page.get_by_role("table", name="Throughput and latencies of the load"))
+            _shoot(page, folder / "web.png")
+        with opened(browser, f"{address}/?view=ios&read=0&depth=4&length=short", (1280, 1700), "dark") as page:
+            said = page.get_by_text("On average 4 commands for each write of the load.")
+            simulated(page, "Record single I/Os", said)
+            _shoot(page, folder / "web-ios.png")
+        with opened(browser, f"{address}/?level=raid6&disks=6&length=short&view=layout&failed=1", (390, 900)) as page:
+            page.get_by_role("table").first.wait_for()
+            _shoot(page, folder / "web-phone.png")
+        query = "length=short&level=raid10&with=disks%3D8%26level%3Draid5&with=level%3Draid6&view=compare"
+        with opened(browser, f"{address}/?{query}", (1280, 1150)) as page:
+            simulated(page, "Compare", page.get_by_role("table", name="3 designs"))
+            _shoot(page, folder / "web-compare.png")
+
+
+if __name__ == "__main__":
+    take(Path(sys.argv[1]))

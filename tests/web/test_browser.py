@@ -1,0 +1,139 @@
+"""The page in a browser: what a planner and a student do, on a desk and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from raidsim.tests.web.browser import (
+    DESKTOP,
+    PHONE,
+    REQUIRE,
+    browser_path,
+    choose,
+    close_form,
+    launched,
+    look_at,
+    open_form,
+    opened,
+    served,
+    simulated,
+    tabbed_to,
+)
+
+pytestmark = pytest.mark.slow
+
+BAD = "arrays: {md0: {level: raid5, members: 2}}\n"
+GOOD = (
+    "name: mine\nmachine: {drives: {model: WD2500JS, count: 4}}\narrays: {md0: raid5}\n"
+    "workload: {read_share: 0%, depth: 4, duration: 1s, warm_up: 0s}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One for all tests."""
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a server that all tests share."""
+    browser_path()
+    with served(tmp_path_factory.mktemp("web") / "log") as found:
+        yield found
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "telephone"])
+def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[int, int], tmp_path: Path) -> None:
+    """Protects the planner's path: simulate by keyboard alone, keep, change, compare, take away files and a link."""
+    with opened(browser, f"{address}/?length=short&drive=WD2500JS&disks=4&depth=4", size) as page:
+        page.get_by_role("button", name="Simulate", exact=True).wait_for()
+        fields = tabbed_to(page, "Simulate")
+        assert size == PHONE or {"Drive", "Disks", "RAID level", "Pattern"} <= fields
+        page.keyboard.press("Enter")
+        page.get_by_role("table", name="Throughput and latencies of the load").wait_for()
+        page.get_by_text("Bottleneck:").wait_for()
+        look_at(page, "Compare")
+        page.get_by_role("button", name="Keep this design").click()
+        page.get_by_role("button", name="Remove").wait_for()
+        open_form(page)
+        choose(page, "RAID level", "RAID 10")
+        close_form(page)
+        page.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
+        designs = page.get_by_role("table", name="2 designs")
+        simulated(page, "Compare", designs)
+        expect(designs.get_by_role("row")).to_have_count(3)
+        look_at(page, "Files and link")
+        page.get_by_role("button", name="Download scenario (YAML)").wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download scenario (YAML)").click()
+        download.value.save_as(tmp_path / "scenario.yaml")
+        assert "level: raid10" in (tmp_path / "scenario.yaml").read_text(encoding="utf-8")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download report (HTML)").click()
+        download.value.save_as(tmp_path / "report.html")
+        assert "Comparison" in (tmp_path / "report.html").read_text(encoding="utf-8")
+        link = page.url
+        assert "level=raid10" in link
+    if size == PHONE:
+        return
+    with opened(browser, link, size) as again:
+        again.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
+        assert again.get_by_role("radio", name="Files and link").is_checked()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "dark"), (PHONE, "light")], ids=["desk", "telephone"])
+def test_a_student_sees_why_small_writes_are_slow(
+    browser: Browser, address: str, size: tuple[int, int], scheme: str
+) -> None:
+    """Protects the student's path: a run can be cancelled, the layout shows parity, single I/Os show four commands."""
+    query = "length=short&drive=WD2500JS&disks=5&depth=2&read=0"
+    with opened(browser, f"{address}/?{query}&view=curve", size, scheme) as page:
+        page.get_by_role("button", name="Draw the load curve").click()
+        page.get_by_role("button", name="Cancel the run").click()
+        page.get_by_role("button", name="Cancel the run").wait_for(state="detached")
+        assert page.get_by_role("button", name="Draw the load curve").is_enabled()
+        look_at(page, "Layout")
+        chart = page.get_by_role("table", name="The first 5 rows of md0")
+        expect(chart.get_by_role("cell", name="P", exact=True)).to_have_count(5)
+        look_at(page, "Single I/Os")
+        said = page.get_by_text("On average 4 commands for each write of the load.")
+        simulated(page, "Record single I/Os", said)
+        fan = page.get_by_role("table", name="Commands of the disks for the recorded I/Os")
+        expect(fan.get_by_role("row", name="reads old parity")).to_have_count(1)
+        if size == PHONE:
+            return
+        look_at(page, "Explain")
+        simulated(page, "Explain", page.get_by_text("Parity costs"))
+
+
+def test_files_from_anyone_are_met_with_a_message(browser: Browser, address: str) -> None:
+    """Protects uploads: a bad file is one message and no harm, a good one is simulated and its disk can fail."""
+    with opened(browser, address, DESKTOP) as page:
+        page.get_by_text("Scenario file instead of the form").click()
+        upload = page.get_by_test_id("stFileUploaderDropzoneInput")
+        upload.set_input_files({"name": "bad.yaml", "mimeType": "text/yaml", "buffer": BAD.encode()})
+        alert = page.get_by_role("alert").first
+        alert.wait_for()
+        assert "raid5" in alert.inner_text()
+        page.get_by_text("The file is not used.").wait_for()
+        upload.set_input_files({"name": "good.yaml", "mimeType": "text/yaml", "buffer": GOOD.encode()})
+        page.get_by_text("File: mine").wait_for()
+        look_at(page, "Failure")
+        simulated(page, "Simulate the failure", page.get_by_text("I/Os per second before the failure"))
+
+
+def test_without_a_browser_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects machines without a browser, where tests are skipped, and a pipeline, where they may not be."""
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.delenv(REQUIRE, raising=False)
+    with pytest.raises(pytest.skip.Exception, match=r"install_chromium\.sh"):
+        browser_path()
+    monkeypatch.setenv(REQUIRE, "1")
+    with pytest.raises(pytest.fail.Exception, match=r"install_chromium\.sh"):
+        browser_path()
