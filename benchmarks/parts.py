@@ -32,7 +32,7 @@ PARTS = {
     "CPU": ("cpu", "host"),
     "queue and I/O scheduler": (
         *("blk_mq", "block_queue", "hardware_queues", "bio_split", "queues_under", "write_throttle", "task_plug"),
-        *("mq_deadline", "bfq", "kyber", "base", "merging", "queued_request"),
+        *("submitting_threads", "mq_deadline", "bfq", "kyber", "base"),
     ),
     "array: mapping": ("parity", "striped", "raid10", "layout", "nested", "extents"),
     "array: driver": (
@@ -41,7 +41,7 @@ PARTS = {
         *("stripe_cache", "stripe_handler", "gathered_row", "write_intent", "resync_barrier", "kernel_thread"),
     ),
     "links": ("links",),
-    "disk: commands and queue": ("disk", "disk_queue"),
+    "disk: commands and queue": ("disk", "disk_queue", "shortest_positioning"),
     "disk: head and media": ("disk_media", "disk_head", "head_run", "geometry", "seek"),
     "disk: cache": ("disk_cache", "disk_destage"),
 }

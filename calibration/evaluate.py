@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from functools import cache
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from types import TracebackType
 from typing import Self
 
@@ -25,7 +25,7 @@ from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.task_pool import RESTARTS
-from ..scenarios.worker_processes import end_with_parent, interrupts_left_to_parent
+from ..scenarios.worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
 from ..scenarios.workloads import LoadSpec
 
 Progress = Callable[[int, int], None]
@@ -58,10 +58,7 @@ class Evaluator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            if kind is not None and issubclass(kind, KeyboardInterrupt):
-                for child in active_children():  # what they simulate may take half a minute, and nobody wants it
-                    child.terminate()
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            end_pool(self._pool, at_once=kind is not None and issubclass(kind, KeyboardInterrupt))
 
     def run(
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from ..scenarios.advice.advice import Advice
@@ -12,13 +13,16 @@ from ..scenarios.picture_style import GREY, LOST, MARKED, bare, decades, headed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_WIDE, _ROOM = 5.0, 1.3
+"""Times that are further apart than this factor stand on a logarithmic axis, which has so much room at its ends."""
+
 
 def advice_figure(advice: Advice) -> Figure:
     """Every design that was simulated: how late its slowest I/Os are against what it costs."""
     from matplotlib.figure import Figure
 
     front, rest = advice.ranked[: advice.best], advice.ranked[advice.best :]
-    failed = [each for each in advice.verdicts if each.status != "meets" and each.measured is not None]
+    failed = [each for each in advice.verdicts if each.status != "meets" and isfinite(each.worst_p99)]
     groups: list[tuple[str, Sequence[Verdict], str, str, str]] = [
         ("not beaten in everything", front, MARKED, "o", MARKED),
         ("meets it", rest, GREY, "o", "white"),
@@ -39,11 +43,14 @@ def advice_figure(advice: Advice) -> Figure:
             at = (place, 1e3 * each.worst_p99)
             words = f"{each.design.family.layout_words}, {each.design.drives}"
             axes.annotate(words, at, textcoords="offset points", xytext=(5, 4), fontsize=7)
-    limits = [advice.requirement.limits.of(op, "p99") for op in advice.requirement.load.ops]
-    for limit in {each for each in limits if each is not None}:
-        axes.axhline(1e3 * limit, color=GREY, linewidth=0.8, linestyle="--")
-    if shown and max(each.worst_p99 for each in shown) > 5 * min(each.worst_p99 for each in shown):
-        decades(axes, "y", *axes.get_ylim())
+    asked = (advice.requirement.limits.of(op, "p99") for op in advice.requirement.load.ops)
+    limits = [1e3 * limit for limit in asked if limit is not None]
+    for limit in set(limits):
+        axes.axhline(limit, color=GREY, linewidth=0.8, linestyle="--")
+    late = limits + [1e3 * each.worst_p99 for each in shown]
+    low, high = min(late, default=1.0), max(late, default=1.0)
+    if high > _WIDE * low > 0:
+        decades(axes, "y", low / _ROOM, high * _ROOM)
     axes.set(xlabel="cost" if priced else "drives", ylabel="p99 (ms), the slower of reads and writes")
     if shown:
         axes.legend(fontsize=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -73,6 +74,9 @@ def calibrate_command(
     for option, value in (("--machine", machine), ("--drive", drive), ("--study", study_file)):
         if value is not None and from_fio is None:
             raise InputError(option, "found without --from-fio", "allowed: with it")
+    for option, path in (("--output", output), ("--study", study_file)):
+        if path is not None:
+            _check_written(option, path)
     own = None if from_fio is None else _own(from_fio, study, machine, drive, study_file)
     if own is not None:
         spec = own.study
@@ -94,6 +98,14 @@ def calibrate_command(
         _print(found)
     if found.failures:
         raise typer.Exit(1)
+
+
+def _check_written(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before anything is fitted; folders that are not there are made."""
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    if path.is_dir() or not there.is_dir() or not os.access(there, os.W_OK):
+        what = "it is a folder" if path.is_dir() else f"{there} is no folder to write to"
+        raise InputError(option, f"{path} cannot be written: {what}", "allowed: a file")
 
 
 def _own(folder: Path, study: str | None, machine: Path | None, drive: str | None, keep: Path | None) -> FioStudy:

@@ -11,6 +11,7 @@ from ..model.batch_means import Estimate
 from ..scenarios.comparison.side_by_side import Comparison, Measured
 from ..scenarios.load_curve import CurvePoint, LoadCurve
 from ..scenarios.picture_style import GREY, INK, OPS, PLAIN, bare, decades, headed, series
+from .compare_tables import speed_figures, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,40 +25,61 @@ _ROOM = 1.25
 """Space above the slowest point, as a factor."""
 _BARS_IN, _BAR_IN, _LINE_IN = 4.2, 0.34, 0.17
 _NAME_LETTERS = 34
+_SPEEDS, _RATES = ("iops", "rate"), ("MB/s", "1/s")
+_MOST_REPORTED = 3
+"""Figures that programs report and that are drawn."""
 _MS = 1e3
 
 
 def designs_figure(title: str, found: Comparison) -> Figure:
-    """Throughput and latencies of designs side by side, with 90 % intervals; those that cannot be are left out."""
+    """Throughput and latencies of designs side by side, or what programs report first, with 90 % intervals.
+
+    Designs that cannot be are left out.
+    """
     from matplotlib.figure import Figure
 
     shown = [each for each in found.designs if each.facts is not None]
-    iops = any("iops" in each.estimates for each in shown)
+    figures = _figures(shown)
     late = any(_latencies(each) for each in shown)
+    count = len(figures) + late
     names = ["\n".join(wrap(f"{each.design.number}. {each.design.label}", _NAME_LETTERS)) for each in shown]
     lines = sum(max(_BAR_IN, _LINE_IN * (1 + name.count("\n"))) for name in names)
-    width = (2 if late else 1) * _BARS_IN + 0.075 * max(len(line) for name in names for line in name.split("\n"))
+    width = count * _BARS_IN + 0.075 * max(len(line) for name in names for line in name.split("\n"))
     picture = Figure(figsize=(max(width, 6.0), 1.5 + lines), layout="constrained")
-    panels = picture.subplots(1, 2 if late else 1, squeeze=False, sharey=True)[0]
-    _draw_rates(panels[0], shown, "iops" if iops else "rate", found.baseline)
+    panels = picture.subplots(1, count, squeeze=False, sharey=True)[0]
+    for axes, figure in zip(panels, figures, strict=False):
+        _draw_bars(axes, shown, figure, found.baseline)
+        heading = "How fast" if figure in _SPEEDS else figure
+        if axes is panels[0] and any(each.design.number == found.baseline for each in shown):
+            heading += " (hatched: what the others are compared with)"
+        axes.set_title(heading, fontsize=9)
     panels[0].set_yticks(range(len(shown)), names)
     panels[0].set_ylim(len(shown) - 0.4, -0.6)
     if late:
-        _draw_latencies(panels[1], shown)
+        _draw_latencies(panels[-1], shown)
         picture.legend(loc="outside lower right", ncols=4)
     runs = f"{found.replications} run{'' if found.replications == 1 else 's'} of each"
     headed(picture, f"{title}: {runs}, with 90 % intervals")
     return picture
 
 
-def _draw_rates(axes: Axes, shown: Sequence[Measured], figure: str, baseline: int) -> None:
+def _figures(shown: Sequence[Measured]) -> list[str]:
+    """What says how fast the designs are: I/Os or bytes a second, or what programs report, rates first."""
+    known = speed_figures(shown)
+    speed = [name for name in _SPEEDS if name in known]
+    reported = dict.fromkeys(name for each in shown for name in each.estimates)
+    return speed[:1] or sorted(reported, key=lambda name: unit_of(name)[0] not in _RATES)[:_MOST_REPORTED]
+
+
+def _draw_bars(axes: Axes, shown: Sequence[Measured], figure: str, baseline: int) -> None:
     """A bar for each design; where more I/Os come than are done it says so."""
-    scale = 1.0 if figure == "iops" else 1e-6
-    estimates = [each.estimates[figure] for each in shown]
+    unit, scale = ("I/Os per second", 1.0) if figure == "iops" else unit_of(figure)
+    places = [place for place, each in enumerate(shown) if figure in each.estimates]
+    estimates = [shown[place].estimates[figure] for place in places]
     values = [scale * each.mean for each in estimates]
-    first = [each.design.number == baseline for each in shown]
+    first = [shown[place].design.number == baseline for place in places]
     axes.barh(
-        range(len(shown)),
+        places,
         values,
         height=0.62,
         color=["white" if base else PLAIN for base in first],
@@ -66,19 +88,17 @@ def _draw_rates(axes: Axes, shown: Sequence[Measured], figure: str, baseline: in
         linewidth=0.6,
     )
     widths = [scale * _half(each) for each in estimates]
-    axes.errorbar(values, range(len(shown)), xerr=widths, fmt="none", ecolor=INK, elinewidth=1.1, capsize=3)
+    axes.errorbar(values, places, xerr=widths, fmt="none", ecolor=INK, elinewidth=1.1, capsize=3)
     most = max((value + width for value, width in zip(values, widths, strict=True)), default=1.0) or 1.0
-    for place, (each, value, width) in enumerate(zip(shown, values, widths, strict=True)):
+    for place, value, width in zip(places, values, widths, strict=True):
         words = f"{value:,.3g}" if value < _ROUND else f"{value:,.0f}"
-        words += ", saturated" if each.saturated else ""
+        words += ", saturated" if shown[place].saturated else ""
         at = (value + width, place)
         axes.annotate(words, at, xytext=(5, 0), textcoords="offset points", va="center", fontsize="small")
     room = 1.45 if any(each.saturated for each in shown) else 1.22
-    unit = "I/Os per second" if figure == "iops" else "MB/s"
     axes.set(xlim=(0, room * most), xlabel=unit)
     axes.locator_params(axis="x", nbins=5)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    axes.set_title("How fast" + (" (hatched: what the others are compared with)" if any(first) else ""), fontsize=9)
     axes.tick_params(axis="y", length=0)
     bare(axes)
 

@@ -85,7 +85,7 @@ def _row(table: Table, each: Measured, cells: Sequence[str]) -> None:
     table.add_row(str(each.design.number), Text(each.design.label), *(Text(cell) for cell in cells))
 
 
-def _names(designs: Sequence[Measured]) -> list[str]:
+def speed_figures(designs: Sequence[Measured]) -> list[str]:
     """Figures in the order of their columns; what dd asks of the page cache is no figure of dd."""
     there = list(dict.fromkeys(name for each in designs for name in each.estimates))
     dd = any(each.design.spec is not None and each.design.spec.workload.kind == "dd" for each in designs)
@@ -93,7 +93,7 @@ def _names(designs: Sequence[Measured]) -> list[str]:
 
 
 def _speed(designs: Sequence[Measured]) -> Table:
-    names = _names(designs)
+    names = speed_figures(designs)
     table = _table("Speed", [_SPEED[name][0] for name in names])
     for each in designs:
         cells = []
@@ -114,7 +114,7 @@ def _reports(designs: Sequence[Measured], baseline: int) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     reference = next(each for each in designs if each.design.number == baseline)
     for name in dict.fromkeys(name for each in designs for name in each.estimates):
-        unit, scale = _unit(name)
+        unit, scale = unit_of(name)
         shown = f"{name} ({unit})" if unit else name
         for each in designs:
             estimate = each.estimates.get(name)
@@ -129,7 +129,7 @@ def _reports(designs: Sequence[Measured], baseline: int) -> Table:
 _UNITS = {"bytes/s": ("MB/s", 1e-6), "1/s": ("1/s", 1.0), "s": ("s", 1.0), "share": ("%", 100.0)}
 
 
-def _unit(figure: str) -> tuple[str, float]:
+def unit_of(figure: str) -> tuple[str, float]:
     """Unit of a program's figure, and what turns SI units into it."""
     dimension = dimension_of_figure(figure)
     return ("", 1.0) if dimension is None else _UNITS[dimension]
@@ -146,7 +146,7 @@ def _with_interval(estimate: Estimate, scale: float) -> str:
 
 def _differences(designs: Sequence[Measured], baseline: int) -> Table:
     """Differences of pairs of runs; an interval that covers 0 tells nothing apart."""
-    names = _names(designs)
+    names = speed_figures(designs)
     if "iops" in names:
         names.remove("rate")  # as many percent
     title = f"Against design {baseline}, run by run (in percent of it)"

@@ -31,6 +31,8 @@ from .picture_file import check_picture, write_picture
 
 MOST_CHUNKS = 1_000_000
 _MOST_DRAWN = 64
+_MOST_DISKS = 1000
+_MOST_FIELDS = 100_000
 _DEFAULT_ROWS = 4
 _MOST_DEFAULT_ROWS = 12
 
@@ -64,6 +66,10 @@ def layout_command(
     """Show where an array keeps its data, copies and parity."""
     if rows is not None and rows < 1:
         raise InputError("--rows", str(rows), "at least 1")
+    if disks > _MOST_DISKS:
+        raise InputError("--disks", f"{disks:,}", f"at most {_MOST_DISKS:,}")
+    if rows is not None and rows * disks > _MOST_FIELDS:
+        raise InputError("--rows", f"{rows:,} rows of {disks} disks", f"at most {_MOST_FIELDS:,} fields in all")
     if plot is not None:
         check_picture(plot)
     chunk_bytes = parse_size(chunk, "--chunk")

@@ -149,6 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments
         What follows the command's name; those of the process unless given.
     """
+    _open_closed_streams()
     try:
         typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
     except RaidsimError as error:
@@ -168,6 +169,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if full:
             _let_go_of_stdout()
         sys.exit(2)
+
+
+def _open_closed_streams() -> None:
+    """Standard streams that the process was started without (`<&-`) are empty, and take what is written."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open as long as the process
 
 
 def _let_go_of_stdout() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..model.errors import InputError
+from ..model.whole_file import part_of
 from ..model.whole_file import whole_file as written_whole
 
 _ALLOWED = "allowed: a file in a folder that is there and may be written to"
@@ -22,6 +22,8 @@ def check_output(path: Path, option: str, source: str) -> None:
     InputError
         Naming the option, and what is wrong with the file.
     """
+    if path == Path("-"):
+        raise InputError(option, "found -, which is no name of a file", _ALLOWED)
     if path.is_dir():
         raise InputError(option, f"{path} is a folder", _ALLOWED)
     if not path.absolute().parent.is_dir():
@@ -31,9 +33,7 @@ def check_output(path: Path, option: str, source: str) -> None:
     if path.exists() and not path.is_file():
         return  # a pipe or a device: it is not tried, for what is read of it is gone
     try:
-        handle, tried = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.absolute().parent)
-        os.close(handle)
-        Path(tried).unlink()
+        part_of(Path(os.path.realpath(path))).unlink()
     except OSError as error:
         raise InputError(option, f"{path} cannot be written ({error.strerror})", _ALLOWED) from None
 

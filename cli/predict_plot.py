@@ -9,7 +9,7 @@ import numpy as np
 
 from ..calibration.figures import dimension_of_unit
 from ..model.errors import InputError
-from ..scenarios.picture_style import GREY, MARKED, PALE, bare, headed
+from ..scenarios.picture_style import FEW, GREY, MARKED, NARROW, PALE, bare, headed
 from ..validation.comparison import Compared, StudyComparison
 from ..validation.report_plots import PANELS
 
@@ -70,7 +70,8 @@ def _draw_panel(axes: Axes, cells: Sequence[Compared], unit: str, unit_value: fl
                 label=label,
             )
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), aspect="equal")
-    ticks = [t for decade in range(-3, 7) for t in (10.0**decade * m for m in (1, 2, 5)) if low <= t <= high]
+    steps = NARROW if high / low < FEW else (1.0, 2.0, 5.0)
+    ticks = [t for decade in range(-3, 7) for t in (10.0**decade * m for m in steps) if low <= t <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()

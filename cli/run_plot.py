@@ -36,7 +36,9 @@ def run_figure(spec: ScenarioSpec, prediction: Prediction) -> Figure:
     height = max(_LEAST_IN, 1.3 + _BAR_IN * len(bars))
     figure = Figure(figsize=(_WIDTH_IN if late else _WIDTH_IN / 2, height), layout="constrained")
     panels = figure.subplots(1, 2 if late else 1, squeeze=False)[0]
-    _draw_usages(panels[0], bars, left_out, busiest_phase(prediction))
+    busiest = busiest_phase(prediction)
+    during = next((f" during {name}" for name, phase in prediction.phases.items() if phase is busiest), "")
+    _draw_usages(panels[0], bars, left_out, busiest, during)
     if late:
         title = "How late" if spec.workload.kind == "load" else "How late the page cache's I/Os are"
         _draw_latencies(panels[1], prediction, title)
@@ -54,7 +56,7 @@ def _bars(usages: Sequence[Usage]) -> list[Usage]:
     return [usage for usage in usages if usage in busiest]
 
 
-def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Prediction) -> None:
+def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Prediction, during: str) -> None:
     found = limit(busiest.usages)
     limiting = {part.name for part in found.parts} if found is not None and found.saturated else set()
     places = np.arange(len(bars))
@@ -69,7 +71,7 @@ def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Pred
         linewidth=0.6,
     )
     for place, share, mark in zip(places, shares, marked, strict=True):
-        words = f"{share:.0f} %" + (", limits" if mark else "")
+        words = f"{share:.0f} %" + (f", limits{during}" if mark else "")
         inside = share > 70
         axes.annotate(
             words,
@@ -86,7 +88,7 @@ def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Pred
     axes.invert_yaxis()
     axes.set(xlim=(0, 104), xlabel=f"busy (% of the time; dotted: saturated from {100 * SATURATED:.0f} %)")
     title = "How busy" if limiting else "How busy: nothing is saturated"
-    axes.set_title(title + (f" ({left_out} less busy parts left out)" if left_out else ""))
+    axes.set_title(title + (f" ({left_out} less busy part{'s' if left_out > 1 else ''} left out)" if left_out else ""))
     bare(axes)
 
 

@@ -96,8 +96,12 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
             "files": {module: f"{module}{EXTENSION_SUFFIXES[0]}" for module in files},
         }
         (unfinished / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
-        shutil.rmtree(built, ignore_errors=True)
+        replaced = built.with_name(f"{built.name}.old")
+        shutil.rmtree(replaced, ignore_errors=True)
+        if built.exists():
+            built.rename(replaced)
         unfinished.rename(built)
+        shutil.rmtree(replaced, ignore_errors=True)
     return len(sources)
 
 

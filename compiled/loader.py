@@ -63,11 +63,13 @@ class CompiledFinder(MetaPathFinder):
 
     @property
     def fresh(self) -> bool:
-        """Whether the build is of this source and for this Python."""
+        """Whether the build is whole, of this source and for this Python."""
         if self._fresh is None:
             if self._files is None:
                 self._read_record()
-            self._fresh = bool(self._files) and self._digest == digest(self._root)
+            files = (self._files or {}).values()
+            there = bool(files) and all((self._built / file).is_file() for file in files)
+            self._fresh = there and self._digest == digest(self._root)
         return self._fresh
 
     def _read_record(self) -> None:

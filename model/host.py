@@ -120,7 +120,8 @@ class Host:
     commands
         Commands completed.
     sleepers
-        Its threads that sleep in the block layer, by the stream they issue: see :mod:`raidsim.model.blk_mq`.
+        Its threads that sleep in the block layer, by the stream they issue: see
+        :mod:`raidsim.model.submitting_threads`.
     plug
         What its tasks hold back while they plug a queue or an array: each unplugs before another one plugs.
     thread_plugs

@@ -27,11 +27,10 @@ from .stripe_handler import StripeHandler
 class _Freed:
     """The stripes of one discard: how far it has got, and how many pieces of it are under way."""
 
-    __slots__ = ("end", "left", "low", "request", "row", "slots")
+    __slots__ = ("end", "left", "low", "request", "row")
 
-    def __init__(self, request: Request, row: int, end: int, slots: list[int]) -> None:
+    def __init__(self, request: Request, row: int, end: int) -> None:
         self.request = request
-        self.slots = slots
         self.row = row
         self.end = end
         self.low = 0
@@ -71,9 +70,7 @@ class StripeDiscarder:
         """Free the whole stripes in a range of the array."""
         stripe = self._layout.chunk_bytes * self._layout.data_members
         first, end = -(-request.offset // stripe), (request.offset + request.size) // stripe
-        members = self._array.members
-        slots = [slot for slot, member in enumerate(members) if not discard_limits(member).refusal]
-        self._go_on(_Freed(request, first, end, slots))
+        self._go_on(_Freed(request, first, end))
 
     def _go_on(self, freed: _Freed) -> None:
         """Take stripe heads as far as there are some; who submits sleeps until there are more."""
@@ -108,7 +105,12 @@ class StripeDiscarder:
         """Send what is freed of one row; returns CPU time (s): the thread looks at each head twice before that."""
         array, thread, heads = self._array, self._thread, (high - low) // self._head_bytes
         absent = self._handler.absent
-        slots = [slot for slot in freed.slots if slot not in absent]
+        # Asked row by row: a member may fail meanwhile, and a spare that takes none stand in its place.
+        slots = [
+            slot
+            for slot, member in enumerate(array.members)
+            if slot not in absent and not discard_limits(member).refusal
+        ]
         left = len(slots)
         finish = partial(self._finish, freed, row, heads)
 
@@ -121,6 +123,8 @@ class StripeDiscarder:
         offset = row * self._layout.chunk_bytes + low
         for slot in slots:
             thread.send(slot, Request(TRIM, offset, high - low, one, thread.stream, ASYNC))
+        if not slots:
+            thread.add(finish)
         thread.heads += heads
         return heads * (2 * array.prices.stripe_s + len(slots) * array.prices.bio_s)
 

@@ -19,7 +19,7 @@ from .layouts import ParityLayout, Raid10Layout
 from .mirror_array import MirrorArray
 from .parity_array import ParityArray
 from .raid10_array import Raid10Array
-from .request import READ, Device, Request
+from .request import READ, TRIM, Device, Request
 from .resync import Resync
 
 
@@ -100,7 +100,7 @@ class MemberSlot:
             if request.op == READ:
                 self.read_elsewhere(request)
                 return
-            if self.gone:
+            if self.gone or (request.op == TRIM and self.discard_limits.refusal):
                 request.done(request)
                 return
         self._under_way[request] = request.done

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .closed_load import ClosedLoad
+from .cpu import Cpu
 from .engine import Engine
 from .request import Device, Request
 
@@ -30,8 +31,46 @@ class ThinkingLoad(ClosedLoad):
 
     __slots__ = ("_think", "_thinking")
 
-    def __init__(self, engine: Engine, device: Device, *, think: Iterator[float], **load: Any) -> None:
-        super().__init__(engine, device, **load)
+    # Every parameter by its name: where both are compiled, mypyc gives the whole of a **mapping to the first of them.
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        *,
+        think: Iterator[float],
+        size: int,
+        depth: int = 1,
+        read_share: float = 1.0,
+        sequential: bool = False,
+        start: int = 0,
+        span: int | None = None,
+        stream: int = 0,
+        name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+        batch: int = 1,
+        submit_s: float = 0.0,
+        complete_s: float = 0.0,
+        wake_s: float = 0.0,
+        cpu: Cpu | None = None,
+    ) -> None:
+        super().__init__(
+            engine,
+            device,
+            size=size,
+            depth=depth,
+            read_share=read_share,
+            sequential=sequential,
+            start=start,
+            span=span,
+            stream=stream,
+            name=name,
+            ios=ios,
+            batch=batch,
+            submit_s=submit_s,
+            complete_s=complete_s,
+            wake_s=wake_s,
+            cpu=cpu,
+        )
         self._think = think
         self._thinking = 0
 

@@ -8,6 +8,7 @@ behind it; one on the folder makes the name itself last.
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,14 +16,16 @@ from pathlib import Path
 
 SUFFIX = ".part"
 """Of files that are not complete; a program that is killed leaves one behind, and nothing reads it."""
+_LETTERS = 60
+"""Of a name, which stand in that of its part: 4 bytes each at most, and a name has 255 with what is added."""
 
 
 @contextmanager
 def whole_file(path: Path | str) -> Iterator[Path]:
     """A file to write to, which takes the place of `path` when it is complete.
 
-    A link is followed. What is no regular file (``/dev/stdout``, a pipe) is written to as it is, for it cannot be
-    replaced.
+    A link is followed, and a file that is there keeps its permissions. What is no regular file (``/dev/stdout``, a
+    pipe) is written to as it is, for it cannot be replaced.
 
     Raises
     ------
@@ -33,15 +36,11 @@ def whole_file(path: Path | str) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
-    handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=SUFFIX, dir=target.parent)
-    os.close(handle)
-    unfinished = Path(name)
+    unfinished = part_of(target)
     try:
         yield unfinished
         _to_disk(unfinished, os.O_RDWR)
-        mask = os.umask(0)
-        os.umask(mask)
-        unfinished.chmod(0o666 & ~mask)
+        unfinished.chmod(_permissions(target))
         unfinished.replace(target)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -55,6 +54,22 @@ def write_whole(path: Path | str, text: str) -> None:
     """Write a text file that is there whole or not at all; `OSError` if it cannot be written."""
     with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
         file.write(text)
+
+
+def part_of(target: Path) -> Path:
+    """An empty file beside `target`, with a name of its own; `OSError` if there can be none."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name[:_LETTERS]}.", suffix=SUFFIX, dir=target.parent)
+    os.close(handle)
+    return Path(name)
+
+
+def _permissions(target: Path) -> int:
+    """Those of the file that is replaced, or what the umask leaves a new one."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _to_disk(path: Path, flags: int) -> None:

@@ -174,15 +174,15 @@ class WriteBackThrottle:
             self._ended(queued)
 
     def _ended(self, queued: QueuedRequest) -> None:
-        """A write less: sleepers are woken when there is room for a few of them."""
+        """A write or discard less: sleepers are woken when there is room for a few of its kind."""
         self._tracked.discard(queued)
         if queued.op == TRIM:
-            self._discards -= 1
-            self._release()
-            return
-        self._in_flight -= 1
-        room = self._normal - self._in_flight
-        if not self._in_flight or (room > 0 and room >= self._background // 2):
+            self._discards = left = self._discards - 1
+            room = self._background - left
+        else:
+            self._in_flight = left = self._in_flight - 1
+            room = self._normal - left
+        if not left or (room > 0 and room >= self._background // 2):
             self._release()
 
     def _start_window(self) -> None:
@@ -194,7 +194,7 @@ class WriteBackThrottle:
 
     def _window_over(self, _: Any) -> None:
         self._active = False
-        in_flight = self._in_flight
+        in_flight = self._in_flight + self._discards
         if self._too_slow():
             self._scale_down(hard=True)
         elif self._writes or in_flight:

@@ -130,11 +130,15 @@ def decades(axes: Axes, axis: str, low: float, high: float) -> None:
     chosen = axes.xaxis if axis == "x" else axes.yaxis
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
     (axes.set_xlim if axis == "x" else axes.set_ylim)(low, high)
-    steps = (1.0, 2.0, 5.0) if high / low < _FEW_DECADES else (1.0,)
+    ratio = high / low
+    steps = next((steps for below, steps in _STEPS if ratio < below), (1.0,))
     chosen.set_major_locator(LogLocator(subs=steps))
     chosen.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     chosen.set_minor_locator(NullLocator())
     chosen.set_minor_formatter(NullFormatter())
 
 
-_FEW_DECADES = 300.0
+FEW = 5.0
+"""A logarithmic axis that covers less than this factor has numbers at the `NARROW` multiples of powers of ten."""
+NARROW = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
+_STEPS = ((FEW, NARROW), (300.0, (1.0, 2.0, 5.0)))

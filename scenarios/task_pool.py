@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from types import TracebackType
 from typing import Self, TypeVar
 
 from ..model.errors import WorkersDied
-from .worker_processes import end_with_parent, interrupts_left_to_parent
+from .worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -42,12 +42,8 @@ class TaskPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is None:
-            return
-        if kind is not None:
-            for child in active_children():  # nobody waits for what they are at
-                child.terminate()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._pool is not None:
+            end_pool(self._pool, at_once=kind is not None)
 
     def run(self, work: Callable[[Argument], Result], arguments: Sequence[Argument]) -> list[Result]:
         """`work` done on each argument; a function of a module, so that other processes find it.

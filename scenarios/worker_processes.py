@@ -1,4 +1,4 @@
-"""What pools of processes need: workers that end with their parent, and interrupts that reach the parent alone."""
+"""What pools of processes need: workers that end with their parent or at once, and interrupts only for the parent."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from multiprocessing import parent_process
+from multiprocessing import active_children, parent_process
 from multiprocessing.connection import wait
 
 
@@ -21,6 +22,14 @@ def end_with_parent() -> None:
 def _wait_and_end(sentinel: int) -> None:
     wait([sentinel])
     os._exit(1)
+
+
+def end_pool(pool: Executor, at_once: bool) -> None:
+    """End a pool; what its workers are at may take long, and is not waited for if they are to end `at_once`."""
+    if at_once:
+        for child in active_children():
+            child.terminate()
+    pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from raidsim.benchmarks.loads import LOADS, OUTSTANDING
 from raidsim.benchmarks.long_run import LongRun, long_run
 from raidsim.benchmarks.measure import EVENTS_AIM, Memory, Speed, bare_timeouts_per_s, measure, measure_memory, spread
 from raidsim.benchmarks.scaling import Point, Series, as_text, disks, draw, queued
+from raidsim.compiled.loader import ROOT
 
 REQUESTS = 3000
 
@@ -143,6 +144,12 @@ def test_disksim_is_compared_where_it_is_known() -> None:
         shown[1:], ("83,333-142,857 0.70-1.20", "below 142,857 over 0.70", *["not known -"] * 2), strict=False
     ):
         assert " ".join(line.split()).endswith(words)
+
+
+def test_parts_are_files_of_the_model() -> None:
+    """Protects the table of what an I/O costs from files that are moved: what it names is there."""
+    files = {path.stem for path in (ROOT / "model").rglob("*.py")} | {"core", "events"}  # SimPy's two
+    assert [name for names in parts.PARTS.values() for name in names if name not in files] == []
 
 
 def test_time_of_all_parts_is_the_whole() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..calibration.figures import Dimension, dimension_of_unit
-from ..scenarios.picture_style import GREY, MARKED, PALE, bare, series, styled
+from ..scenarios.picture_style import FEW, GREY, MARKED, NARROW, PALE, bare, series, styled
 from .comparison import INTERVAL
 from .contest import GROUPINGS, Judged, grouped, matches
 from .proportion import Proportion
@@ -71,7 +71,7 @@ def _scatter(axes: Axes, cells: Sequence[Judged], names: Sequence[str], unit: st
                 label=name,
             )
     axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high), aspect="equal")
-    steps = (1, 2, 5) if high / low < 50 else (1,)
+    steps = NARROW if high / low < FEW else (1, 2, 5) if high / low < 50 else (1,)
     ticks = [t for decade in range(-4, 8) for t in (10.0**decade * m for m in steps) if low <= t <= high]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])

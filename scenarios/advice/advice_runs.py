@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from math import isfinite
+from types import TracebackType
 from typing import Literal, TypeVar
 
 from ...model.batch_means import Estimate
@@ -17,6 +18,7 @@ from ..comparison.rebuild_time import rebuild_time
 from ..offered_load import as_much_as_it_takes
 from ..run import simulate
 from ..task_pool import RESTARTS
+from ..worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
 from ..workloads import LEAST_PRECISION
 from .designs import Design
 from .requirement import RequirementSpec
@@ -160,9 +162,11 @@ class Simulations:
     def __enter__(self) -> Simulations:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            end_pool(self._pool, at_once=kind is not None)
 
     def run(self, searches: Sequence[Search[_Result]]) -> list[_Result]:
         """The results of all searches, in their order."""
@@ -206,7 +210,8 @@ class Simulations:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._requirement,))
         try:
-            return self._pool.submit(_work, task)
+            with interrupts_left_to_parent():
+                return self._pool.submit(_work, task)
         except BrokenExecutor:  # just now, and what it had is run again as well
             self._pool = None
             return self._submitted(task)
@@ -232,9 +237,10 @@ _wanted: RequirementSpec | None = None
 
 
 def _begin(requirement: RequirementSpec) -> None:
-    """Tell a new process what it works for."""
+    """Tell a new process what it works for, and end it with its parent."""
     global _wanted  # noqa: PLW0603 - an initializer of a process has nowhere else to put it
     _wanted = requirement
+    end_with_parent()
 
 
 def _work(task: Task) -> Measured:

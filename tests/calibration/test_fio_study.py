@@ -237,7 +237,7 @@ def test_a_solid_state_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     The disk says that it turns. The drive begun with, the catalogue's nearest, would be off by more.
     """
-    monkeypatch.setattr(fio_study, "_IOS", 300)
+    monkeypatch.setattr(fio_study, "_IOS", 150)
     monkeypatch.setattr(fio_study, "_SHORTEST_S", 0.005)
     monkeypatch.setattr(fio_study, "_LEAST_WARM_UP_S", 0.005)
     truth = measured_flash(tmp_path, read_time=90e-6, read_overhead=20e-6, command_rate=150e3)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from raidsim.cli.advise_plot import advice_figure
 from raidsim.cli.main import main
+from raidsim.scenarios.advice.advice import advise
+from raidsim.scenarios.advice.requirement import read_requirement
 
 REQUIREMENT = """
 name: small
@@ -45,6 +49,20 @@ def test_the_table_and_the_picture(capsys: pytest.CaptureFixture[str], file: Pat
     assert text.index("Meets it") < text.index("Why the others do not")
     assert "RAID 0 of 4 x Exos-15E900-900GB: survives no failure for sure, not 1" in text
     assert picture.stat().st_size > 1000
+
+
+def test_a_picture_of_times_that_are_far_apart(file: Path) -> None:
+    """Protects the logarithmic axis: it has the slowest and the fastest design, and leaves out one without a time."""
+    advice = advise(read_requirement(file), 0)
+    (first, *_) = advice.ranked
+    assert first.measured is not None
+    slow = {name: replace(each, mean=100 * each.mean) for name, each in first.measured.latencies.items()}
+    others = [replace(first, status="fails", measured=replace(first.measured, latencies=each)) for each in (slow, {})]
+    figure = advice_figure(replace(advice, verdicts=(first, *others)))
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    assert axes.get_yscale() == "log"
+    assert 0 < low < 1e3 * first.worst_p99 < 1e5 * first.worst_p99 < high < 2e5 * first.worst_p99
 
 
 def test_json_and_nothing_that_meets_it(capsys: pytest.CaptureFixture[str], file: Path) -> None:

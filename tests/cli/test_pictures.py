@@ -136,6 +136,28 @@ def test_designs_side_by_side_fit() -> None:
     assert len(drawn(lambda: designs_figure("one", one)).axes[0].patches) == 1
 
 
+def test_designs_under_programs_show_what_those_report() -> None:
+    """Protects comparisons of programs and of dd: a picture of rates, as in the tables, not of the cache's I/Os."""
+    base = (
+        "{name: copies, kernel: linux-2.6.8, machine: {drives: {model: WD2500JB, count: 4}}, "
+        "arrays: {md0: {level: raid5}}, "
+    )
+    files = "file_systems: {/raid: {kind: ext3, on: md0}}, "
+    programs = "workload: {kind: programs, steps: [{program: dd, file: zero, size: 4MiB}]}}"
+    dd = "workload: {kind: dd, targets: [md0], direction: read, block_size: 64KiB, size: 4MiB}}"
+    for text, names in (
+        (base + files + programs, ["dd.rate (hatched: what the others are compared with)", "dd.seconds"]),
+        (base + dd, ["How fast (hatched: what the others are compared with)"]),
+    ):
+        with TaskPool(1) as pool:
+            designs = designs_of(document_from(text, "a test"), [("layout", ["raid5", "raid0"])])
+            found = compare(designs, Settings(replications=2, rebuild=False), pool)
+        figure = drawn(lambda found=found: designs_figure("copies", found))  # type: ignore[misc]
+        titles = [axes.get_title(loc="left") for axes in figure.axes]
+        assert titles[: len(names)] == names
+        assert figure.axes[0].get_xlabel() == "MB/s"
+
+
 def test_a_sweep_is_lines_or_points(tmp_path: Path) -> None:
     """Protects the choice: a few values are lines, told apart by markers too; samples are points in panels."""
     base = (

@@ -119,6 +119,23 @@ def test_it_may_be_read_as_the_umask_says(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
 
 
+def test_a_file_that_is_there_keeps_its_permissions(tmp_path: Path) -> None:
+    """Protects a file that its owner has closed to others: a new one in its place is as closed."""
+    path = tmp_path / "file"
+    path.write_text(OLD)
+    path.chmod(0o600)
+    write_whole(path, NEW)
+    assert (stat.S_IMODE(path.stat().st_mode), path.read_text()) == (0o600, NEW)
+
+
+@pytest.mark.parametrize("letter", ["x", "\u00e9", "\u6f22", "\U0001f4be"])
+def test_the_longest_names_can_be_written(tmp_path: Path, letter: str) -> None:
+    """Protects names of 255 bytes, of letters of one to four bytes each: that of the part is no longer."""
+    path = tmp_path / (letter * (255 // len(letter.encode())))
+    write_whole(path, NEW)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def _writers() -> dict[str, Callable[[Path], None]]:
     def direct(path: Path) -> None:
         write_whole(path, NEW)

@@ -45,7 +45,7 @@ def test_damaged_inputs_are_read_or_refused(name: str) -> None:
     known = [*KNOWN[name], *inputs(name)]
     trial(target, known[0], 10.0)  # loads what it needs
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, len(known) - 1), st.integers(0, 2**32))
     def read(number: int, seed: int) -> None:
         data = mutated(known[number], random.Random(seed), known, target.packed)

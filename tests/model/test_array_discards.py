@@ -162,6 +162,36 @@ def test_a_discard_needs_stripe_heads() -> None:
     assert (array.cache.in_use, array.cache.full) == (0, False)
 
 
+def test_a_discard_ends_when_no_member_takes_it_any_more() -> None:
+    """Members that take none come in their places meanwhile: they are sent none, and all heads are given back."""
+    engine = Engine()
+    slots = [MemberSlot(disk) for disk in takers(engine, 4)]
+    array = parity(slots, engine, heads=17)
+    late = [Recorder(engine, f"r{number}", 64 * MIB) for number in range(4)]
+
+    def replaced(_: object) -> None:
+        for slot, device in zip(slots, late, strict=True):
+            slot.device = device
+
+    engine.call_at(0.0045, replaced)
+    assert discarded(engine, array, 0, 30 * CHUNK) > 0.0045
+    assert [device.log for device in late] == [[]] * 4
+    assert (array.cache.in_use, array.cache.full) == (0, False)
+
+
+def test_a_spare_that_takes_no_discards_is_sent_none() -> None:
+    """One that was planned for the member before it failed is over at once; a write goes to the spare."""
+    engine = Engine()
+    spare, ends = Recorder(engine, "spare", 64 * MIB), []
+    slot = MemberSlot(spare)
+    slot.read_elsewhere = lambda request: None
+    for op in (TRIM, WRITE):
+        slot.submit(Request(op, 0, CHUNK, lambda request: ends.append(request.op)))
+    engine.run()
+    assert ends == [TRIM, WRITE]
+    assert [op for op, _, _ in spare.log] == [WRITE]
+
+
 def test_a_discard_waits_for_writes_and_takes_what_is_cached() -> None:
     """A write under way in the row comes first; what the stripe cache knew of the row has to be read again."""
     engine = Engine()

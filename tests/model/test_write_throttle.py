@@ -11,7 +11,8 @@ from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
 from raidsim.model.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.host import Host
-from raidsim.model.request import ASYNC, DIRECT, READ, WAITED, WRITE, Request
+from raidsim.model.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
+from raidsim.model.schedulers import QueuedRequest
 from raidsim.model.write_throttle import WriteBackThrottle
 
 MIB = 1 << 20
@@ -128,6 +129,23 @@ def test_it_ends_when_nothing_is_under_way() -> None:
     load.stop()
     rig.engine.run()
     assert rig.throttle.step == 0
+
+
+def test_discards_sleep_and_wake_by_themselves() -> None:
+    """wbt_rqw_done: four at once, beside as many writes; who sleeps is woken when there is room for two again."""
+    engine, woken = Engine(1), []
+    throttle = WriteBackThrottle(engine, 2e-3)
+    throttle.attach(lambda: woken.append(engine.now), 32)
+    requests = [Request(TRIM, MIB * i, MIB, lambda _: None, i, ASYNC) for i in range(5)]
+    assert [throttle.admit(request, first=True) for request in requests] == [True] * 4 + [False]
+    assert throttle.admit(Request(WRITE, 0, 4096, lambda _: None, 9, ASYNC), first=True)
+    queued = [QueuedRequest(request, 0.0, lambda _: None) for request in requests[:4]]
+    for each in queued:
+        throttle.track(each)
+    throttle.completed(queued[0])
+    assert not woken
+    throttle.completed(queued[1])
+    assert len(woken) == 1
 
 
 def test_a_target_of_zero_is_refused() -> None:

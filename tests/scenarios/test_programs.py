@@ -380,7 +380,7 @@ def test_every_scenario_of_programs_runs_or_is_refused(document: Document) -> No
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program_documents())
 def test_many_scenarios_of_programs_run_or_are_refused(document: Document) -> None:
     """The same, for longer."""

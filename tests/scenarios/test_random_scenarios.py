@@ -109,7 +109,7 @@ def drain(machine: BuiltMachine) -> None:
     assert [load._outstanding for load in closed] == [0] * len(closed)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents())
 def test_every_scenario_runs_or_is_refused(document: Document) -> None:
     """Protects people from tracebacks, endless runs and nonsense, whatever they combine."""
@@ -117,7 +117,7 @@ def test_every_scenario_runs_or_is_refused(document: Document) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(documents())
 def test_many_scenarios_run_or_are_refused(document: Document) -> None:
     """The same, for longer."""

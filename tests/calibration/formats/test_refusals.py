@@ -169,7 +169,7 @@ _PIECES = [
 ]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(list(samples.ALL)),
     changes=st.lists(
@@ -189,7 +189,7 @@ def test_a_damaged_report_is_read_or_refused(name: str, changes: list[tuple[floa
         assert all(0 <= figure.value < float("inf") for figure in report.figures)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     lines=st.lists(st.sampled_from([line for text in samples.ALL.values() for line in text.split("\n")]), max_size=30)
 )
