@@ -12,8 +12,7 @@ from ..calibration.evaluate import Evaluator
 from ..calibration.sensitivity import check_salib
 from ..calibration.sensitivity_parameters import default_parameters, given_parameters
 from ..calibration.sensitivity_runs import TRAJECTORIES, Settings, sensitivity
-from ..model.spec_errors import load_spec
-from ..scenarios.scenario import ScenarioSpec
+from ..scenarios.documents.document import read_document
 from .picture_file import check_picture, write_picture
 from .predict_tables import tables_console
 from .progress import progress_bar
@@ -22,7 +21,9 @@ from .sensitivity_tables import document, print_sensitivity
 
 
 def sensitivity_command(
-    scenario: Annotated[Path, typer.Argument(help="A scenario file (YAML).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (YAML), the name of a library scenario, or - for stdin.")
+    ],
     parameter: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,7 +55,7 @@ def sensitivity_command(
     if plot is not None:
         check_picture(plot, str(scenario))
     check_salib()
-    spec = load_spec(ScenarioSpec, scenario)
+    spec = read_document(str(scenario)).spec()
     parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
     with Evaluator(workers) as evaluator:
         found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)

@@ -159,6 +159,8 @@ def test_linear_table() -> None:
         ("--member-size", ("--level", "raid0", "--disks", "3", "--member-size", "big")),
         ("--member-size", ("--level", "raid0", "--disks", "3", "--member-size", "80GB", "--json")),
         ("--rows", ("--level", "raid0", "--disks", "3", "--rows", "0")),
+        ("--rows", ("--level", "raid0", "--disks", "3", "--rows", "40000")),
+        ("--disks", ("--level", "raid5", "--disks", "2000000")),
         ("copies", ("--level", "raid10", "--disks", "3", "--copies", "4")),
         ("groups", ("--level", "raid50", "--disks", "6", "--groups", "3")),
         ("--failed", ("--level", "raid5", "--disks", "4", "--failed", "4")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import types
@@ -108,3 +109,11 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     assert ended.returncode == 2
     assert ended.stderr.startswith("error: stdout cannot be written")
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_closed_standard_input_is_an_empty_one() -> None:
+    """Protects from a traceback where a service starts raidsim without standard input."""
+    command = f"exec {shlex.quote(sys.executable)} -m raidsim run - <&-"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "error: <stdin>: the file is empty; allowed: one YAML document\n"
