@@ -91,7 +91,8 @@ def calibrate_command(
         found.profile.save(output)
         if own is not None:
             own.save_scenario(scenario_path(output), found.profile.factors)
-            typer.echo(f"the fitted machine, for raidsim run, is in {scenario_path(output)}", err=True)
+            doubt = "; the fit failed, so do not trust it" if found.failures else ""
+            typer.echo(f"the fitted machine, for raidsim run, is in {scenario_path(output)}{doubt}", err=True)
     if as_json:
         typer.echo(json.dumps(found.document()))
     else:

@@ -15,7 +15,7 @@ h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; }
 h2 { font-size: 1.25rem; margin: 2.2rem 0 0.5rem; padding-top: 0.6rem; border-top: 2px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.4rem 0 0.4rem; }
 p, ul { max-width: 48rem; }
-nav { font-size: 0.9rem; line-height: 2; }
+nav { display: flex; flex-wrap: wrap; font-size: 0.9rem; line-height: 2; }
 nav a { margin-right: 0.9rem; white-space: nowrap; }
 a { color: #1f6fb4; }
 .wide { overflow-x: auto; max-width: 100%; }

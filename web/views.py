@@ -19,7 +19,7 @@ from . import pictures, tables
 from .forms import built, first_part, shorter
 from .layout_map import layout_html, layout_map, layout_words
 from .markup import plain
-from .session import Subject
+from .session import Subject, under_way
 from .showing import asked, download, picture, table
 from .tasks import CurveTask, Outcome, RunTask, TimelineTask
 
@@ -30,7 +30,8 @@ def show_result(subject: Subject) -> None:
     """Throughput, latencies, what was busy, and what limits."""
     outcome: Outcome | None = asked("result", subject.key, lambda: RunTask(_spec(subject)), "Simulate")
     if outcome is None:
-        st.markdown("Press **Simulate**: throughput, latencies, how busy every part was, and what limits.")
+        if under_way() is None:
+            st.markdown("Press **Simulate**: throughput, latencies, how busy every part was, and what limits.")
         return
     spec, prediction = outcome.spec, outcome.prediction
     figures = tables.headline(prediction, is_open(spec))
