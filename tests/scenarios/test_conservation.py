@@ -63,7 +63,7 @@ def test_bytes_and_time_are_conserved(**run: Any) -> None:
     _check_conserved(SHORT, **run)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(**RUNS)
 def test_bytes_and_time_are_conserved_for_longer(**run: Any) -> None:
