@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make test      all tests but the long ones"
-	@echo "make long      fourteen that check as a whole what others check in part, and build the manual: 5 minutes"
+	@echo "make long      sixteen that check as a whole what others check in part, and build the manual: 5 minutes"
 	@echo "make check     lint, format, types and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, where a C compiler is there; make check and test use the source"
@@ -23,7 +23,7 @@ predict: .venv/run.stamp
 
 test: .venv/dev.stamp
 	@sh tests/web/install_chromium.sh
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 check: .venv/dev.stamp
 	$(BIN)/ruff check .
