@@ -128,17 +128,8 @@ class MirrorArray(Array):
             self._discard_unit(Request(TRIM, start, stop - start, over, request.stream, ASYNC))
 
     def _discard_unit(self, request: Request) -> None:
-        barrier = self._barrier
-        ticket = barrier.admit(request)
-        if ticket == WAITS:
-            return
-
-        def over() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
         mirrors = [(slot, request.offset, request.size) for slot in range(len(self._members))]
-        self._discard_on(mirrors, request.stream, over)
+        self._barrier.guard(request, lambda over: self._discard_on(mirrors, request.stream, over))
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Copy [offset, offset + size) from a readable mirror to the ones being rebuilt."""

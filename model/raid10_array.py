@@ -167,16 +167,8 @@ class Raid10Array(Array):
         return self._members_limits()
 
     def _discard(self, request: Request) -> None:
-        barrier = self._barrier
-        ticket = barrier.admit(request)
-        if ticket == WAITS:
-            return
-
-        def over() -> None:
-            request.done(request)
-            barrier.leave(ticket)
-
-        self._discard_on(mirrored_ranges(self.layout, request.offset, request.size), request.stream, over)
+        ranges = mirrored_ranges(self.layout, request.offset, request.size)
+        self._barrier.guard(request, lambda over: self._discard_on(ranges, request.stream, over))
 
     def _on_all_members(self, offset: int, size: int) -> list[Copies]:
         return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]

@@ -52,6 +52,18 @@ class ResyncBarrier(ABC):
     def leave(self, ticket: int) -> None:
         """A normal request is over."""
 
+    def guard(self, request: Request, run: Callable[[Callable[[], None]], None]) -> None:
+        """Have `run` do a normal request if it is admitted; what `run` is given ends the request and its stay."""
+        ticket = self.admit(request)
+        if ticket == WAITS:
+            return
+
+        def over() -> None:
+            request.done(request)
+            self.leave(ticket)
+
+        run(over)
+
     @abstractmethod
     def resync(self, offset: int, start: Action) -> None:
         """Call `start` when the resync of the range at `offset` may begin; requests begin in the order they come."""
