@@ -99,7 +99,7 @@ def test_tables_fit_the_page(home: Path, study_file: Path, printed: dict[str, An
         (("--html", "."), "is no file"),
         (("--conformance-json", "missing.json"), "missing.json"),
         (("--conformance", "--conformance-json", "x.json"), "one of the two"),
-        (("--workers", "0"), "--workers"),
+        (("--workers", "-1"), "--workers"),
     ],
 )
 def test_bad_arguments_give_one_message_and_status_2(
