@@ -4,12 +4,11 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test check bench compiled long fuzz faults docs clean
+.PHONY: help predict test check bench compiled fuzz faults docs clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
-	@echo "make test      all tests but the long ones"
-	@echo "make long      sixteen that check as a whole what others check in part, and build the manual: 5 minutes"
+	@echo "make test      all tests"
 	@echo "make check     lint, format, types and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, where a C compiler is there; make check and test use the source"
@@ -29,7 +28,7 @@ check: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 -m "not slow and not long"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks
@@ -42,9 +41,6 @@ SECONDS_EACH ?= 60
 fuzz: .venv/fuzz.stamp
 	$(BIN)/python -m raidsim.tests.fuzz.campaign --seconds-each $(SECONDS_EACH)
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore
-
-long: .venv/dev.stamp
-	$(BIN)/python -m pytest -n 2 -m long
 
 faults: .venv/dev.stamp
 	$(BIN)/python -m pytest tests/faults tests/scenarios/test_sweep_kill.py tests/scenarios/test_sweep_store.py

@@ -106,7 +106,7 @@ def test_every_field_of_a_scenario_is_described(described: type[Spec]) -> None:
     assert set(described.model_fields) <= set(named)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_manual_builds_without_warnings(tmp_path: Path) -> None:
     """Protects the pages and docstrings from markup that Sphinx cannot read, and readers from what they would fetch."""
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(DOCS), str(tmp_path)]

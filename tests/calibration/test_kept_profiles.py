@@ -58,7 +58,7 @@ def test_only_the_study_it_was_fitted_to(tmp_path: Path, monkeypatch: pytest.Mon
     assert kept_profile(study.model_copy(update={"parameters": study.parameters[1:]})) is None
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_raw_devices_of_the_gentoo_study_meet_their_aims() -> None:
     """The first of all aims: raw devices to predict within 8 % in the median and 20 % at the 90th percentile, those
     that were fitted within 3 % in the median.

@@ -107,7 +107,7 @@ def test_a_mirror_is_predicted_from_its_drives(document: dict[str, Any]) -> None
     assert case["error_pct"] < 10
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_stored_profile_is_used_again(home: Path, study_file: Path, document: dict[str, Any]) -> None:
     """A second run gives the same numbers without fitting; --recalibrate fits again, to the same bits."""
     profile = home / "profiles" / "reads.yaml"

@@ -41,7 +41,7 @@ def numbers(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(lacking() != "", reason=f"nothing can be compiled: {lacking()}")
 def test_compiled_modules_give_the_same_bits(tmp_path: Path) -> None:
     """Protects the one physics: scenarios, random ones and a replay give the same bits compiled as from source."""

@@ -62,7 +62,7 @@ def test_without_parity_the_same_data_drives_are_above_raid_10() -> None:
     assert striped < postmark("raid10/postmark")
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_whole_run_of_postmark_gives_what_a_scaled_one_gives() -> None:
     """Protects the scale: a sixteenth of the files and of the memory takes a sixteenth of the time."""
     whole, scaled = (figures("raid0/postmark", scale)["postmark.seconds"] for scale in (1, 16))

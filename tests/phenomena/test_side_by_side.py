@@ -18,7 +18,7 @@ def seconds(run: str, figure: str) -> float:
     return simulate(RunBuilder(load_study("catalan-2005"), {}).scenario(run), Sample(scale=8)).figures[figure]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_two_archives_unpacked_at_once_want_two_disks() -> None:
     """Two tar -x at once hinder each other on one disk, half as much again as on two; one alone does not care."""
     figure = "tar-x.mean_seconds"
@@ -26,7 +26,7 @@ def test_two_archives_unpacked_at_once_want_two_disks() -> None:
     assert seconds("disk1/1/small", figure) < 1.15 * seconds("striped/1/small", figure)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_mirror_overtakes_a_stripe_when_several_read() -> None:
     """Four readers of a mirror have a disk for each two; of a stripe all need both. One reader gains nothing."""
     figure = "read.mean_seconds"

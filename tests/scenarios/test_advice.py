@@ -160,7 +160,7 @@ def test_what_the_load_does_not_fit_on_is_refused() -> None:
     assert [each.bound for each in small.refused] == ["capacity"]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_would_do_does(easy: Advice) -> None:
     """Too much for two drives: it says how many would do and what two can do, alike with one and two processes."""
     changes = {

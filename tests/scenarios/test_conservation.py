@@ -63,7 +63,7 @@ def test_bytes_and_time_are_conserved(**run: Any) -> None:
     _check_conserved(SHORT, **run)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(**RUNS)
 def test_bytes_and_time_are_conserved_for_longer(**run: Any) -> None:

@@ -379,7 +379,7 @@ def test_every_scenario_of_programs_runs_or_is_refused(document: Document) -> No
     check(document)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program_documents())
 def test_many_scenarios_of_programs_run_or_are_refused(document: Document) -> None:

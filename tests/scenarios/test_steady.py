@@ -82,7 +82,7 @@ def test_an_interval_at_the_end_of_a_run_holds_the_truth() -> None:
     assert 0.8 <= tails <= 1.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("load", "precision"), [(0.5, 0.1), (0.8, 0.15)])
 def test_intervals_hold_the_truth_as_often_as_they_say(load: float, precision: float) -> None:
     """The same with a hundred seeds: 82 to 97 % of the intervals of mean and percentile."""

@@ -109,7 +109,7 @@ def test_a_run_that_cannot_be_played_is_refused(change: dict[str, str], found: s
         readbalance.check([file], lambda _: None)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_all_recorded_shares() -> None:
     """Protects the shares of every run: within 5 points but for two, which hang on when the readers started."""
     result = readbalance.check([load("readbalance.json")], lambda _: None)

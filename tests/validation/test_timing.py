@@ -85,7 +85,7 @@ def test_the_job_before_matters_where_writes_are_throttled() -> None:
     assert predict(replace(case, before=None)).write > 1.15 * case.recorded.write
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_everything_recorded() -> None:
     """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss."""
     [result] = check_all(["timing"])
