@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from raidsim.compiled.loader import in_use
+from raidsim.scenarios.picture_style import FORMS
 
 from . import disksim, history, long_run, parts, scaling, startup
 from .components import COMPONENTS, Chore, Loaded
@@ -59,6 +60,8 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"--rounds is {given.rounds}; at least 1")
     if given.plot is not None and not given.scaling:
         parser.error("--plot draws what --scaling measures")
+    if given.plot is not None and given.plot.suffix.lower() not in FORMS:
+        parser.error(f"--plot is {given.plot}; allowed: a name that ends in {', '.join(FORMS)}")
     if given.scaling:
         found = scaling.measure_all(long=given.long)
         print(scaling.as_text(found))

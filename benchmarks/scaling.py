@@ -23,6 +23,7 @@ from raidsim.model.host import FREE, Host
 from raidsim.model.layouts.striped import StripedLayout
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.stripe_array import StripeArray
+from raidsim.scenarios.picture_style import bare, decades, headed, save, series, styled
 from raidsim.scenarios.task_pool import TaskPool
 
 from .loads import CHUNK, DRIVE, Load, random_draws, random_raid5_load
@@ -30,6 +31,8 @@ from .measure import resident_mib
 
 _REQUESTS = 10_000
 _TASKS = 16
+_ROOM = 1.5
+"""Beside the first and the last point, as a factor."""
 _PROCESSES = "processes (runs of RAID 5 of 8 disks)"
 
 
@@ -147,29 +150,39 @@ def measure_all(long: bool = False) -> list[Series]:
 def as_text(found: list[Series]) -> str:
     """Tables, one for everything that grows."""
     lines = []
-    for series in found:
-        lines.append(f"{series.name:<40} {'us per member I/O':>18} {'s':>9} {'MiB':>8}")
-        lines += [f"{p.size:>40,} {p.each_us:>18.2f} {p.whole_s:>9.2f} {p.mib:>8.1f}" for p in series.points]
+    for each in found:
+        lines.append(f"{each.name:<40} {'us per member I/O':>18} {'s':>9} {'MiB':>8}")
+        lines += [f"{p.size:>40,} {p.each_us:>18.2f} {p.whole_s:>9.2f} {p.mib:>8.1f}" for p in each.points]
         lines.append("")
     return "\n".join(lines)
 
 
 def draw(found: list[Series], path: Path) -> None:
     """CPU time per member I/O against what grows; flat is good."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context({"svg.hashsalt": "raidsim"}):
+    drawn = [each for each in found if each.name != _PROCESSES]  # elapsed time, of several cores
+    with styled():
         figure = Figure(figsize=(8, 4.5), layout="constrained")
         axes = figure.subplots()
-        for series in found:
-            if series.name == _PROCESSES:  # elapsed time, of several cores
-                continue
-            axes.plot([p.size for p in series.points], [p.each_us for p in series.points], "o-", label=series.name)
-        axes.set_xscale("log")
+        for number, each in enumerate(drawn):
+            look = series(number)
+            axes.plot(
+                [point.size for point in each.points],
+                [point.each_us for point in each.points],
+                color=look.colour,
+                marker=look.marker,
+                linestyle=look.line,
+                markerfacecolor=look.face,
+                label=each.name,
+            )
+        sizes = [point.size for each in drawn for point in each.points]
+        decades(axes, "x", min(sizes) / _ROOM, max(sizes) * _ROOM)
         axes.set_ylim(bottom=0)
         axes.set_xlabel("how many")
-        axes.set_ylabel("time per member I/O (us)")
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else {})
+        axes.set_ylabel("CPU time per member I/O (us)")
+        axes.grid()
+        bare(axes)
+        figure.legend(loc="outside lower center", ncols=2)
+        headed(figure, "What an I/O costs when there is more of everything")
+        save(figure, path, path.suffix.lower())

@@ -1,8 +1,9 @@
 """Imports modules from the compiled build, as long as it is of the very source that is there.
 
-A build is a folder of extension modules with a record of what it was made of: a digest of the model's source and of the
-Python it is for. If anything of that is different now, nothing of the build is used, and the modules are imported
-from their source as if it did not exist. Whoever wants that anyway sets ``RAIDSIM_PURE=1``.
+A build is a folder of extension modules with a record of what it was made of: a digest of the model's source, of how it
+is compiled (which modules, with which flags), and of the Python it is for. If anything of that is different now, the
+build is not used, and the modules are imported from their source as if it did not exist. Whoever wants that anyway sets
+``RAIDSIM_PURE=1``.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 """The package."""
 BUILT = ROOT / "build" / "compiled"
+_SOURCES = ("compiled", "model")
+"""In the first are the compiler's flags and the list of modules."""
 RECORD = "record.json"
 PURE = "RAIDSIM_PURE"
 """Environment variable: anything but nothing or 0 keeps to the source."""
@@ -82,9 +85,9 @@ class CompiledFinder(MetaPathFinder):
 
 
 def digest(root: Path) -> str:
-    """What a build depends on: every source file of the model, and the Python that imports it."""
+    """What a build depends on: every source file of the model, what compiles it, and the Python that imports it."""
     found = hashlib.sha256(f"{sys.version} {EXTENSION_SUFFIXES[0]}".encode())
-    for path in sorted((root / "model").rglob("*.py")):
+    for path in sorted(path for folder in _SOURCES for path in (root / folder).rglob("*.py")):
         source = path.read_bytes()
         found.update(f"{path.relative_to(root).as_posix()} {len(source)}\n".encode())
         found.update(source)

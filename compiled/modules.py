@@ -19,6 +19,7 @@ MODULES = (
     "model.disk_head",
     "model.disk_media",
     "model.shortest_positioning",
+    "model.engine",
     "model.extents",
     "model.firmware",
     "model.flush",

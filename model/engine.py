@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from heapq import heappop, heappush
+from itertools import count
 from typing import Any
 
 import simpy
 from simpy.core import StopSimulation
 from simpy.events import NORMAL, URGENT, Event
 
+from .request import Request
 from .streams import RandomStreams
 
 
@@ -38,6 +40,11 @@ class Engine(simpy.Environment):
         Seed of the run; every component draws from its own stream, spawned by name.
     """
 
+    # SimPy's own, declared again so that compiled code need not look for them by name.
+    _now: float
+    _queue: list[Any]
+    _eid: count[int]
+
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.streams = RandomStreams(seed)
@@ -56,7 +63,7 @@ class Engine(simpy.Environment):
     def call_at(self, at: float, function: Callable[[Any], object]) -> Any:
         """Call ``function(event)`` at absolute time `at` (s); returns the event, which :meth:`cancel` takes."""
         event = _Call((function,))
-        heappush(self._queue, (at, NORMAL, next(self._eid), event))  # type: ignore[misc]
+        heappush(self._queue, (at, NORMAL, next(self._eid), event))
         return event
 
     @staticmethod
@@ -85,6 +92,12 @@ class Engine(simpy.Environment):
         try:
             while queue:
                 self._now, _, _, event = heappop(queue)
+                if isinstance(event, Request):  # most are, and none has failed
+                    finished: Any = event.callbacks
+                    event.callbacks = None
+                    for call in finished:
+                        call(event)
+                    continue
                 callbacks, event.callbacks = event.callbacks, None
                 for callback in callbacks:
                     callback(event)
@@ -110,6 +123,12 @@ class Engine(simpy.Environment):
         heappush(queue, (at, URGENT, -1, stop))
         while True:
             self._now, _, _, event = heappop(queue)
+            if isinstance(event, Request):
+                finished: Any = event.callbacks
+                event.callbacks = None
+                for call in finished:
+                    call(event)
+                continue
             if event is stop:
                 return
             callbacks, event.callbacks = event.callbacks, None

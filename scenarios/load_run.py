@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..model.batch_means import Estimate
+from ..model.errors import InputError
+from ..model.quantities import format_duration
 from ..model.solid_state.drive import SolidState
+from ..model.solid_state.standing_load import can_stand, stands
+from ..model.sum_in_order import sum_in_order
+from .arrays import ArraySpec
 from .build import BuiltMachine
 from .build_drives import Drive
 from .load_windows import LoadWindows, Stores
@@ -16,6 +21,11 @@ from .workloads import LoadSpec
 
 _WINDOWS = 64
 """Windows of a measurement of a given length."""
+_FIRST_S = 1e-4
+_FIRST_IOS = 1500
+"""I/Os that say what is asked of solid-state drives."""
+_FIRST_SHARE = 0.1
+"""Share of the longest time after which fewer must do."""
 _HITS = 0.005
 """Share of the reads found in a controller's read cache, above which it matters how full that is."""
 
@@ -42,7 +52,11 @@ class LoadRun(Run):
         self.saturated = False
         self.precision_reached: float | None = None
         self._steady: SteadyState | None = None
+        self._standing: list[SolidState] = []
         if workload.precision is not None:
+            ssds = [disk for disk in machine.disks.values() if isinstance(disk, SolidState)]
+            if workload.read_share < 1.0:
+                self._standing = [disk for disk in ssds if can_stand(disk)]
             after = [failure.at for failure in machine.scenario.failures]
             self._steady = SteadyState(
                 machine.engine,
@@ -53,7 +67,7 @@ class LoadRun(Run):
                 restart=self._begin,
                 stores=self._stores,
                 servers=len(machine.disks),
-                least_ios=_filling_ios(workload, machine.disks.values()),
+                least_ios=_filling_ios(workload, [disk for disk in ssds if disk not in self._standing]),
             )
 
     @property
@@ -86,15 +100,37 @@ class LoadRun(Run):
         return windows
 
     def _measured(self, steady: SteadyState) -> LoadWindows:
+        if self._standing:
+            self._stand()
         steady.run()
+        if not self.span:
+            found = f"nothing could be measured in {format_duration(self.workload.duration)}"
+            raise InputError("workload.duration", found, "allowed: as long as the load needs to settle, and more")
         self.saturated = steady.saturated
         self.precision_reached = steady.reached
         return steady.windows
 
+    def _stand(self) -> None:
+        """Look at what the first I/Os ask of the drives, and go on as if that had been so for long."""
+        engine, loads = self.machine.engine, self.machine.loads
+        for drive in self._standing:
+            drive.open_long_ago()
+        longest, step_s = self.workload.duration * _FIRST_SHARE, _FIRST_S
+        while engine.now < longest and sum(load.reads + load.writes for load in loads) < _FIRST_IOS:
+            engine.run_to(min(longest, engine.now + step_s))
+            step_s = engine.now / 2
+        for drives in _alike(self._standing, self.machine.scenario.arrays):
+            seconds = engine.now * len(drives)
+            read_rate = sum(drive.read_bytes for drive in drives) / seconds
+            write_rate = sum(drive.write_bytes for drive in drives) / seconds
+            for drive in drives:
+                stands(drive, engine, read_rate, write_rate)
+
     def _stores(self) -> Stores:
         """What controllers and drives hold that has yet to be written, and what read caches hold that helps."""
         machine = self.machine
-        drives = sum(_held(disk) for disk in machine.disks.values())
+        drives = sum(_held(disk) for disk in machine.disks.values() if disk not in self._standing)
+        buffers = sum(_held(disk) for disk in self._standing)
         controllers = machine.controllers.values()
         dirty = sum(controller.dirty_bytes for controller in controllers)
         kept = sum(
@@ -102,7 +138,7 @@ class LoadRun(Run):
             for controller in controllers
             if controller.read_hits > _HITS * max(1, controller.reads)
         )
-        return Stores(drives, dirty, kept)
+        return Stores(drives, dirty, kept, buffers)
 
 
 def _held(drive: Drive) -> int:
@@ -114,10 +150,26 @@ def _held(drive: Drive) -> int:
     return dirty if not isinstance(drive, SolidState) or 2 * dirty >= drive.spec.write_buffer else 0
 
 
-def _filling_ios(workload: LoadSpec, drives: Iterable[Drive]) -> int:
-    """I/Os of a load that write as much as the buffers of the solid-state drives hold, so that these may be full."""
-    buffers = sum(drive.spec.write_buffer for drive in drives if isinstance(drive, SolidState))
+def _filling_ios(workload: LoadSpec, drives: Iterable[SolidState]) -> int:
+    """I/Os of a load that write as much as the buffers of these drives hold, so that they may be full."""
+    buffers = sum(drive.spec.write_buffer for drive in drives)
     size = workload.block_size if workload.write_size is None else workload.write_size
-    mean = sum(each * share for each, share in size.items()) if isinstance(size, dict) else size
+    mean = sum_in_order(each * share for each, share in size.items()) if isinstance(size, dict) else size
     written = (1.0 - workload.read_share) * mean
     return int(buffers / written) if written else 0
+
+
+def _alike(drives: Iterable[SolidState], arrays: Mapping[str, ArraySpec]) -> Iterable[list[SolidState]]:
+    """Drives of one kind in the same array, or below it, which share what is asked of them."""
+    found: dict[tuple[str, str], list[SolidState]] = {}
+    for drive in drives:
+        found.setdefault((_highest(drive.name, arrays), drive.spec.model), []).append(drive)
+    return found.values()
+
+
+def _highest(name: str, arrays: Mapping[str, ArraySpec]) -> str:
+    """The array that stands on the device called `name` and that no other stands on, or the device itself."""
+    for above, array in arrays.items():
+        if name in array.members:
+            return _highest(above, arrays)
+    return name

@@ -36,11 +36,14 @@ class Stores(NamedTuple):
         Writes that are done for whoever sent them and wait in the buffers of drives and in the caches of controllers.
     read_caches
         What controllers keep of what was read.
+    flash_buffers
+        Writes that wait in the buffers of solid-state drives which the load found as it would leave them.
     """
 
     drives: float = 0.0
     controllers: float = 0.0
     read_caches: float = 0.0
+    flash_buffers: float = 0.0
 
 
 class LoadWindows:
@@ -192,7 +195,7 @@ class LoadWindows:
     @property
     def stores(self) -> NDArray[np.float64]:
         """At the end of every window: I/Os of open loads that are not complete, and what the stores hold."""
-        return np.array(self._stores, dtype=float).reshape(self.count, -1)
+        return np.array(self._stores, dtype=float).reshape(self.count, 1 + len(Stores._fields))
 
     def throughput(self) -> Estimate:
         """I/Os per second."""

@@ -128,7 +128,7 @@ class SteadyState:
 
     def run(self) -> None:
         """Settle and measure."""
-        if self._warm_up:
+        if self._warm_up > self._engine.now:
             self._engine.run_to(self._warm_up)
         self._settle()
         self._measure()

@@ -19,7 +19,7 @@ parts are counts what is booked, which reaches ahead by as much as the write buf
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
 from ..disk import FLUSH
@@ -155,6 +155,21 @@ class SolidState(DriveStatistics):
     def dirty_bytes(self) -> int:
         """Bytes in the write buffer that are not in flash now."""
         return self._buffer.unwritten(self._engine._now)
+
+    @property
+    def standing_amplification(self) -> float:
+        """Units programmed for each that the host writes, as collection goes now."""
+        return 1.0 / (1.0 - self._translation.victim_share)
+
+    def open_long_ago(self) -> None:
+        """Begin where the superblock that is written has been open for some time: no erase is due."""
+        self._buffer.forget_erases()
+
+    def hold(self, size: int, units: Iterator[int]) -> None:
+        """Have at least `size` bytes in the write buffer, as if the host had just written more of the `units`."""
+        self._buffer.stand(self._engine._now, size, units)
+        if self._simple:
+            self._changed()
 
     def submit(self, request: Request) -> None:
         """Accept a read, a write or a discard.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from heapq import heapreplace
 
+from ..sum_in_order import sum_in_order
 from .die import Die
 from .placement import Placement
 from .spec import SolidStateSpec
@@ -90,12 +91,12 @@ class Flash:
     @property
     def die_busy_s(self) -> float:
         """Time (s) that dies have worked, all together."""
-        return self.reads_s + self.folded_s + sum(die.busy_s for die in self.dies)
+        return self.reads_s + self.folded_s + sum_in_order(die.busy_s for die in self.dies)
 
     @property
     def channel_busy_s(self) -> float:
         """Time (s) that channels have moved bytes, all together."""
-        return sum(channel.busy_s for channel in self.channels)
+        return sum_in_order(channel.busy_s for channel in self.channels)
 
     def read(self, now: float, arrival: float, die: int, size: int, sense_s: float) -> float:
         """Read `size` bytes from a die in one read of `sense_s` (s); when they are across the channel (s)."""
@@ -138,6 +139,25 @@ class Flash:
             die.to_erase -= 1
             self.erases += 1
             die.book(now, end, spec.erase_time)
+        return end
+
+    @property
+    def programs_at_once(self) -> int:
+        """Dies that may program at the same time."""
+        return len(self._powered) or self._spec.dies
+
+    def resume(self, now: float, kind: int, share: float) -> float:
+        """Program the last `share` (at most all) of what a die had been sent before; when it is done (s)."""
+        spec = self._spec
+        number = self._next[kind]
+        self._next[kind] = number + 1 if number + 1 < spec.dies else 0
+        lasts = spec.program_time * min(1.0, share)
+        powered = self._powered
+        if not powered:
+            return self.dies[number].book(now, now, lasts)
+        self.powered_s += lasts
+        end = self.dies[number].book(now, max(now, powered[0]), lasts)
+        heapreplace(powered, end)
         return end
 
     def erase(self, superblocks: int) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from ..errors import ModelError
+from ..sum_in_order import sum_in_order
 
 
 def decay(utilisation: float) -> float:
@@ -41,5 +42,5 @@ def valid_units(blocks: int, block_units: int, units: int) -> list[float]:
     """Valid units of each of `blocks` blocks of `block_units` that hold `units` in all, oldest first."""
     k = decay(units / (blocks * block_units))
     shares = [math.exp(-k * (blocks - i - 0.5) / blocks) for i in range(blocks)]
-    scale = units / sum(shares)
+    scale = units / sum_in_order(shares)
     return [min(share * scale, block_units) for share in shares]

@@ -25,6 +25,7 @@ from collections import deque
 
 from ..errors import ModelError
 from ..extents import ExtentSet
+from ..sum_in_order import sum_in_order
 from .steady_state import valid_units
 
 RESERVE = 2
@@ -168,7 +169,7 @@ class Superblocks:
     def valid(self) -> int:
         """Units that hold data."""
         blocks = [*self._closed, self._open, *([self._victim] if self._victim else [])]
-        return round(sum(block.tracked + block.in_order + block.anonymous * self.scale for block in blocks))
+        return round(sum_in_order(block.tracked + block.in_order + block.anonymous * self.scale for block in blocks))
 
     @property
     def victim_share(self) -> float:

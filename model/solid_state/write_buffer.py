@@ -19,6 +19,7 @@ has gathered waits for the rest of its program until a flush comes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from .bit_cache import BitCache
@@ -245,6 +246,41 @@ class WriteBuffer:
             if self._gathering[cached].units:
                 self._program(now, ready, cached)
         return max(ready, self._last_end)
+
+    def forget_erases(self) -> None:
+        """The erases that come with the superblock which is open were long ago."""
+        self._erased = self._translation.opened
+
+    def stand(self, now: float, size: int, units: Iterator[int]) -> None:
+        """Hold `size` bytes, or nearly: of more of the `units`, with their programs and those that collection owes.
+
+        The programs that have begun are spread evenly between their beginning and their end.
+        """
+        self.release(now)
+        flash, translation, held = self._flash, self._translation, self.held
+        program_units = self._program_units[0]
+        programs = (size - self._used) // (program_units * self._unit)
+        begun = max(1, min(flash.programs_at_once, int(programs / (1.0 - translation.victim_share))))
+        resumed = 0
+        for _ in range(programs):
+            gathered = _Gathered()
+            while gathered.units < program_units:
+                unit = next(units)
+                if unit not in held and unit // translation.chunk_units not in translation.chunks:
+                    held[unit] = gathered
+                    gathered.entries.append(unit)
+                    gathered.units += 1
+                    translation.write(unit)
+            self._single_units += program_units
+            self._used += program_units * self._unit
+            self._count += 1
+            resumed += 1
+            heappush(self._booked, (flash.resume(now, HOST, resumed / begun), self._count, gathered))
+            translation.collect()
+            while translation.moved_units - self._collected >= program_units:
+                self._collected += program_units
+                resumed += 1
+                flash.resume(now, MOVED, resumed / begun)
 
     def discard(self, first: int, last: int) -> None:
         """The units [first, last) are deallocated: the buffer knows nothing of them any more."""

@@ -1,6 +1,7 @@
 """Runs scenarios and a replay, and prints all their numbers: the same from source and compiled.
 
-``python -m raidsim.tests.compiled.same_runs [FOLDER]``: with the modules compiled in a folder, or from source.
+``python -m raidsim.tests.compiled.same_runs [FOLDER [deep]]``: with the modules compiled in a folder, or from source;
+also arrays on each other as many as there may be.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ RECORDS = 800
 
 def main(arguments: list[str]) -> None:
     """Print one JSON object."""
-    if arguments:
+    if arguments and arguments[0]:
         sys.meta_path.insert(0, CompiledFinder(Path(arguments[0]), ROOT))
     else:
         stay_pure()
     results: dict[str, Any] = {name: _library(name) for name in LIBRARY}
     results["random"] = _random()
     results["replay"] = _replay()
+    if arguments[1:] == ["deep"]:
+        results["deep"] = _deep()
     compiled = sorted(name for name, module in sys.modules.items() if _is_compiled(name, module))
     print(json.dumps({"compiled": compiled, "results": results}))
 
@@ -54,6 +57,17 @@ def _library(name: str) -> str:
     from raidsim.scenarios.documents.document import read_document
 
     return _simulated(read_document(name).spec())
+
+
+def _deep() -> str:
+    from raidsim.scenarios.documents.document import document_from
+    from raidsim.scenarios.nesting import DEEPEST
+
+    lines = ["machine: {drives: {model: WD2500JB, count: 2}}", "arrays:"]
+    lines += ["  a0: {level: raid0, members: [disk0, disk1]}"]
+    lines += [f"  a{i}: {{level: linear, members: [a{i - 1}]}}" for i in range(1, DEEPEST)]
+    lines += [f"workload: {{kind: load, targets: [a{DEEPEST - 1}], depth: 2, warm_up: 0s, duration: 50ms}}"]
+    return _simulated(document_from("\n".join(lines)).spec())
 
 
 def _random() -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from raidsim.cli import main as cli
 from raidsim.compiled.build import build, lacking
-from raidsim.compiled.loader import PURE, RECORD, ROOT, CompiledFinder, digest
+from raidsim.compiled.loader import BUILT, PURE, RECORD, ROOT, CompiledFinder, digest
 from raidsim.compiled.modules import MODULES
 from raidsim.model.errors import ModelError
 from raidsim.scenarios.documents.document import read_document
@@ -26,7 +26,7 @@ FEW = tuple(
     for module in MODULES
     if module.startswith(("model.disk", "model.schedulers."))
     or module.split(".")[1]
-    in {"controller_queue", "cpu", "extents", "firmware", "geometry", "host", "latency_histogram", "links"}
+    in {"controller_queue", "cpu", "engine", "extents", "firmware", "geometry", "host", "latency_histogram", "links"}
     | {"member_metadata", "request", "seek", "shortest_positioning"}
 )
 """A drive, its links and its queue's order: a third of a whole build's time."""
@@ -52,6 +52,15 @@ def test_compiled_modules_give_the_same_bits(tmp_path: Path) -> None:
     assert compiled["results"] == source["results"]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not CompiledFinder(BUILT, ROOT).fresh, reason="no whole build of this source: make compiled")
+def test_a_whole_build_gives_the_same_bits_and_room_for_the_deepest_nesting() -> None:
+    """Protects the stack: compiled calls inside each other count for no limit of Python, and must fit all the same."""
+    compiled, source = numbers(str(BUILT), "deep"), numbers("", "deep")
+    assert {f"raidsim.{module}" for module in MODULES if "array" in module} <= set(compiled["compiled"])
+    assert compiled["results"] == source["results"]
+
+
 def build_of(folder: Path, package: Path, **changes: str) -> CompiledFinder:
     """A finder of a build of the package's source that has one module."""
     folder.mkdir(exist_ok=True)
@@ -68,6 +77,17 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "package" / "model").mkdir(parents=True)
     (tmp_path / "package" / "model" / "links.py").write_text("A = 1\n", encoding="utf-8")
     return tmp_path / "package"
+
+
+def test_other_flags_put_the_build_out_of_use(tmp_path: Path, package: Path) -> None:
+    """Protects the bits: what the compiler was told, and which modules it was given, is part of what a build is of."""
+    (package / "compiled").mkdir()
+    flags = package / "compiled" / "build.py"
+    flags.write_text('FLAGS = ["-ffp-contract=off"]\n', encoding="utf-8")
+    finder = build_of(tmp_path / "built", package)
+    assert finder.fresh
+    flags.write_text("FLAGS = []\n", encoding="utf-8")
+    assert not CompiledFinder(tmp_path / "built", package).fresh
 
 
 def test_a_build_of_this_source_is_used(tmp_path: Path, package: Path) -> None:
