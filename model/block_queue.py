@@ -53,6 +53,8 @@ class BlockQueue:
         Queued writes beyond which writers have to wait (:attr:`has_room`).
     plug
         Plugging, or None for a queue that never plugs.
+    wake_share, wakes_one
+        Waiting writers go on when no more than this part of the limits is queued: all, or one for each completion.
 
     Attributes
     ----------
@@ -72,6 +74,9 @@ class BlockQueue:
         "_plugged_at",
         "_timer_at",
         "_waiters",
+        "_wake_bytes",
+        "_wake_requests",
+        "_wakes_one",
         "depth",
         "device",
         "foreground_bytes",
@@ -92,6 +97,8 @@ class BlockQueue:
         limit_bytes: int,
         limit_requests: int,
         plug: PlugSettings | None,
+        wake_share: float = 0.875,
+        wakes_one: bool = False,
     ) -> None:
         self._engine = engine
         self._host = host
@@ -103,6 +110,9 @@ class BlockQueue:
         self.limit_bytes = limit_bytes
         self.limit_requests = limit_requests
         self._plug = plug
+        self._wake_bytes = limit_bytes * wake_share
+        self._wake_requests = limit_requests * wake_share
+        self._wakes_one = wakes_one
         self._plugged = False
         self._plugged_at = 0.0
         self._plug_timer: Any = None
@@ -214,11 +224,9 @@ class BlockQueue:
             self._dispatch()
         for part in queued.parts:
             part.done(part)
-        if (
-            self._waiters
-            and self.queued_write_bytes * 8 <= self.limit_bytes * 7
-            and scheduler.queued[1] * 8 <= self.limit_requests * 7
-        ):
-            waiters, self._waiters = self._waiters, []
+        if self._waiters and self.queued_write_bytes <= self._wake_bytes and scheduler.queued[1] <= self._wake_requests:
+            # Who is woken may take nothing; so the last completion wakes all that are left.
+            woken = 1 if self._wakes_one and self.queued_write_bytes else len(self._waiters)
+            waiters, self._waiters = self._waiters[:woken], self._waiters[woken:]
             for waiter in waiters:
                 waiter()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from .account import QUANTUM_S, Account
+from .dirty_lists import DirtyLists
 from .dirty_memory import DirtyMemory
 from .engine import Engine
 from .flush import flush
@@ -50,6 +51,7 @@ class PageCache(WriteBack):
 
     __slots__ = (
         "_dirty_files",
+        "_lists",
         "_make_read_ahead",
         "_syncing",
         "_turn_bytes",
@@ -71,13 +73,14 @@ class PageCache(WriteBack):
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
         bio_bytes = settings.bio_bytes or settings.block_bytes
-        super().__init__(engine, host, device, memory, bio_bytes, settings.task_plug)
+        super().__init__(engine, host, device, memory, bio_bytes, settings.task_plug, settings.flusher_yields)
         self.settings = settings
         self.pages = pages
         self._make_read_ahead = read_ahead
         self.device_file = device_file(device.name, device.capacity)
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
+        self._lists = DirtyLists() if settings.block_lists else None
         self._turn_bytes = 0
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
         self._syncing: dict[PagedFile, list[Signal]] = {}
@@ -99,7 +102,7 @@ class PageCache(WriteBack):
         """Charge CPU time, with what is owed already once it is enough."""
         by.cpu_s += seconds
         by.owed_s += seconds
-        if by.owed_s >= QUANTUM_S:
+        if by.owed_s >= self.settings.turn_s:
             yield self.pay(by)
 
     def pay(self, by: Account) -> Any:
@@ -142,7 +145,8 @@ class PageCache(WriteBack):
     ) -> Generator[Any, Any, None]:
         """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads."""
         prices = self._host.prices
-        bios = PAGE / self.settings.bio_bytes if self.settings.bio_bytes else max(1, PAGE // self.settings.block_bytes)
+        bio_bytes = self.settings.read_bio_bytes or self.settings.bio_bytes
+        bios = PAGE / bio_bytes if bio_bytes else max(1, PAGE // self.settings.block_bytes)
         page_price = prices.page_s + bios * prices.bio_s
         position = start
         while position < end:
@@ -249,6 +253,8 @@ class PageCache(WriteBack):
             file.dirtied_at = self._engine._now
             self._dirty_files[file] = None
         new = file.dirty.add(start, end)
+        if new and self._lists is not None:
+            self._lists.add(file, start, end, self._engine._now)
         self._dirtied(new)
         return new
 
@@ -261,15 +267,36 @@ class PageCache(WriteBack):
             self._dropped(dropped)
             self.memory.written(0)
             if not file.dirty:
-                del self._dirty_files[file]
+                self._clean(file)
 
     def is_dirty(self) -> bool:
         return bool(self._dirty_files)
 
     def throttle(self, by: Account | None = None, dirtied: int = 0) -> Generator[Any, Any, None]:
+        if by is not None and self.settings.turn_s > QUANTUM_S:
+            yield from self._do_duty(by)
+            return
         if by is not None and by.owed_s:
             yield self.pay(by)
         yield from super().throttle(by, dirtied)
+
+    def _do_duty(self, by: Account) -> Generator[Any, Any, None]:
+        """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room."""
+        memory, submitted = self.memory, 0
+        while memory.over_limit and submitted < memory.limits.duty:
+            ready = self.is_dirty() and self.device.has_room
+            if by.owed_s >= self.settings.turn_s or (by.owed_s and not ready):
+                yield self.pay(by)
+            elif ready:
+                size = self._write_run()
+                submitted += size
+                price = self._bio_price(size)
+                by.cpu_s += price
+                by.owed_s += price
+            elif self.is_dirty():
+                yield self._room()
+            else:
+                yield memory.below_limit()
 
     def write_back(self, file: PagedFile, stream: int, by: Account | None = None) -> Generator[Any, Any, None]:
         """Write all dirty pages of `file`, and wait until none is on its way."""
@@ -283,15 +310,17 @@ class PageCache(WriteBack):
         The CPU time is that of `by`, who asks for it, or of nobody that counts it.
         """
         begun = list(files)
+        self._submitters += 1
         for file in begun:
             while file.dirty:
                 if self.device.has_room:
-                    price = self._bio_price(self._write_run(file, stream))
+                    price = self._bio_price(self._write_run(file, stream, True))
                     if by is not None:
                         by.cpu_s += price
                     yield self._host.cpu.run(price)
                 else:
                     yield self._room()
+        self._through()
         self.device.unplug()
         for file in begun:
             if file.writing_bytes:
@@ -318,23 +347,59 @@ class PageCache(WriteBack):
         while True:
             yield self._engine.timeout(self.settings.look_s)
             expired = self._engine._now - self.settings.expire_s
+            if self._lists is not None:
+                yield from self._write_old_blocks(self._lists, expired)
+                continue
             old = [file for file in self._dirty_files if file.dirtied_at <= expired]
             for file in old:
                 while file.dirty and file.dirtied_at <= expired:
-                    if self.device.has_room:
+                    if self._keeps_out:
+                        yield self._undisturbed()
+                    elif self.device.has_room:
                         yield self._host.cpu.run(self._bio_price(self._write_run(file)))
                     else:
                         yield self._room()
             if old:
                 self.device.unplug()
 
-    def _write_run(self, file: PagedFile | None = None, stream: int = FLUSHER_STREAM) -> int:
-        """Submit one dirty run of `file`, or of the dirty file whose turn it is; returns its bytes."""
+    def _write_old_blocks(self, lists: DirtyLists, expired: float) -> Generator[Any, Any, None]:
+        """Write back every block that has been dirty since `expired` (s) or longer."""
+        written = False
+        while lists.due(expired):
+            if self.device.has_room:
+                written = True
+                yield self._host.cpu.run(self._bio_price(self._write_run()))
+            else:
+                yield self._room()
+        if written:
+            self.device.unplug()
+
+    def _write_run(self, file: PagedFile | None = None, stream: int = FLUSHER_STREAM, sync: bool = False) -> int:
+        """Submit one dirty run of `file`, or of the dirty file whose turn it is; returns its bytes.
+
+        `sync` says that all of the file is to be written.
+        """
+        most = self.settings.flush_run_bytes
+        if self._lists is not None and file is None:
+            file, start, end = self._lists.oldest(most)
+        elif self._lists is not None and file is not None and sync:
+            start, end = self._lists.newest(file, most)
+        else:
+            if file is None:
+                file = next(iter(self._dirty_files))
+            start, end = next_run(file.dirty, file.cursor, most)
+            file.cursor = end
+        return self._write_out(file, start, end, stream)
+
+    def _clean(self, file: PagedFile) -> None:
+        """Nothing of `file` is dirty any more."""
+        del self._dirty_files[file]
+        if self._lists is not None:
+            self._lists.clean(file)
+
+    def _write_out(self, file: PagedFile, start: int, end: int, stream: int) -> int:
+        """Submit [start, end) of a file, which is dirty; returns its bytes."""
         files = self._dirty_files
-        if file is None:
-            file = next(iter(files))
-        start, end = next_run(file.dirty, file.cursor, self.settings.flush_run_bytes)
-        file.cursor = end
         if file.extents.size < end:
             file.place(end)
         size = left = file.dirty.remove(start, end)
@@ -348,7 +413,7 @@ class PageCache(WriteBack):
             self._dropped(left)
         self._turn_bytes += size
         if not file.dirty:
-            del files[file]
+            self._clean(file)
             self._turn_bytes = 0
         elif self._turn_bytes >= (memory.dirty_bytes if self.settings.by_age else memory.limits.pass_bytes):
             files.move_to_end(file)

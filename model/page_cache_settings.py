@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .account import Account
+from .account import QUANTUM_S, Account
 
 EXPIRE_S = 30.0
 """What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""
@@ -45,8 +45,18 @@ class PageCacheSettings:
     by_age
         Whether pages are written back in the order in which they became dirty (Linux 2.4: one list of dirty buffers):
         a page that is dirtied again at once has its turn after all that are dirty now, and not after a pass.
+    block_lists
+        Whether dirty blocks are in lists by when they became dirty (:mod:`raidsim.model.dirty_lists`): write-back takes
+        the oldest of all files, and a file that is synced is written from its newest on.
+    turn_s
+        For so long a program that writes keeps the CPU, unless it has to wait.
     bio_bytes
         Contiguous bytes for which the kernel makes one bio; 0: a block.
+    read_bio_bytes
+        The same of what it reads, where that differs (mpage_readpages of 2.6 reads many pages with one bio, while
+        what is written has a buffer head and a bio for every block); 0: as `bio_bytes`.
+    flusher_yields
+        Whether the flusher keeps out of the device's queue while someone submits writes and waits for room in it.
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -57,5 +67,9 @@ class PageCacheSettings:
     expire_s: float = EXPIRE_S
     look_s: float = LOOK_S
     by_age: bool = False
+    block_lists: bool = False
+    turn_s: float = QUANTUM_S
     bio_bytes: int = 0
+    read_bio_bytes: int = 0
+    flusher_yields: bool = False
     task_plug: bool = False

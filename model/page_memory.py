@@ -3,7 +3,9 @@
 Pages come in at the end of the inactive list and are reclaimed from its head. One that is used there for the second
 time goes to the end of the active list at once (mark_page_accessed). Both lists turn at the same pace: for a share of
 the inactive list that is reclaimed, the same share of the active one goes back to the end of the inactive list
-(refill_inactive_zone), and has to be used again to return. The lists hold runs of pages of one file, not pages.
+(refill_inactive_zone), and has to be used again to return. In 2.6.12 it is a share of what is looked at
+(shrink_zone), dirty pages that stay among it: many of them at the head of the inactive list wear the active one out.
+The lists hold runs of pages of one file, not pages.
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ class PageMemory:
     ----------
     capacity
         Bytes there are for pages.
+    counts_looks
+        Whether pages that are looked at and stay, being dirty, count as those that are reclaimed.
 
     Attributes
     ----------
@@ -46,10 +50,21 @@ class PageMemory:
         Bytes reclaimed so far.
     """
 
-    __slots__ = ("_active", "_active_bytes", "_deactivate", "_inactive", "_stale", "capacity", "held", "reclaimed")
+    __slots__ = (
+        "_active",
+        "_active_bytes",
+        "_counts_looks",
+        "_deactivate",
+        "_inactive",
+        "_stale",
+        "capacity",
+        "held",
+        "reclaimed",
+    )
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, counts_looks: bool = False) -> None:
         self.capacity = capacity
+        self._counts_looks = counts_looks
         self.held = 0
         self.reclaimed = 0
         self._inactive: deque[_Run] = deque()
@@ -149,12 +164,18 @@ class PageMemory:
             elif run.file.dirty and run.file.dirty.overlaps(run.start, run.end):
                 inactive.append(run)
                 busy += 1
+                if self._counts_looks:
+                    self._looked_at(run.end - run.start)
             else:
                 file = run.file
                 gone = self._drop(file, run.start, run.end)
                 file.listed_runs = max(0, file.listed_runs - 1)
-                self._deactivate += gone * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)
+                self._looked_at(gone)
                 self.reclaimed += gone
+
+    def _looked_at(self, size: int) -> None:
+        """So many bytes of the inactive list were at its head: the same share of the active one is due."""
+        self._deactivate += size * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)
 
     def _keep_inactive(self, run: _Run) -> None:
         """Put those parts of a run back to the head of the inactive list that are not on the active one."""

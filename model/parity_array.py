@@ -8,6 +8,7 @@ Reads of a whole array go to the members since Linux 2.6.20, all others through 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 
 from .array import Array, Join, Metadata, forward
@@ -25,6 +26,7 @@ from .parity_thread import ParityThread
 from .parity_workers import ParityWorkers
 from .parity_write import RowWriter
 from .request import READ, Device, Request
+from .row_locks import Piece, RowLocks
 from .stripe_cache import StripeCache
 from .stripe_handler import StripeHandler
 
@@ -56,6 +58,7 @@ class ParityArray(Array):
         "_data_members",
         "_discarder",
         "_locate",
+        "_locks",
         "_reader",
         "_row",
         "_settings",
@@ -118,6 +121,11 @@ class ParityArray(Array):
             self._writer = RowWriter(engine, self, layout, settings, self.cache)
         self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread)
+        self._locks: RowLocks | None = None
+        if settings.locks_rows:
+            if in_passes or not settings.heads:
+                raise ModelError(f"{name}: rows are locked by drivers that gather rows and have a limited cache")
+            self._locks = RowLocks(self._start_piece, self._let_members_go)
         self.daemon_submits = in_passes
         self._choose_paths()
 
@@ -174,12 +182,15 @@ class ParityArray(Array):
     @property
     def has_room(self) -> bool:
         """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
-        return not self.cache.full and super().has_room
+        return not self.cache.full and not (self._locks is not None and self._locks.waits) and super().has_room
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """See :meth:`Array.when_room`."""
         if self.cache.full:
             self.cache.when_free(callback)
+            super().unplug()
+        elif self._locks is not None and self._locks.waits:
+            self._locks.when_free(callback)
             super().unplug()
         else:
             super().when_room(callback)
@@ -264,10 +275,45 @@ class ParityArray(Array):
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.stream)
                 self._submit[self._row(row).data[index]](read)
             return
+        if self._locks is not None:
+            self._one_by_one(request, pieces)
+            return
         self._reader.read(request, pieces)
 
     def _write(self, request: Request) -> None:
-        self._writer.write(request, self._pieces(request.offset, request.size))
+        pieces = self._pieces(request.offset, request.size)
+        if self._locks is not None:
+            self._one_by_one(request, pieces)
+            return
+        self._writer.write(request, pieces)
+
+    def _one_by_one(self, request: Request, pieces: list[Piece]) -> None:
+        """Do the pieces of a request as their rows get free."""
+        locks = self._locks
+        assert locks is not None
+        over = Join(len(pieces), lambda: request.done(request)).done
+        at = request.offset
+        for piece in pieces:
+            size = piece[3] - piece[2]
+            done = functools.partial(self._piece_over, over, piece)
+            locks.add(Request(request.op, at, size, done, request.stream, request.sync), piece)
+            at += size
+
+    def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:
+        over(part)
+        if self._locks is not None:
+            self._locks.unlock(piece)
+
+    def _start_piece(self, request: Request, piece: Piece) -> None:
+        if request.op == READ:
+            self._reader.read(request, [piece])
+            return
+        writer = self._writer
+        assert isinstance(writer, RowWriter)
+        writer.write(request, [piece])
+        gathered = writer.gathering.get(piece[0])
+        if gathered is not None:
+            writer.complete_row(gathered)
 
     @property
     def discard_limits(self) -> DiscardLimits:

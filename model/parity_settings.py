@@ -38,6 +38,8 @@ class ParitySettings:
         allows (since 4.1: raid5.c, grow_one_stripe). No more than `heads` for a cache that stays as it is.
     workers
         Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none.
+    locks_rows
+        Whether a row that is being read or written takes no other block (:mod:`raidsim.model.row_locks`).
     discards
         Whether discards are passed on (the module's ``devices_handle_discard_safely``, since 3.7).
     """
@@ -51,4 +53,5 @@ class ParitySettings:
     direct_reads: bool = False
     most_heads: int = 0
     workers: int = 0
+    locks_rows: bool = False
     discards: bool = False

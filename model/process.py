@@ -321,7 +321,8 @@ class Process:
         while start < end:
             self._left = end - start
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
-            if self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s):
+            self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
+            if self.owed_s >= cache.settings.turn_s:
                 yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)

@@ -58,6 +58,8 @@ class WriteBack(ABC):
         For so many bytes the kernel makes a bio or moves a buffer head.
     task_plug
         Whether a pass is held back until all of it has been submitted.
+    yields
+        Whether the flusher leaves the device's queue to whoever submits writes and waits for room in it.
 
     Attributes
     ----------
@@ -65,7 +67,18 @@ class WriteBack(ABC):
         What slows writers down, on kernels that do not stop them at a limit.
     """
 
-    __slots__ = ("_block_bytes", "_engine", "_host", "_plug", "balance", "device", "memory")
+    __slots__ = (
+        "_alone",
+        "_block_bytes",
+        "_engine",
+        "_host",
+        "_plug",
+        "_submitters",
+        "_yields",
+        "balance",
+        "device",
+        "memory",
+    )
 
     def __init__(
         self,
@@ -75,6 +88,7 @@ class WriteBack(ABC):
         memory: DirtyMemory,
         block_bytes: int,
         task_plug: bool,
+        yields: bool = False,
     ) -> None:
         self._engine = engine
         self._host = host
@@ -83,6 +97,9 @@ class WriteBack(ABC):
         self.memory = memory
         self._block_bytes = block_bytes
         self._plug: Callable[[], None] | None = getattr(device, "plug", None) if task_plug else None
+        self._yields = yields
+        self._submitters = 0
+        self._alone: list[Signal] = []
 
     @abstractmethod
     def is_dirty(self) -> bool:
@@ -134,6 +151,7 @@ class WriteBack(ABC):
                 memory.start_write_back()
                 yield memory.below_limit()
         submitted = 0
+        self._submitters += 1
         while memory.over_limit and submitted < memory.limits.duty:
             if not self.is_dirty():
                 yield memory.below_limit()
@@ -146,6 +164,31 @@ class WriteBack(ABC):
                 if by is not None:
                     by.cpu_s += price
                 yield self._host.cpu.run(price)
+        self._through()
+
+    def _through(self) -> None:
+        """One who submitted writes and waited for room in the queue is through."""
+        self._submitters -= 1
+        if not self._submitters and self._alone:
+            alone, self._alone = self._alone, []
+            for signal in alone:
+                signal.fire()
+
+    @property
+    def _keeps_out(self) -> bool:
+        """Whether the flusher has no business in the queue now.
+
+        It does not wait for room (background_writeout of 2.6: `nonblocking`), and who does takes every place that gets
+        free, so that the queue stays as full as keeps the flusher out of it (mm/page-writeback.c; fs/fs-writeback.c,
+        sync_sb_inodes; drivers/block/ll_rw_blk.c, freed_request).
+        """
+        return self._yields and self._submitters > 0
+
+    def _undisturbed(self) -> Signal:
+        """A signal that fires when nobody else submits writes."""
+        signal = Signal()
+        self._alone.append(signal)
+        return signal
 
     def _flusher(self) -> Generator[Any, Any, None]:
         """The kernel thread that writes dirty bytes back (bdflush, pdflush)."""
@@ -156,7 +199,9 @@ class WriteBack(ABC):
             while self.is_dirty() and memory.dirty_bytes > memory.limits.flush_below:
                 written = 0
                 while self.is_dirty() and written < memory.limits.pass_bytes:
-                    if device.has_room:
+                    if self._keeps_out:
+                        yield self._undisturbed()
+                    elif device.has_room:
                         size = self._write_run() if self._plug is None else self._write_plugged()
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))

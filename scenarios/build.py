@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..model.account import QUANTUM_S
 from ..model.bio_split import largest_request_bytes, optimal_request_bytes
 from ..model.closed_load import DirectLoad
 from ..model.cpu import Cpu
@@ -68,7 +69,7 @@ class BuiltMachine:
         self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
         observer.part(self.host)
         self.memory = DirtyMemory(self._dirty_limits())
-        self.pages = PageMemory((machine.memory - machine.resident) // scale)
+        self.pages = PageMemory((machine.memory - machine.resident) // scale, self.kernel.cache.counts_looks)
         self._drives = Drives(self.engine, self.host, self.kernel, machine, observer)
         self._arrays = Arrays(
             self.engine, self.host, self.kernel, self._drives, scenario, self._device_cache, scale, observer
@@ -204,6 +205,8 @@ class BuiltMachine:
         device = self._arrays.device(spec.on)
         self.observer.target(device)
         kind = spec.settings()
+        if not self.kernel.colours:
+            kind = kind.model_copy(update={"colours": 1})
         size = spec.size or device.capacity - spec.start
         partition = Partition(device, spec.start, size, self.scale, kind.group)
         cache = self._cache(partition, spec.on, kind.block, kind.write_run)
@@ -241,7 +244,11 @@ class BuiltMachine:
             expire_s=(vm.dirty_expire or EXPIRE_S) / self.scale,
             look_s=(vm.dirty_writeback or LOOK_S) / math.sqrt(self.scale),
             by_age=section.by_age,
+            block_lists=section.block_lists,
+            turn_s=QUANTUM_S if self.kernel.time_slice is None else self.kernel.time_slice,
             bio_bytes=write_run,
+            read_bio_bytes=section.read_bio,
+            flusher_yields=section.flusher_yields,
             task_plug=self.kernel.queue.task_plug,
         )
         return PageCache(self.engine, self.host, device, settings, self.pages, self.memory, self._read_ahead(array))

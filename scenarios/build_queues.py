@@ -16,6 +16,7 @@ from ..model.schedulers import (
     Anticipatory,
     AnticipatorySettings,
     Bfq,
+    BufferElevator,
     Cfq,
     CfqSettings,
     Deadline,
@@ -24,6 +25,7 @@ from ..model.schedulers import (
     LinusElevator,
     MqDeadline,
     Noop,
+    OneWayElevator,
     Scheduler,
 )
 from ..model.schedulers import bfq as bfq_scheduler
@@ -35,6 +37,8 @@ from .machine import DriveInstance
 
 Queue = BlockQueue | BlkMqQueue
 """A device behind a kernel's request queue."""
+
+_ELEVATORS = {"both-ways": LinusElevator, "one-way": OneWayElevator, "one-way-buffers": BufferElevator}
 
 _TAG_WORD = 64
 """Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
@@ -105,7 +109,18 @@ class Queues:
             assert scheduler is not None
             plug = PlugSettings(section.plug_requests, section.plug_delay)
             requests = choice.nr_requests or section.limit_requests
-            return BlockQueue(self._engine, self._host, device, scheduler, choice.depth, section.limit, requests, plug)
+            return BlockQueue(
+                self._engine,
+                self._host,
+                device,
+                scheduler,
+                choice.depth,
+                section.limit,
+                requests,
+                plug,
+                section.wake_share,
+                section.wakes_one,
+            )
         if name == "none":
             tags = min(choice.depth, choice.nr_requests or choice.depth)
             return HardwareQueues(
@@ -148,7 +163,7 @@ class Queues:
         usual = scheduler == section.scheduler
         match scheduler:
             case "linus":
-                return LinusElevator(largest, section.read_passes, section.write_passes)
+                return _ELEVATORS[section.elevator](largest, section.read_passes, section.write_passes)
             case "noop":
                 return Noop(largest)
             case "disksort":

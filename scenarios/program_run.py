@@ -1,4 +1,4 @@
-"""A run of programs on files: step by step, all processes side by side.
+"""A run of programs on files: step by step, all processes side by side, or each process through all steps by itself.
 
 Long runs are simulated at a scale: sizes, counts and the memory are divided by it, and times multiplied.
 """
@@ -15,6 +15,7 @@ from ..model.pipe import Pipe
 from ..model.process import IN_MEMORY, Phase, Process
 from ..model.programs.copying import Tree
 from ..model.programs.iozone import Iozone
+from ..model.sum_in_order import sum_in_order
 from .build import BuiltMachine
 from .file_systems import LEAST_BYTES
 from .machine import LEAST_MEMORY
@@ -105,6 +106,23 @@ def _bytes(step: Step, memory: int) -> int:
     return int(tree.bytes + tree.files * _FILE_BYTES)
 
 
+class _Stage:
+    """A step while it is run: what its processes are made from, and what is known of them."""
+
+    __slots__ = ("expected", "make", "moved", "on", "processes", "reads", "setting", "spans", "step")
+
+    def __init__(self, step: Step, on: str, setting: Setting, expected: float) -> None:
+        self.step = step
+        self.on = on
+        self.setting = setting
+        self.expected = expected
+        self.make = plan(step, setting)
+        self.processes: list[Process] = []
+        self.reads: list[Callable[[list[Phase]], dict[str, float]]] = []
+        self.spans: list[float] = []
+        self.moved = 0
+
+
 class ProgramRun(Run):
     """All steps of a workload of programs.
 
@@ -128,9 +146,8 @@ class ProgramRun(Run):
         self.phases: dict[str, list[Phase]] = {}
         self.reports: dict[str, str] = {}
         self.bytes = 0
-        memory = machine.scenario.machine.memory
-        self._expected = [workload.processes * _bytes(step, memory) / self.scale for step in workload.steps]
-        self._done_steps = 0
+        self._expected = sum_in_order(workload.processes * self._share_of(step) for step in workload.steps)
+        self._finished = self._under_way = 0.0
         self._held: dict[str, PagedFile] = {}
         self._made: dict[str, Tree] = {}
         self._at_work: list[Process] = []
@@ -138,31 +155,76 @@ class ProgramRun(Run):
     @property
     def share(self) -> float:
         """See :attr:`Run.share`."""
-        expected = self._expected
-        before = sum(expected[: self._done_steps])
-        if self._done_steps < len(expected):
-            moved = sum(process.moved for process in list(self._at_work))
-            before += min(float(moved), expected[self._done_steps])
-        return before / (sum(expected) or 1.0)
+        moved = sum(process.moved for process in list(self._at_work))
+        return (self._finished + min(float(moved), self._under_way)) / (self._expected or 1.0)
 
     def run(self) -> float:
         """Do all steps; returns bytes of file data per second of simulated time."""
         self._begin()
-        for step in self.workload.steps:
-            self._step(step)
-            self._done_steps += 1
-            self._at_work = []
+        if self.workload.in_step:
+            for step in self.workload.steps:
+                self._step(step)
+        else:
+            self._run_through()
         return self.bytes / self.span if self.span else 0.0
 
     def _step(self, step: Step) -> None:
-        machine, engine = self.machine, self.machine.engine
+        """All processes do a step."""
+        engine = self.machine.engine
         if isinstance(step, DropCacheStep):
             engine.run(engine.spawn(self._remount()))
             return
+        stage, processes = self._stage(step), self.workload.processes
+        starts = [self._ready(stage, number) for number in range(processes)]
+        self._under_way = stage.expected * processes
+        began = engine.now
+        stage.spans = [0.0] * processes
+
+        def watch(number: int, event: Any) -> Generator[Any, Any, None]:
+            yield event
+            stage.spans[number] = engine.now - began
+
+        events = [start() for start in starts]
+        self._wait_for([engine.spawn(watch(number, event)) for number, event in enumerate(events)], step.title)
+        self._finished += self._under_way
+        self._under_way = 0.0
+        self._at_work = []
+        self._report(stage)
+
+    def _run_through(self) -> None:
+        """Every process does all steps, one after the other, and waits for no other."""
+        engine = self.machine.engine
+        stages = [self._stage(step) for step in self.workload.steps]
+
+        def through(number: int) -> Generator[Any, Any, None]:
+            for stage in stages:
+                others = set(self._at_work)
+                start = self._ready(stage, number)
+                mine = [process for process in self._at_work if process not in others]
+                self._under_way += stage.expected
+                began = engine.now
+                yield start()
+                stage.spans.append(engine.now - began)
+                self._under_way -= stage.expected
+                self._finished += stage.expected
+                self._at_work = [process for process in self._at_work if process not in mine]
+
+        numbers = range(self.workload.processes)
+        self._wait_for([engine.spawn(through(number)) for number in numbers], self.machine.scenario.name)
+        for stage in stages:
+            self._report(stage)
+
+    def _wait_for(self, events: list[Any], title: str) -> None:
+        engine = self.machine.engine
+        over = engine.all_of(events)
+        engine.spawn(self._guard(title, over))
+        engine.run(over)
+
+    def _stage(self, step: Step) -> _Stage:
+        machine = self.machine
         mounts = machine.mounts
-        on = step.on or next(iter(mounts))
-        system = mounts[on].file_system
-        kind = system.settings
+        on = getattr(step, "on", None) or next(iter(mounts))
+        kind = mounts[on].file_system.settings
         setting = Setting(
             on,
             self.scale,
@@ -170,36 +232,32 @@ class ProgramRun(Run):
             machine.scenario.machine.memory,
             lambda tree, mount: self._listed(tree, mount or on),
         )
-        make = plan(step, setting)
-        running: list[tuple[Process, Callable[[], Any]]] = []
-        reads: list[Callable[[list[Phase]], dict[str, float]]] = []
-        moved = 0
-        for number in range(self.workload.processes):
-            job, figures = make()
-            moved += job.file_bytes
-            self._prepare(job, on, number)
-            process = self._process(job.on or on, number, 0)
-            process.children = job.children
-            running.append((process, self._starter(process, job, on, number)))
-            if job.piped_to is not None and job.piped_to.made is not None:
-                self._made[on] = job.piped_to.made
-            reads.append(figures)
-        began = engine.now
-        events = [start() for _, start in running]
-        ends: list[float] = [0.0] * len(events)
+        return _Stage(step, on, setting, self._share_of(step))
 
-        def watch(i: int, event: Any) -> Generator[Any, Any, None]:
-            yield event
-            ends[i] = engine.now
+    def _share_of(self, step: Step) -> float:
+        """About how many bytes a process of a step moves in this run."""
+        return _bytes(step, self.machine.scenario.machine.memory) / self.scale
 
-        over = engine.all_of([engine.spawn(watch(i, event)) for i, event in enumerate(events)])
-        engine.spawn(self._guard(step.title, over))
-        engine.run(over)
-        self._figures(step, [process for process, _ in running], reads, [end - began for end in ends], moved)
-        first, title = running[0][0], step.title
+    def _ready(self, stage: _Stage, number: int) -> Callable[[], Any]:
+        """Prepare what a process does in a step; what starts it gives the event of its end."""
+        on = stage.on
+        job, figures = stage.make()
+        stage.moved += job.file_bytes
+        self._prepare(job, on, number)
+        process = self._process(job.on or on, number, 0)
+        process.children = job.children
+        if job.piped_to is not None and job.piped_to.made is not None:
+            self._made[on] = job.piped_to.made
+        stage.processes.append(process)
+        stage.reads.append(figures)
+        return self._starter(process, job, on, number)
+
+    def _report(self, stage: _Stage) -> None:
+        self._figures(stage.step, stage.processes, stage.reads, stage.spans, stage.moved)
+        first, title = stage.processes[0], stage.step.title
         seconds, cpu_s = self.figures[f"{title}.seconds"], first.cpu_s * self.scale
-        ran = Ran(setting, first.phases, seconds, cpu_s, machine.scenario.machine.name, on)
-        self.reports[title] = program_report(step, ran)
+        ran = Ran(stage.setting, first.phases, seconds, cpu_s, self.machine.scenario.machine.name, stage.on)
+        self.reports[title] = program_report(stage.step, ran)
 
     def _guard(self, title: str, over: Any) -> Generator[Any, Any, None]:
         """Give up a step in which no program and no disk does anything any more."""
@@ -221,14 +279,14 @@ class ProgramRun(Run):
         slowest = max(seconds)
         found = {
             "seconds": slowest,
-            "mean_seconds": sum(seconds) / len(seconds),
-            "cpu": sum(process.cpu_s for process in processes) * scale / sum(seconds),
+            "mean_seconds": sum_in_order(seconds) / len(seconds),
+            "cpu": sum_in_order(process.cpu_s for process in processes) * scale / sum_in_order(seconds),
         }
         if moved:
             found["rate"] = moved * scale / slowest
         own = [read(process.phases) for read, process in zip(reads, processes, strict=True)]
         for name in own[0]:
-            found[name] = sum(each.get(name, 0.0) for each in own) / len(own)
+            found[name] = sum_in_order(each.get(name, 0.0) for each in own) / len(own)
         self.figures.update({f"{title}.{name}": value for name, value in found.items()})
         self.phases[title] = processes[0].phases
         self.bytes += sum(phase.bytes for process in processes for phase in process.phases)

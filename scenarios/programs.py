@@ -1,6 +1,7 @@
 """Benchmark programs as data: the steps of a workload that works on files.
 
-Every process of the workload runs the same steps on files of its own; a step begins when all have ended the one before.
+Every process of the workload runs the same steps on files of its own; a step begins when all have ended the one before,
+unless they are said not to wait for each other.
 """
 
 from __future__ import annotations
@@ -376,17 +377,23 @@ class ProgramsSpec(Spec):
         One after the other.
     processes
         How many run them at the same time, each with files of its own.
+    in_step
+        Whether a step begins when all processes have ended the one before (a script that waits for its background
+        jobs); otherwise every process goes on by itself (as many scripts started together).
     """
 
     kind: Literal["programs"]
     steps: tuple[AnyStep, ...] = Field(min_length=1)
     processes: int = Field(default=1, ge=1, le=1000)
+    in_step: bool = True
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:
         titles = [step.title for step in self.steps if not isinstance(step, DropCacheStep)]
         if not titles:
             raise refusal("nothing but remounts", "allowed: at least one program", ("steps",))
+        if not self.in_step and len(titles) < len(self.steps):
+            raise refusal("a remount while others run", "allowed: remounts of processes in step", ("in_step",))
         for i, title in enumerate(titles):
             if title in titles[:i]:
                 raise refusal(f"two steps called {title!r}", "allowed: a `name` of its own for each", ("steps",))

@@ -14,6 +14,7 @@ FREEBSD = "freebsd-6.2"
 
 _VERSION = re.compile(r"(\d{1,2})\.(\d{1,3})(?:\.(\d{1,3}))?", re.ASCII)
 _EPOCHS = (
+    ((2, 2), 1999.07, 0.05),
     ((2, 4), 2001.0, 0.11),
     ((2, 6), 2003.96, 0.19),
     ((3, 0), 2011.55, 0.19),
@@ -33,7 +34,7 @@ _OLD_CORES = re.compile(
 
 
 def nearest_kernel(release: str) -> str:
-    """The modelled kernel that came out nearest to a release ("5.10.0-8-amd64")."""
+    """The modelled kernel that came out nearest to a release ("5.10.0-8-amd64"), of its series if there is one."""
     if release.startswith("FreeBSD"):
         return FREEBSD
     when = _released(release)
@@ -42,10 +43,18 @@ def nearest_kernel(release: str) -> str:
         return NEWEST
     server = "-server" in release
 
-    def distance(name: str) -> tuple[float, bool, str]:
-        return abs((_released(name) or 0.0) - when), name.endswith("-server") != server, name
+    def distance(name: str) -> tuple[bool, float, bool, str]:
+        other = _series(name) != _series(release)
+        return other, abs((_released(name) or 0.0) - when), name.endswith("-server") != server, name
 
     return min(linux, key=distance)
+
+
+def _series(release: str) -> tuple[str, str]:
+    """What a release belongs to: 2.4 and 2.6 are far apart, 6.1 and 6.12 are not."""
+    match = _VERSION.search(release)
+    assert match is not None
+    return match[1], match[2] if match[1] == "2" else ""
 
 
 def _released(release: str) -> float | None:
@@ -55,11 +64,11 @@ def _released(release: str) -> float | None:
         return None
     major, minor, patch = int(match[1]), int(match[2]), int(match[3] or 0)
     if major == 2:
-        for (first, second), began, step in _EPOCHS[:2]:
+        for (first, second), began, step in _EPOCHS[:3]:
             if (first, second) == (major, minor):
                 return began + step * patch
-        return _EPOCHS[0][1] if minor < 4 else _EPOCHS[1][1]
-    for (first, _), began, step in _EPOCHS[2:]:
+        return _EPOCHS[0][1] if minor < 4 else _EPOCHS[2][1]
+    for (first, _), began, step in _EPOCHS[3:]:
         if first == major:
             return began + step * minor
     return _EPOCHS[-1][1] if major > 2 else _EPOCHS[0][1]

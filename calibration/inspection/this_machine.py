@@ -60,7 +60,7 @@ def run_program(command: tuple[str, ...], patience_s: float = PATIENCE_S) -> Sai
     """
     with tempfile.TemporaryDirectory(prefix="raidsim-") as folder:
         try:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # nosec B603 # programs that this module names, found in PATH
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

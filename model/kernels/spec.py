@@ -47,12 +47,22 @@ class CacheSection(Spec):
         After so much is dirtied or written back the limits are looked at.
     by_age
         Whether files' pages are written back in the order in which they became dirty, not file by file.
+    block_lists
+        Whether dirty blocks are in lists by when they became dirty: write-back takes the oldest of all files, and fsync
+        the newest of its file first.
+    counts_looks
+        Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
     loop_cached
         Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
     read_run, flush_run
         Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
+    read_bio
+        Contiguous bytes of a file that are read with one bio; 0: a block each.
+    flusher_yields
+        Whether the flusher of files keeps out of a device's queue while a writer submits its duty or an fsync, which
+        wait for room there; otherwise they take turns.
     """
 
     block: PositiveSize
@@ -65,9 +75,13 @@ class CacheSection(Spec):
     flush_pass: PositiveSize
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
+    read_bio: Size = 0
+    flusher_yields: bool = False
     memory: Literal["low", "all"]
     """Which part of the memory the limits are shares of."""
     by_age: bool = False
+    block_lists: bool = False
+    counts_looks: bool = False
     raw_devices: bool = True
     loop_cached: bool = False
     block_divides: bool = True
@@ -99,7 +113,7 @@ class ReadAheadSection(Spec):
         On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
     """
 
-    policy: Literal["2.4", "2.6", "6.1", "freebsd-6"]
+    policy: Literal["2.4", "2.4-calls", "2.6", "6.1", "freebsd-6"]
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0
@@ -138,6 +152,9 @@ class QueueSection(Spec):
     limit, limit_requests
         Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has
         twice the drive's (:meth:`tags_for`), and the first does not apply.
+    wake_share, wakes_one
+        Writers that wait for room go on when so much of the limit is queued: all of them, or the one that came first,
+        and the next ones with what is completed then.
     plug_requests, plug_bytes
         A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
     plug_delay
@@ -157,6 +174,8 @@ class QueueSection(Spec):
     max_request: PositiveSize
     limit: PositiveSize
     limit_requests: int
+    wake_share: Fraction = 0.875
+    wakes_one: bool = False
     plug_requests: int
     plug_bytes: Size = 0
     plug_delay: Duration
@@ -164,6 +183,9 @@ class QueueSection(Spec):
     """Of the elevator of 2.4: how often a read may be passed."""
     write_passes: int = 0
     """The same of a write."""
+    elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
+    """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
+    "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
     read_batch: Duration = 0.5
     write_batch: Duration = 0.125
     anticipation: Duration = 0.006
@@ -210,6 +232,8 @@ class Raid5Section(Spec):
         How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
     shared_plug
         Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
+    locks_rows
+        Whether a row that is being read or written takes no other block.
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -229,6 +253,7 @@ class Raid5Section(Spec):
     most_heads: int = 0
     hold: Duration | None
     shared_plug: bool = False
+    locks_rows: bool = False
     copies_reads: bool
     direct_reads: bool = False
     worker_groups: bool = False
@@ -357,6 +382,12 @@ class KernelSpec(Spec):
     ----------
     raid10
         None where md has no such level (before 2.6.9).
+    colours
+        Whether file systems that look for a file's first block near its inode shift that by the process (since 2.6:
+        fs/ext2/inode.c, ext2_find_near), where their settings say so.
+    time_slice
+        For so long a program that writes files keeps its processor unless it has to wait. Where none is given, programs
+        take turns of a millisecond.
     parity
         Whether it runs RAID 4, 5 and 6.
     checks
@@ -389,6 +420,8 @@ class KernelSpec(Spec):
         source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
     )
     """dm-crypt."""
+    colours: bool = True
+    time_slice: Duration | None = None
     parity: bool = True
     checks: bool = True
     write_intent: bool = False

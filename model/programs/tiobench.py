@@ -101,7 +101,11 @@ class Tiobench:
             yield Operation(Kind.UNLINK, name)
 
     def thread(self, phase: str, number: int, seed: int | None = None) -> Iterator[Operation]:
-        """What thread `number` does in a phase; `seed` is of its random places, by default one for each thread."""
+        """What thread `number` does in a phase.
+
+        `seed` is of its random places, by default one for each thread in each phase: the clock has gone on since the
+        random writes, so what is read has nothing to do with what was written.
+        """
         name, block = self.names[number], self.settings.block
         kind = Kind.WRITE if phase in ("write", "random write") else Kind.READ
         random = phase in ("random write", "random read")
@@ -109,7 +113,9 @@ class Tiobench:
         yield Operation(Kind.OPEN, name, flags=flags)
         yield Operation(Kind.SEEK, name)
         if random:
-            for offset in self._places(number + 1 if seed is None else seed):
+            if seed is None:
+                seed = 1 + number + (self.settings.threads if phase == "random read" else 0)
+            for offset in self._places(seed):
                 yield Operation(Kind.SEEK, name, offset)
                 yield Operation(kind, name, offset, block, block)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .base import PAGE, HeldPages, ReadAhead
 from .freebsd6 import ReadAheadFreeBsd6
-from .linux24 import ReadAhead24
+from .linux24 import ReadAhead24, ReadAhead24Calls
 from .linux26 import ReadAhead26
 from .linux61 import ReadAhead61
 from .page_marks import PageMarks
@@ -16,6 +16,7 @@ __all__ = [
     "PageMarks",
     "ReadAhead",
     "ReadAhead24",
+    "ReadAhead24Calls",
     "ReadAhead26",
     "ReadAhead61",
     "ReadAheadFreeBsd6",
@@ -23,6 +24,7 @@ __all__ = [
 
 READ_AHEAD: dict[str, type[ReadAhead]] = {
     "2.4": ReadAhead24,
+    "2.4-calls": ReadAhead24Calls,
     "2.6": ReadAhead26,
     "6.1": ReadAhead61,
     "freebsd-6": ReadAheadFreeBsd6,

@@ -8,7 +8,7 @@ from .bfq import Bfq, BfqSettings
 from .cfq import Cfq, CfqSettings
 from .deadline import Deadline
 from .disksort import Disksort
-from .elevator import LinusElevator
+from .elevator import BufferElevator, LinusElevator, OneWayElevator
 from .kyber import Kyber, KyberSettings
 from .mq_deadline import DeadlineSettings, MqDeadline
 from .noop import Noop
@@ -18,6 +18,7 @@ __all__ = [
     "AnticipatorySettings",
     "Bfq",
     "BfqSettings",
+    "BufferElevator",
     "Cfq",
     "CfqSettings",
     "Deadline",
@@ -28,6 +29,7 @@ __all__ = [
     "LinusElevator",
     "MqDeadline",
     "Noop",
+    "OneWayElevator",
     "QueuedRequest",
     "Scheduler",
 ]

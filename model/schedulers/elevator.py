@@ -54,3 +54,71 @@ class LinusElevator(Scheduler):
     def next(self, now: float) -> QueuedRequest | None:
         """The head of the queue."""
         return self._take(self._queue.pop(0)) if self._queue else None
+
+
+class OneWayElevator(LinusElevator):
+    """The same with the place of a request as the kernel finds it (bh_rq_in_between).
+
+    The queue is a sweep and what is for the next one: who comes goes between two neighbours in order of address, or to
+    where the addresses fall back, and to the end if there is no such place. So a request below all that are queued
+    waits for the next sweep, instead of going before them.
+    """
+
+    __slots__ = ()
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        queue = self._queue
+        queued.passes = self._latency[1 if queued.op == WRITE else 0]
+        place = self._place(queued.offset)
+        self._age(place, queued.size)
+        queue.insert(place, queued)
+
+    def _place(self, offset: int) -> int:
+        queue = self._queue
+        for number in range(len(queue) - 1, -1, -1):
+            here = queue[number]
+            if here.passes <= 0:
+                break
+            if number + 1 < len(queue):
+                low, high = here.offset, queue[number + 1].offset
+                if low < offset < high or (high <= low and (offset > low or offset < high)):
+                    return number + 1
+        return len(queue)
+
+    def _age(self, place: int, size: int) -> None:
+        """A request of `size` bytes is to be put in front of number `place`: it passes those behind (2.4.20)."""
+        for passed in self._queue[place:]:
+            passed.passes -= 1
+
+
+class BufferElevator(OneWayElevator):
+    """The one-way elevator before 2.4.20, whose latencies count buffers.
+
+    Each that comes takes one from all that are queued, and the sectors of one that merges from those behind it
+    (elevator_linus_merge, elevator_linus_merge_cleanup).
+    """
+
+    __slots__ = ()
+
+    def _age(self, place: int, size: int) -> None:
+        """See :meth:`OneWayElevator._age`: the first buffer makes the request, and the others merge with it."""
+        more = _merging(size - _BUFFER_BYTES)
+        for number, before in enumerate(self._queue):
+            before.passes -= 1 + more if number >= place else 1
+
+    def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
+        taken = _merging(request.size)
+        for behind in reversed(self._queue):
+            if behind is queued:
+                break
+            behind.passes -= taken
+
+
+_BUFFER_BYTES = 4096
+"""What comes at once: the buffer head of a file system's block, or of a page of an array."""
+_SECTOR_BYTES = 512
+
+
+def _merging(size: int) -> int:
+    """What `size` bytes that merge take from those behind: a buffer each time, and its sectors."""
+    return max(0, size // _BUFFER_BYTES + size // _SECTOR_BYTES)

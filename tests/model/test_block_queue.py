@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -27,12 +28,15 @@ class Bench:
         limit_bytes: int = 1 << 40,
         limit_requests: int = 1 << 30,
         servers: int = 1,
+        **wakes: Any,
     ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
         self.disk = Recorder(self.engine, servers=servers)
         host = Host(self.cpu, replace(FREE, command_s=10e-6))
-        self.queue = BlockQueue(self.engine, host, self.disk, Noop(128 * KIB), depth, limit_bytes, limit_requests, plug)
+        self.queue = BlockQueue(
+            self.engine, host, self.disk, Noop(128 * KIB), depth, limit_bytes, limit_requests, plug, **wakes
+        )
         self.issuer = Issuer(self.engine, self.queue)
 
     def at(self, time: float, block: int, op: int = READ) -> None:
@@ -156,6 +160,35 @@ def test_the_limit_may_be_a_number_of_requests() -> None:
     bench.queue.when_room(lambda: woken.append(bench.engine.now))
     bench.engine.run()
     assert woken == pytest.approx([0.002])
+
+
+@pytest.mark.parametrize(
+    ("wakes", "times"),
+    [({"wake_share": 0.5, "wakes_one": True}, [0.008, 0.009, 0.010]), ({"wake_share": 0.5}, [0.008] * 3)],
+)
+def test_writers_may_be_woken_one_by_one_when_a_batch_is_free(wakes: dict[str, Any], times: list[float]) -> None:
+    """Protects batches of 2.4: with 16 requests waiting at most, the first of three writers goes on when 8 are free,
+    and the others with the next completions. The counter-test: else all go on at once.
+    """
+    bench = Bench(None, limit_requests=16, **wakes)
+    for block in range(17):
+        bench.issuer.write(block * MIB, 4 * KIB)
+    woken: list[float] = []
+    for _ in range(3):
+        bench.queue.when_room(lambda: woken.append(bench.engine.now))
+    bench.engine.run()
+    assert woken == pytest.approx(times)
+
+
+def test_the_last_completion_leaves_nobody_asleep() -> None:
+    """Protects from a writer that sleeps for ever: of three that wait for one request, all go on with its end."""
+    bench = Bench(None, limit_requests=1, wake_share=0.5, wakes_one=True)
+    bench.issuer.write(0, 4 * KIB)
+    woken: list[float] = []
+    for _ in range(3):
+        bench.queue.when_room(lambda: woken.append(bench.engine.now))
+    bench.engine.run()
+    assert woken == pytest.approx([0.001] * 3)
 
 
 def test_reads_never_fill_the_queue() -> None:

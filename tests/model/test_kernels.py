@@ -63,6 +63,21 @@ def test_2_6_12_reads_two_stripes_ahead(chunk_kib: int, window_kib: int) -> None
     assert kernel("linux-2.4.18").read_ahead.window_for_stripes(stripe_bytes) == 124 * KIB, "the counter-test: 2.4"
 
 
+@pytest.mark.parametrize("name", ["linux-2.4.17", "linux-2.4.21"])
+def test_2_4_reads_four_chunks_of_every_member_ahead(name: str) -> None:
+    """Protects RAID 0 of four drives on 2.4 from windows of two chunks: 1 MiB with chunks of 64 KiB, as on RAID 5 of
+    five. A plain drive and a mirror, which have no stripe, keep 124 KiB.
+    """
+    section = kernel(name).read_ahead
+    assert section.window_for_stripes(4 * 64 * KIB) == 1024 * KIB == section.window_for_parity(4, 64 * KIB)
+    assert section.window_for_stripes(0) == 124 * KIB
+
+
+def test_files_begin_at_the_front_of_their_group_before_2_6() -> None:
+    """Protects where files lie that are written at the same time: the process number shifts them since 2.6 only."""
+    assert {name for name in LINUX if not kernel(name).colours} == {"linux-2.4.17", "linux-2.4.21"}
+
+
 @pytest.mark.parametrize(
     ("optimal_kib", "window_kib"), [(0, 128), (64, 128), (128, 256), (192, 384), (256, 512), (2048, 4096)]
 )

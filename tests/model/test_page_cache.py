@@ -319,6 +319,39 @@ def test_write_back_costs_cpu_time() -> None:
         assert bench.cpu.busy_s == bench.program.cpu_s == pytest.approx(256 * bio_s)
 
 
+@pytest.mark.parametrize(("read_bio", "bios"), [(128 * KIB, 8), (0, 256)])
+def test_reading_may_take_fewer_bios_than_writing(read_bio: int, bios: int) -> None:
+    """Protects CPU shares of 2.6: 1 MiB is read with a bio for each window of 128 KiB, where mpage_readpages reads it,
+    or else with one a page; written it has a bio a page either way.
+    """
+    bench = Bench(settings=PageCacheSettings(read_bio_bytes=read_bio), bio_s=2e-6)
+    file = bench.file(MIB)
+    bench.read(file)
+    assert bench.program.cpu_s == pytest.approx(bios * 2e-6)
+    bench.cache.mark_dirty(file, 0, MIB)
+    bench.do(bench.cache.sync(bench.program))
+    assert bench.program.cpu_s == pytest.approx((bios + 256) * 2e-6)
+
+
+@pytest.mark.parametrize("yields", [True, False])
+def test_the_flusher_keeps_out_while_others_wait_for_room(yields: bool) -> None:
+    """Protects CPU shares of 2.6: of 2 MiB that fsync writes while pdflush would like to, the program pays for all
+    bios but those that pdflush had begun, and for half of them where both take turns. Afterwards pdflush goes on with
+    the other file.
+    """
+    settings = PageCacheSettings(flusher_yields=yields)
+    bench = Bench(limits=DirtyLimits(MIB, 0, 1 << 40, 0, 8 * MIB), settings=settings, bio_s=2e-6)
+    synced, other = bench.file(2 * MIB), bench.file(2 * MIB, 8 * MIB)
+    bench.cache.mark_dirty(synced, 0, synced.size)
+    bench.cache.mark_dirty(other, 0, other.size)
+    bench.memory.start_write_back()
+    bench.do(bench.cache.write_back(synced, 1, bench.program))
+    assert (bench.program.cpu_s > 0.9 * 512 * 2e-6) == yields
+    bench.engine.run(until=1.0)
+    assert bench.io(WRITE) == 4 * MIB
+    assert bench.cpu.busy_s == pytest.approx(1024 * 2e-6)
+
+
 # What the device has in a cache of its own
 
 

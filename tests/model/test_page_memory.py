@@ -105,6 +105,26 @@ def test_dirty_pages_stay_until_they_are_clean() -> None:
     assert dirty.cached.total == 0
 
 
+def test_dirty_pages_that_are_passed_over_wear_the_active_list_out() -> None:
+    """Protects how fast 2.6.12 forgets what is used often while much is dirty: what is looked at counts, reclaimed
+    or not. With nothing dirty both ways of counting are one.
+    """
+
+    def active(counts_looks: bool, is_dirty: bool) -> int:
+        memory = PageMemory(16 * MIB, counts_looks)
+        hot, written, new = PagedFile("hot", 4 * MIB), PagedFile("written", 8 * MIB), PagedFile("new", 8 * MIB)
+        for _ in range(2):
+            use(memory, hot)
+        use(memory, written)
+        if is_dirty:
+            written.dirty.add(0, written.size)
+        use(memory, new)
+        return hot.active.total
+
+    assert active(counts_looks=True, is_dirty=True) < active(counts_looks=False, is_dirty=True)
+    assert active(counts_looks=True, is_dirty=False) == active(counts_looks=False, is_dirty=False)
+
+
 def test_when_all_is_dirty_memory_grows() -> None:
     """Protects from an endless search: what cannot be reclaimed is held beyond the capacity."""
     memory, dirty = PageMemory(2 * MIB), PagedFile("dirty", 5 * MIB)

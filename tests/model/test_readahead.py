@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raidsim.model.paged_file import PagedFile
 from raidsim.model.readahead import PAGE, READ_AHEAD, PageMarks, ReadAhead, ReadAhead24, ReadAhead26, ReadAhead61
 
 END = 10_000
-LARGEST = {"2.4": 31 * PAGE, "2.6": 32 * PAGE}
+LARGEST = {"2.4": 31 * PAGE, "2.4-calls": 31 * PAGE, "2.6": 32 * PAGE}
 
 
 def make(generation: str, pages: int = END) -> ReadAhead:
@@ -103,7 +104,10 @@ def test_windows_are_at_least_a_page() -> None:
         assert max(size for _, _, size in windows) <= 2
 
 
-@given(st.sampled_from(["2.4", "2.6"]), st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), max_size=8))
+@given(
+    st.sampled_from(["2.4", "2.4-calls", "2.6"]),
+    st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), max_size=8),
+)
 def test_what_is_read_has_been_submitted(generation: str, passes: list[tuple[int, int]]) -> None:
     """Protects from waiting for ever: wherever the program jumps, the page it reads has gone out before."""
     state = make(generation)
@@ -116,7 +120,7 @@ def test_what_is_read_has_been_submitted(generation: str, passes: list[tuple[int
             assert page in known
 
 
-@given(st.sampled_from(["2.4", "2.6"]), st.integers(0, 300), st.integers(1, 200))
+@given(st.sampled_from(["2.4", "2.4-calls", "2.6"]), st.integers(0, 300), st.integers(1, 200))
 def test_triggers_leave_nothing_out(generation: str, first: int, pages: int) -> None:
     """Protects the shortcut of asking only at the next trigger: it submits the same windows as asking at every page.
 
@@ -365,3 +369,55 @@ def test_triggers_of_6_1_leave_nothing_out(window: int, passes: list[tuple[int, 
         return found
 
     assert windows(by_triggers=True) == windows(by_triggers=False)
+
+
+def test_a_seek_on_2_4_reads_what_the_call_needs() -> None:
+    """Protects random reads of 2.4: a page more than the call has, behind the one at hand, whatever was read before.
+    The counter-tests: from the start on, and where calls are not looked at, a reader begins with 4 pages.
+    """
+    calls, plain = READ_AHEAD["2.4-calls"](31 * PAGE, 1000 * PAGE), make("2.4")
+    assert calls.touch(0, PAGE) == (0, 4 * PAGE)
+    assert calls.touch(500 * PAGE, 501 * PAGE) == (500 * PAGE, 503 * PAGE)
+    assert calls.touch(100 * PAGE, 104 * PAGE) == (100 * PAGE, 106 * PAGE)
+    assert plain.touch(500 * PAGE, 501 * PAGE) == (500 * PAGE, 504 * PAGE)
+
+
+def test_who_reads_on_after_a_seek_has_windows_that_double() -> None:
+    """Protects sequential reads that begin in the middle: 3 pages, 6, 12, and so on to the largest window, the second
+    with the second page, and each later one with the first page of the one before.
+    """
+    state = READ_AHEAD["2.4-calls"](31 * PAGE, 1000 * PAGE)
+    assert state.touch(500 * PAGE, 501 * PAGE) == (500 * PAGE, 503 * PAGE)
+    assert state.next_trigger(500 * PAGE) == 501 * PAGE
+    windows, at = [], 501 * PAGE
+    for _ in range(4):
+        window = state.touch(at, at + PAGE)
+        assert window is not None
+        windows.append((window[1] - window[0]) // PAGE)
+        at = window[0]
+    assert windows == [6, 12, 24, 32]
+
+
+def test_a_random_read_on_2_4_reads_one_window() -> None:
+    """Protects random reads from what nobody asked for: the page is looked at again when it has come, and still nothing
+    more is read. The counter-test: where calls are not looked at, that sends the next window.
+    """
+    calls, plain = READ_AHEAD["2.4-calls"](31 * PAGE, 1000 * PAGE), make("2.4")
+    for state in (calls, plain):
+        state.touch(500 * PAGE, 501 * PAGE)
+    assert calls.touch(500 * PAGE, 501 * PAGE) is None
+    assert plain.touch(500 * PAGE, 501 * PAGE) == (504 * PAGE, 512 * PAGE)
+
+
+def test_a_seek_to_a_page_in_memory_reads_nothing() -> None:
+    """Protects random reads that hit: no page behind the one in memory is read; one that is missing starts a window.
+    The counter-test: where nobody looks, two pages behind it are read.
+    """
+    file = PagedFile("f", 1000 * PAGE)
+    file.cached.add(500 * PAGE, 502 * PAGE)
+    looks, blind = (READ_AHEAD["2.4-calls"](31 * PAGE, 1000 * PAGE) for _ in range(2))
+    looks.attach(file)
+    assert looks.touch(500 * PAGE, 501 * PAGE) is None
+    assert looks.next_trigger(500 * PAGE) == 1000 * PAGE, "until a page is missing"
+    assert looks.touch(502 * PAGE, 503 * PAGE) == (502 * PAGE, 505 * PAGE)
+    assert blind.touch(500 * PAGE, 501 * PAGE) == (500 * PAGE, 503 * PAGE)

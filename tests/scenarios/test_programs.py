@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from raidsim.model.errors import InputError
+from raidsim.model.file_system import FileSystem
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.prediction import Prediction
@@ -217,6 +218,36 @@ def test_processes_share_the_drive() -> None:
     assert two["read.mean_seconds"] <= two["read.seconds"]
 
 
+def test_scripts_that_wait_for_nobody_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects programs that run through: beside one that still writes, another reads what it has written. In step, all
+    write and then all read; with one process both are the same.
+    """
+    steps = (dd("48MiB", conv="fsync"), read("48MiB"))
+    create = FileSystem.create
+
+    def later(system: FileSystem, path: str, by: Any) -> Any:
+        if path.startswith("1-"):
+            yield by._engine.timeout(0.5)  # the second begins later than the first
+        return (yield from create(system, path, by))
+
+    monkeypatch.setattr(FileSystem, "create", later)
+
+    def began_and_ended(in_step: bool, processes: int) -> tuple[float, float, dict[str, float]]:
+        document = programs(*steps, processes=processes)
+        document["workload"]["in_step"] = in_step
+        machine = BuiltMachine(validate(ScenarioSpec, document))
+        made = ProgramRun(machine, Sample())
+        made.run()
+        assert made.share == 1
+        return made.phases["read"][0].began, made.figures["dd.seconds"], made.figures
+
+    began, written, _ = began_and_ended(False, 2)
+    assert began < written, "the first reads while the second writes"
+    began, written, _ = began_and_ended(True, 2)
+    assert began >= written
+    assert began_and_ended(False, 1) == began_and_ended(True, 1)
+
+
 def test_a_tar_pipe_reads_one_file_system_and_writes_the_other() -> None:
     """Protects (tar c) | (tar x): the tree is there afterwards, and a second drive makes it faster than one."""
     step = {"program": "tar-pipe", "source": "/old", "on": "/data", "tree": {"files": 400, "bytes": "20MB"}}
@@ -339,6 +370,10 @@ def test_an_array_may_be_rebuilding() -> None:
             ["sda, which is behind ctl"],
         ),
         ({"machine": {**machine_document(), "resident": "2GiB"}}, ["resident", "2 GiB of 1 GiB"]),
+        (
+            {"workload": {"kind": "programs", "steps": [dd("1MiB"), {"program": "remount"}], "in_step": False}},
+            ["in_step", "a remount while others run"],
+        ),
     ],
 )
 def test_what_cannot_run_is_refused_with_its_place(change: Document, words: list[str]) -> None:
