@@ -4,16 +4,18 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test check bench compiled fuzz faults docs clean
+.PHONY: help predict test check bench compiled fuzz faults golden pages docs clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make test      all tests"
-	@echo "make check     lint, format, types and the quick tests"
+	@echo "make check     lint, format, types, security and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, where a C compiler is there; make check and test use the source"
 	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
 	@echo "make faults    full disks, kills, power cuts, dead workers, jumping clocks"
+	@echo "make golden    kept results, bit by bit: on other processors, and on the Pythons 3.11-3.13 that are there"
+	@echo "make pages     what the manual's commands print, also those that take minutes, into its pages"
 	@echo "make docs      the manual, in docs/_build/html"
 	@echo "make clean     remove what was built, and .venv"
 
@@ -28,6 +30,8 @@ check: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@# It warns of every node of a line that is marked; shown if anything is found.
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive . 2>.venv/bandit.log || { cat .venv/bandit.log; exit 1; }
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 bench: .venv/run.stamp
@@ -44,6 +48,12 @@ fuzz: .venv/fuzz.stamp
 
 faults: .venv/dev.stamp
 	$(BIN)/python -m pytest tests/faults tests/scenarios/test_sweep_kill.py tests/scenarios/test_sweep_store.py
+
+golden: .venv/dev.stamp
+	$(BIN)/python -m raidsim.tests.golden.elsewhere
+
+pages: .venv/dev.stamp
+	$(BIN)/python -m raidsim.tests.refresh_pages
 
 docs: .venv/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

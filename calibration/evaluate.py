@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Self
 
-from ..model.errors import InputError, WorkersDied
+from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel
 from ..scenarios.prediction import Prediction
 from ..scenarios.program_run import scale_for
@@ -24,8 +22,7 @@ from ..scenarios.programs import ProgramsSpec
 from ..scenarios.run import simulate
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
-from ..scenarios.task_pool import RESTARTS
-from ..scenarios.worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
+from ..scenarios.worker_pool import WorkerPool
 from ..scenarios.workloads import LoadSpec
 
 Progress = Callable[[int, int], None]
@@ -43,7 +40,7 @@ class Evaluator:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = (os.cpu_count() or 1) if workers is None else max(1, workers)
-        self._pool: Executor | None = None
+        self._pool: WorkerPool[str] | None = None
         self._known: dict[str, Outcome] = {}
         self.simulated = 0
 
@@ -58,7 +55,7 @@ class Evaluator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            end_pool(self._pool, at_once=kind is not None and issubclass(kind, KeyboardInterrupt))
+            self._pool.close(at_once=kind is not None)
 
     def run(
         self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
@@ -88,38 +85,28 @@ class Evaluator:
         done = len(wanted) - len(fresh)
         if progress is not None:
             progress(done, len(wanted))
-        simulate_all = self._in_processes if self.workers > 1 and len(fresh) > 1 else _here
-        deaths = 0
-        while fresh:
-            left = len(fresh)
-            try:
-                for key, outcome in zip(list(fresh), simulate_all(list(fresh.values()), sample), strict=True):
-                    self._known[key] = outcome
-                    del fresh[key]
-                    self.simulated += 1
-                    done += 1
-                    if progress is not None:
-                        progress(min(done, len(wanted)), len(wanted))
-            except BrokenExecutor:
-                self._pool = None  # a worker was killed; what it had is run by new ones
-                deaths = 1 if len(fresh) < left else deaths + 1
-                if deaths > RESTARTS:
-                    raise WorkersDied from None
+        for key, outcome in self._simulated(fresh, sample):
+            self._known[key] = outcome
+            self.simulated += 1
+            done += 1
+            if progress is not None:
+                progress(min(done, len(wanted)), len(wanted))
         return [self._known[key] for key in keys]
 
-    def _in_processes(self, scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
+    def _simulated(self, scenarios: dict[str, ScenarioSpec], sample: Sample) -> Iterator[tuple[str, Outcome]]:
+        """What each gives, as it gets done."""
+        tasks = {key: (scenario, sample) for key, scenario in scenarios.items()}
+        if self.workers <= 1 or len(tasks) < 2:
+            return ((key, _attempt(task)) for key, task in tasks.items())
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), end_with_parent)
-            with interrupts_left_to_parent():
-                return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
-        return self._pool.map(_attempt, scenarios, [sample] * len(scenarios))
+            self._pool = WorkerPool(self.workers)
+        for key, task in tasks.items():
+            self._pool.submit(key, _attempt, task, (Prediction, InputError))
+        return self._pool.results()
 
 
-def _here(scenarios: list[ScenarioSpec], sample: Sample) -> Iterable[Outcome]:
-    return (_attempt(scenario, sample) for scenario in scenarios)
-
-
-def _attempt(scenario: ScenarioSpec, sample: Sample) -> Outcome:
+def _attempt(task: tuple[ScenarioSpec, Sample]) -> Outcome:
+    scenario, sample = task
     try:
         return simulate(scenario, sample)
     except InputError as refusal:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..model.drives import drive, solid_state_names
 from ..model.solid_state.spec import SolidStateSpec
+from ..model.sum_in_order import sum_in_order
 from .fio_study_jobs import FioJob
 from .value_text import time_text
 
@@ -78,7 +79,7 @@ def nearest(drive: Seen) -> str:
             (spec.read_time + spec.read_overhead, drive.latency_s),
         ]
         too_slow = drive.rate is not None and drive.rate > _CABLE * spec.interface_rate
-        return too_slow, sum(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None), name
+        return too_slow, sum_in_order(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None), name
 
     return min(solid_state_names(), key=distance)
 

@@ -16,6 +16,7 @@ from typing import Any
 from ..model.errors import InputError
 from ..model.programs import fio_values
 from ..model.submission import IoEngine
+from ..model.sum_in_order import sum_in_order
 from .formats import fio_json
 from .formats.detect import read_report
 from .formats.report import Report
@@ -187,8 +188,8 @@ def _job(path: Path, same: list[_Entry], beside: set[str]) -> FioJob:
     rw = options.get("rw", options.get("readwrite", "read")).partition(":")[0]
     rw = _ALIASES.get(rw, rw)
     random, kind = rw.startswith("rand"), rw.removeprefix("rand")
-    counts = {op: sum(entry.values.get(f"{op}_ios", 0.0) for entry in same) for op in ("read", "write")}
-    ios = sum(counts.values())
+    counts = {op: sum_in_order(entry.values.get(f"{op}_ios", 0.0) for entry in same) for op in ("read", "write")}
+    ios = sum_in_order(counts.values())
     share = counts["read"] / ios if kind == "rw" and ios else _PATTERNS.get(kind, 0.5)
     depth = 1 if _engine(options) in _SYNCHRONOUS else int(values.get("iodepth", 1))
     size = options.get("size")
@@ -256,13 +257,13 @@ def _measured(same: list[_Entry], counts: dict[str, float]) -> dict[str, float]:
     """The model's figures of it; a percentile only where one entry has it of all I/Os."""
     found: dict[str, float] = {}
     for figure in ("rate", "iops"):
-        total = sum(entry.values.get(f"{op}_{figure}", 0.0) for entry in same for op in counts)
+        total = sum_in_order(entry.values.get(f"{op}_{figure}", 0.0) for entry in same for op in counts)
         if total:
             found[figure] = total
     for op, count in counts.items():
         means = [(entry.values.get(f"{op}_ios", 0.0), _latency(entry, op, "mean")) for entry in same]
         if count and all(mean is not None for ios, mean in means if ios):
-            found[f"{op}_mean_seconds"] = sum(ios * mean for ios, mean in means if ios and mean) / count
+            found[f"{op}_mean_seconds"] = sum_in_order(ios * mean for ios, mean in means if ios and mean) / count
         tail = _latency(same[0], op, "p99")
         if count and len(same) == 1 and tail:
             found[f"{op}_p99_seconds"] = tail

@@ -108,7 +108,8 @@ def find_fio() -> Fio:
 
 def _said(path: str, option: str) -> str:
     try:
-        done = subprocess.run([path, option], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        command = [path, option]  # fio as PATH has it, and an option of this module
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)  # nosec B603
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError("fio", f"{path} cannot be run ({type(error).__name__})", INSTALL) from None
     if done.returncode:
@@ -223,7 +224,7 @@ class Measurement:
     def _fio_run(self, job: Job, output: str) -> None:
         seconds = self.machine.suite.seconds
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # nosec B603 # the same fio; no shell sees a name
                 [self._fio.path, *self._arguments(job, output)],
                 cwd=self._target.path.parent,
                 stdin=subprocess.DEVNULL,

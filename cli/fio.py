@@ -19,7 +19,7 @@ from ..model.programs.fio_sections import Section, sections
 from ..model.quantities import format_size, parse_size, parse_time
 from ..model.readahead import PAGE
 from ..model.spec_errors import located
-from ..model.whole_file import write_whole
+from ..model.whole_file import whole_file
 from ..scenarios.documents.document import Document, document_from, read_document
 from ..scenarios.documents.machine_catalogue import machine_names
 from ..scenarios.fio.iolog import run_iolog
@@ -167,7 +167,8 @@ def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:
     place = "--write_iolog" if write_iolog is not None else "--logs"
     try:
         if write_iolog is not None:
-            write_whole(write_iolog, "".join(f"{line}\n" for line in run_iolog(run)))
+            with whole_file(write_iolog) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in run_iolog(run))
             place = "--logs"
         if logs is not None:
             write_logs(run, logs)

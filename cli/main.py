@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..compiled.loader import how, stay_pure
-from ..model.errors import RaidsimError, WorkersDied
+from ..model.errors import RaidsimError, WorkersFailed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
     except RaidsimError as error:
         print("error: " + " ".join(str(error).split()), file=sys.stderr)
-        sys.exit(_FAILED if isinstance(error, WorkersDied) else 2)
+        sys.exit(_FAILED if isinstance(error, WorkersFailed) else 2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)

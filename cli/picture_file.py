@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import InputError
+from ..scenarios.picture_letters import installed_fallbacks, missing_words
 from ..scenarios.picture_style import FORMS, save, styled
 from .output_files import check_output, whole_file
 
@@ -36,6 +38,14 @@ def require_matplotlib(option: str) -> None:
 
 
 def write_picture(path: Path, draw: Callable[[], Figure], option: str = "--plot") -> None:
-    """Draw a picture into a file of the kind that its ending says."""
-    with styled(), whole_file(path, option) as unfinished:
-        save(draw(), unfinished, path.suffix.lower())
+    """Draw a picture into a file of the kind that its ending says; a note on stderr names letters that no font has."""
+    form = path.suffix.lower()
+    with whole_file(path, option) as unfinished:
+        with styled() as missing:
+            save(draw(), unfinished, form)
+        if not missing or form == ".svg":  # which has letters, for the fonts of whoever looks at it
+            return
+        with styled(installed_fallbacks()) as missing:
+            save(draw(), unfinished, form)
+    if missing:
+        print(f"note: {path}: {missing_words(missing)}", file=sys.stderr)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from ..model.programs.operation import Kind, Operation
 from ..model.programs.postmark import PostMark, log_lines
 from ..model.programs.postmark_report import Clock, report
 from ..model.programs.postmark_script import transcript
+from .output_files import whole_file
 from .workload_programs import OPTIONS, Asked, phases_of
 
 _WIDTH = 100
@@ -87,7 +87,7 @@ def _postmark(script: Path | None, log: Path | None, as_json: bool) -> None:
     if log is None:
         printed, runs, moved = _run_script(text, script, None)
     else:
-        with _whole_file(log) as lines:
+        with whole_file(log, "--log") as unfinished, unfinished.open("wb") as raw, _text_into(raw, log) as lines:
             printed, runs, moved = _run_script(text, script, lines)
             _refuse_no_run(runs, script)
     if not as_json:
@@ -145,27 +145,6 @@ def _script_text(script: Path) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise InputError(str(script), f"cannot be read ({reason})", allowed) from None
-
-
-@contextmanager
-def _whole_file(path: Path) -> Iterator[IO[str]]:
-    """A file to write that appears under its name when it is complete, and not at all if anything goes wrong."""
-    target = Path(os.path.realpath(path))
-    if os.path.isdir(target):
-        raise InputError("--log", f"{path} is a folder", "allowed: a file")
-    in_place = os.path.exists(target) and not os.path.isfile(target)  # a pipe or a terminal
-    written = target if in_place else target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        try:
-            with open(written, "wb" if in_place else "xb") as raw, _text_into(raw, target) as text:
-                yield text
-            if not in_place:
-                os.replace(written, target)
-        except OSError as error:
-            raise InputError("--log", f"{path} cannot be written ({error.strerror})", "allowed: a file") from None
-    finally:
-        if not in_place:
-            written.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -28,6 +28,8 @@ myst_heading_anchors = 3
 
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+# Members are on the page itself; in the contents of every other one they would take as long as all else to build.
+toc_object_entries = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented_params"

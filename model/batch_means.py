@@ -22,6 +22,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from .sum_in_order import sum_of_products
+
 _MOST = 512  # batches kept before neighbours are joined
 _FEWEST = 16  # joined batches below which correlation is reported rather than joined away
 _JOINED = 64  # batches the interval is first tried with
@@ -249,10 +251,10 @@ def trend(values: NDArray[np.float64]) -> tuple[float, float]:
         return 0.0, 0.0
     means = values[len(values) - size * _FEWEST :].reshape(_FEWEST, size).mean(axis=1)
     place = np.arange(_FEWEST) - (_FEWEST - 1) / 2
-    spread = float(place @ place)
-    slope = float(place @ means) / spread
+    spread = sum_of_products(place, place)
+    slope = sum_of_products(place, means) / spread
     left = means - means.mean() - slope * place
-    scatter = math.sqrt(float(left @ left) / (_FEWEST - 2))
+    scatter = math.sqrt(sum_of_products(left, left) / (_FEWEST - 2))
     if scatter <= 1e-12 * float(np.abs(means).max(initial=0.0)):
         return slope * _FEWEST, math.copysign(math.inf, slope) if abs(slope) > scatter else 0.0
     lag1 = max(0.0, _lag1(left))
@@ -312,8 +314,8 @@ def warmup_cut(means: NDArray[np.float64]) -> int:
 
 def _lag1(values: NDArray[np.float64]) -> float:
     centred = values - values.mean()
-    total = float(centred @ centred)
-    return float(centred[:-1] @ centred[1:]) / total if total > 0 else 0.0
+    total = sum_of_products(centred, centred)
+    return sum_of_products(centred[:-1], centred[1:]) / total if total > 0 else 0.0
 
 
 def _skewness(values: NDArray[np.float64]) -> float:

@@ -322,7 +322,7 @@ class HardDisk:
         # The same as Engine.complete(), inlined.
         request.callbacks = self._finished
         engine = self._engine
-        heappush(engine._queue, (at, NORMAL, next(engine._eid), request))  # type: ignore[misc]
+        heappush(engine._queue, (at, NORMAL, next(engine._eid), request))
 
     def _write_through(self, request: Request) -> None:
         """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
@@ -407,7 +407,8 @@ class HardDisk:
         if channel is not None:
             channel.release()
         if queue:
-            following = queue.next(now)
+            # The first is the same as next(), which is not compiled.
+            following = queue.popleft() if isinstance(queue, Fcfs) else queue.next(now)
             if channel is None:
                 self._start(following, now)
             else:

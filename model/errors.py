@@ -39,13 +39,51 @@ class InputError(RaidsimError):
         return type(self), (self.place, self.found, self.allowed)
 
 
-class WorkersDied(RaidsimError):
-    """Processes that work for this one end before their work is done, again and again."""
+class WorkersFailed(RaidsimError):
+    """Processes that work for this one do not do it, which nothing that a person wrote is the cause of."""
+
+
+class WorkersDied(WorkersFailed):
+    """They end before their work is done, again and again."""
 
     def __init__(self) -> None:
         super().__init__(
             "worker processes end before their work is done, as the system ends what takes too much memory; "
             "fewer of them: --workers 1"
+        )
+
+
+class WorkerHung(WorkersFailed):
+    """One of them does not come to an end.
+
+    Parameters
+    ----------
+    limit
+        How long it was waited for, in words.
+    variable
+        Of the environment, which sets that.
+    """
+
+    def __init__(self, limit: str, variable: str) -> None:
+        super().__init__(
+            f"a worker process has been at one simulation for {limit} and was ended; "
+            f"if it takes that long: {variable}=24h in the environment, or --workers 1, which waits without end"
+        )
+
+
+class WrongAnswer(WorkersFailed):
+    """One of them sent something that is no result.
+
+    Parameters
+    ----------
+    found, wanted
+        Kinds of it and of a result.
+    """
+
+    def __init__(self, found: str, wanted: str) -> None:
+        super().__init__(
+            f"a worker process sent {found} instead of {wanted}; "
+            "the same files of raidsim have to be there while it runs: once more, or --workers 1"
         )
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .errors import ModelError
+from .sum_in_order import sum_in_order
 
 SECTOR = 512
 MOST_CYLINDERS = 2_000_000
@@ -192,7 +193,7 @@ class Geometry:
         edges = [round(cylinders * i / zone_count) for i in range(zone_count + 1)]
         counts = [edges[i + 1] - edges[i] for i in range(zone_count)]
         # Rounding the zones to whole cylinders can lose a few; the innermost zone takes them.
-        held = heads * sum(n * s for n, s in zip(counts, sectors.tolist(), strict=True))
+        held = heads * sum_in_order(n * s for n, s in zip(counts, sectors.tolist(), strict=True))
         missing = capacity / SECTOR - held
         if missing > 0:
             counts[-1] += int(np.ceil(missing / heads / float(sectors[-1]))) + 1

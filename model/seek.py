@@ -11,12 +11,14 @@ all possible seeks). A write begins only when the head has settled better than a
 from __future__ import annotations
 
 from array import array
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from .brent import find_zero
 from .errors import ModelError
+from .sum_in_order import sum_of_products
 
 
 class SeekCurve:
@@ -61,17 +63,17 @@ class SeekCurve:
 
         def curve(joint: float) -> tuple[float, float, float]:
             """Constant a and factor b of a + b sqrt(d), and slope e of the line that touches it at `joint`."""
-            root = joint**0.5
+            root = sqrt(joint)
             factor = (full_stroke_s - track_to_track_s) / (root / 2 + longest / (2 * root) - 1)
             return track_to_track_s - factor, factor, factor / (2 * root)
 
         def times(joint: float, at: np.ndarray) -> Any:
             start, factor, slope = curve(joint)
             short = start + factor * np.sqrt(at)
-            return np.where(at <= joint, short, start + factor * joint**0.5 / 2 + slope * at)
+            return np.where(at <= joint, short, start + factor * sqrt(joint) / 2 + slope * at)
 
         def excess(joint: float) -> float:
-            return float(times(joint, distances) @ chances) - average_s
+            return sum_of_products(times(joint, distances), chances) - average_s
 
         if full_stroke_s == track_to_track_s:
             self.coast_from, self.start_s, self.square_root, self.slope = longest, track_to_track_s, 0.0, 0.0

@@ -16,6 +16,7 @@ from ..model.network_front import FrontSettings, NetworkFront, Slots
 from ..model.network_protocols import CORE_HZ, ProtocolName, ProtocolSpec, protocol
 from ..model.spec import Duration, PositiveSize, Spec, refusal
 from ..model.spec_errors import changed
+from ..model.sum_in_order import sum_in_order
 from ..model.usage import PLACES, Usage
 from .build_links import built_link
 from .machine import LinkSpec, MachineSpec
@@ -178,7 +179,7 @@ class Front:
             (settings.device_depth, self._queues, "of each client on a device"),
         ):
             if slots:
-                waited = sum(each.waited(now) for each in slots) / len(slots)
+                waited = sum_in_order(each.waited(now) for each in slots) / len(slots)
                 found.append(Usage(f"{depth:,} {REQUESTS} {of}", PLACES, min(1.0, waited / span)))
         if self._threads is not None:
             name = f"{self._threads.places:,} {THREADS}"

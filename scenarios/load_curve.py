@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from ..model.errors import InputError
+from ..model.sum_in_order import sum_in_order
 from .offered_load import as_much_as_it_takes, at_rate
 from .prediction import Prediction
 from .run import simulate
@@ -114,7 +115,7 @@ def load_curves(specs: Sequence[ScenarioSpec], points: int, pool: TaskPool) -> l
                 found[number] = refusal
                 del active[number]
         tasks = [spec for number in active for spec in wanted[number]]
-        outcomes = iter(pool.run(attempt, tasks))
+        outcomes = iter(pool.run(attempt, tasks, (Prediction, InputError)))
         answers = {number: [next(outcomes) for _ in wanted[number]] for number in active}
     return [found[number] for number in range(len(specs))]
 
@@ -131,7 +132,7 @@ def curve_steps(spec: ScenarioSpec, points: int) -> Steps:
     (most,) = yield [as_much_as_it_takes(spec)]
     if isinstance(most, InputError):
         raise most
-    saturation = sum(most.iops.values())
+    saturation = sum_in_order(most.iops.values())
     found: dict[float, CurvePoint] = {}
     wanted = [share * saturation for share in _FIRST[:points]]
     while wanted:
@@ -154,12 +155,12 @@ def knee(points: Sequence[CurvePoint]) -> CurvePoint | None:
 
 def _point(offered: float, prediction: Prediction) -> CurvePoint:
     counts = {op: figures["n"] for op, figures in prediction.latencies.items()}
-    total = sum(prediction.latencies[op]["mean_s"] * count for op, count in counts.items())
+    total = sum_in_order(prediction.latencies[op]["mean_s"] * count for op, count in counts.items())
     figures = {name: value for name, value in prediction.figures.items() if name.endswith("_seconds")}
     return CurvePoint(
         offered_iops=offered,
-        iops=sum(prediction.iops.values()),
-        mean_s=total / sum(counts.values()),
+        iops=sum_in_order(prediction.iops.values()),
+        mean_s=total / sum_in_order(counts.values()),
         p99_s=max(each["p99_s"] for each in prediction.latencies.values()),
         figures=figures,
         saturated=prediction.saturated,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.statistics import Estimate, LatencyHistogram, Usage
+from ..model.sum_in_order import sum_in_order
 from ..model.usage import WayUsage
 from .measured_run import PERCENTILES, Run
 from .prediction import LatencyBins, Prediction, RebuildProgress
@@ -93,7 +94,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
     iops = {op: mean([each.iops.get(op, 0.0) for each in predictions]) for op in ops}
     latencies = {op: _latencies(parts, op) for op in ops}
     measured_s = math.fsum(each.measured_s for each in predictions)
-    figures = {"rate": rate, "seconds": day_s, "iops": sum(iops.values())}
+    figures = {"rate": rate, "seconds": day_s, "iops": sum_in_order(iops.values())}
     for op, values in latencies.items():
         figures |= {f"{op}_{name}_seconds": values[f"{name}_s"] for name in ("mean", "p99")}
     busiest = max(parts, key=lambda part: max((usage.utilisation for usage in part.prediction.usages), default=0.0))

@@ -6,12 +6,14 @@ figure gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
+
+from .picture_letters import noted_letters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,32 +79,46 @@ OPS = {"read": READS, "write": WRITES}
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Everything that is drawn inside looks alike."""
+def styled(fallbacks: Sequence[str] = ()) -> Iterator[set[str]]:
+    """Everything that is drawn inside looks alike.
+
+    Parameters
+    ----------
+    fallbacks
+        Fonts for letters that the usual one lacks.
+
+    Returns
+    -------
+    set of str
+        Letters that none of them has, as they are met.
+    """
     from matplotlib import rc_context
 
-    with rc_context(
-        {
-            "font.family": "sans-serif",
-            "font.size": FONT_PT,
-            "text.parse_math": False,
-            "text.color": INK,
-            "axes.labelcolor": INK,
-            "axes.edgecolor": GREY,
-            "axes.titlesize": FONT_PT + 0.5,
-            "axes.titlelocation": "left",
-            "axes.axisbelow": True,
-            "grid.color": GRID,
-            "grid.linewidth": 0.7,
-            "hatch.linewidth": 0.7,
-            "legend.frameon": False,
-            "xtick.color": INK,
-            "ytick.color": INK,
-            "svg.fonttype": "none",
-            "svg.hashsalt": "raidsim",
-        }
+    with (
+        noted_letters() as missing,
+        rc_context(
+            {
+                "font.family": ["sans-serif", *fallbacks],
+                "font.size": FONT_PT,
+                "text.parse_math": False,
+                "text.color": INK,
+                "axes.labelcolor": INK,
+                "axes.edgecolor": GREY,
+                "axes.titlesize": FONT_PT + 0.5,
+                "axes.titlelocation": "left",
+                "axes.axisbelow": True,
+                "grid.color": GRID,
+                "grid.linewidth": 0.7,
+                "hatch.linewidth": 0.7,
+                "legend.frameon": False,
+                "xtick.color": INK,
+                "ytick.color": INK,
+                "svg.fonttype": "none",
+                "svg.hashsalt": "raidsim",
+            }
+        ),
     ):
-        yield
+        yield missing
 
 
 def save(figure: Figure, path: Path, form: str) -> None:

@@ -64,10 +64,10 @@ def replicate(
     found: list[Prediction] = []
     with TaskPool(workers) as pool:
         if watch is None:
-            return pool.run(_simulated, tasks)
+            return pool.run(_simulated, tasks, (Prediction,))
         watch(0, count)
         for begun in range(0, count, workers):
-            found += pool.run(_simulated, tasks[begun : begun + workers])
+            found += pool.run(_simulated, tasks[begun : begun + workers], (Prediction,))
             watch(len(found), count)
     return found
 

@@ -17,6 +17,7 @@ from ..model.dd import Dd
 from ..model.errors import ArrayFailed, FileSystemFull, InputError
 from ..model.quantities import format_duration
 from ..model.statistics import bottleneck
+from ..model.sum_in_order import sum_in_order
 from .build import BuiltMachine
 from .load_run import LoadRun
 from .measured_run import Run
@@ -180,7 +181,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: dict[str, floa
         member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
         rebuilds=run.rebuilds(),
         events=machine.engine.scheduled_events,
-        figures=figures or {"rate": rate, "seconds": seconds, "iops": sum(iops.values())},
+        figures=figures or {"rate": rate, "seconds": seconds, "iops": sum_in_order(iops.values())},
         scale=machine.scale,
     )
 

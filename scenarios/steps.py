@@ -21,6 +21,7 @@ from ..model.programs.linux_tree import linux_2_6_13
 from ..model.programs.operation import Kind, Operation
 from ..model.programs.postmark import PostMark, PostMarkSettings
 from ..model.programs.tiobench import Tiobench, TiobenchSettings
+from ..model.sum_in_order import sum_in_order
 from .programs import (
     ArchiveStep,
     BonniePlusPlusStep,
@@ -219,7 +220,7 @@ def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
 
     def figures(phases: list[Phase]) -> dict[str, float]:
         timed = {phase.name: phase.seconds for phase in phases}
-        seconds = sum(timed[name] for name in ("create", "transactions", "delete"))
+        seconds = sum_in_order(timed[name] for name in ("create", "transactions", "delete"))
         return {
             **{f"{name}_seconds": timed[name] * setting.scale for name in ("create", "transactions", "delete")},
             "transactions_rate": run.settings.transactions / timed["transactions"],

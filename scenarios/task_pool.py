@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ..model.errors import WorkersDied
-from .worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
+from .worker_pool import WorkerPool
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
-RESTARTS = 2
-"""Times that workers which have died are replaced before anything else is done."""
 
 
 class TaskPool:
@@ -24,6 +19,8 @@ class TaskPool:
     ----------
     workers
         Processes; 1 or 0 works in this one.
+    limit_s
+        Longest time that a piece of work may take on another process (s); see `WorkerPool`.
 
     Attributes
     ----------
@@ -31,10 +28,11 @@ class TaskPool:
         Pieces of work that are done.
     """
 
-    def __init__(self, workers: int = 1) -> None:
+    def __init__(self, workers: int = 1, limit_s: float | None = None) -> None:
         self.workers = workers
         self.done = 0
-        self._pool: ProcessPoolExecutor | None = None
+        self._limit_s = limit_s
+        self._pool: WorkerPool[int] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -43,38 +41,40 @@ class TaskPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            end_pool(self._pool, at_once=kind is not None)
+            self._pool.close(at_once=kind is not None)
 
-    def run(self, work: Callable[[Argument], Result], arguments: Sequence[Argument]) -> list[Result]:
+    def run(
+        self,
+        work: Callable[[Argument], Result],
+        arguments: Sequence[Argument],
+        gives: tuple[type, ...] = (object,),
+    ) -> list[Result]:
         """`work` done on each argument; a function of a module, so that other processes find it.
+
+        Parameters
+        ----------
+        work, arguments
+            What is done, and on what.
+        gives
+            What `work` returns an instance of.
 
         Raises
         ------
-        WorkersDied
-            If a process ends before its work is done, and so do those that take its place.
+        WorkersFailed
+            If processes die, hang or send something else, as `WorkerPool.results` says.
         """
-        results: list[Result] = []
         if self.workers <= 1 or len(arguments) < 2:
+            results = []
             for argument in arguments:
                 results.append(work(argument))
                 self.done += 1
             return results
-        deaths = 0
-        while len(results) < len(arguments):
-            before = len(results)
-            try:
-                for result in self._answers(work, arguments[before:]):
-                    results.append(result)
-                    self.done += 1
-            except BrokenExecutor:
-                self._pool = None
-                deaths = 1 if len(results) > before else deaths + 1
-                if deaths > RESTARTS:
-                    raise WorkersDied from None
-        return results
-
-    def _answers(self, work: Callable[[Argument], Result], arguments: Sequence[Argument]) -> Iterator[Result]:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.workers, get_context("spawn"), end_with_parent)
-        with interrupts_left_to_parent():
-            return self._pool.map(work, arguments)
+            self._pool = WorkerPool(self.workers, limit_s=self._limit_s)
+        for number, argument in enumerate(arguments):
+            self._pool.submit(number, work, argument, gives)
+        found: dict[int, Result] = {}
+        for number, result in self._pool.results():
+            found[number] = result
+            self.done += 1
+        return [found[number] for number in range(len(arguments))]

@@ -6,9 +6,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import wait
 
 
@@ -24,11 +24,11 @@ def _wait_and_end(sentinel: int) -> None:
     os._exit(1)
 
 
-def end_pool(pool: Executor, at_once: bool) -> None:
+def end_pool(pool: ProcessPoolExecutor, at_once: bool) -> None:
     """End a pool; what its workers are at may take long, and is not waited for if they are to end `at_once`."""
     if at_once:
-        for child in active_children():
-            child.terminate()
+        for process in list((pool._processes or {}).values()):
+            process.kill()  # one that is stopped or hangs would not hear of anything else
     pool.shutdown(wait=True, cancel_futures=True)
 
 

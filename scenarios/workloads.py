@@ -17,6 +17,7 @@ from pydantic import (
 
 from ..model.spec import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 from ..model.submission import IoEngine
+from ..model.sum_in_order import sum_in_order
 from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
 from .programs import ProgramsSpec
 
@@ -329,7 +330,7 @@ class LoadSpec(Spec):
     @property
     def mean_size(self) -> float:
         """Bytes of an I/O on average."""
-        read, write = (sum(size * share for size, share in sizes.items()) for sizes in self.sizes)
+        read, write = (sum_in_order(size * share for size, share in sizes.items()) for sizes in self.sizes)
         return self.read_share * read + (1.0 - self.read_share) * write
 
     @property

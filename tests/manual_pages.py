@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -19,7 +20,9 @@ ROOT = Path(raidsim.__file__).parent
 DOCS = ROOT / "docs"
 PROGRESS = re.compile(r".*: (\d+ of \d+|\d+ %|.*, .*) \(\d+ s\)")
 """What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
-_CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ELIDED = "..."
+"""A line of a page that stands for any number of lines."""
+CONSOLE = re.compile(r"^(% long\n)?```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ raidsim (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SCRIPT = re.compile(r"^\$ python (\S+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _FILE = re.compile(r"^`([\w./-]+\.\w+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -27,11 +30,11 @@ _NOT_COPIED = {".venv", ".git", "_build", "__pycache__", "build", "dist", ".mypy
 
 
 class Example(NamedTuple):
-    """A command of a page, without the first word, and what the page says it prints."""
+    """A command of a page, without the first word, what the page says it prints, and whether `% long` is above it."""
 
-    page: str
     command: str
     shown: str
+    long: bool
 
 
 def pages() -> list[Path]:
@@ -39,16 +42,24 @@ def pages() -> list[Path]:
     return sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
 
 
-def examples(page: Path) -> list[Example]:
+def examples(text: str) -> list[Example]:
     """The commands of a page's console blocks."""
-    name, text = page.relative_to(DOCS).as_posix(), page.read_text(encoding="utf-8")
-    return [Example(name, *found) for block in _CONSOLE.findall(text) for found in _COMMAND.findall(block)]
+    return [
+        Example(command, shown, bool(long))
+        for long, block in CONSOLE.findall(text)
+        for command, shown in _COMMAND.findall(block)
+    ]
+
+
+def examples_of(page: Path) -> list[Example]:
+    """The same of the file of a page."""
+    return examples(page.read_text(encoding="utf-8"))
 
 
 def scripts(page: Path) -> list[tuple[str, str]]:
     """Python files that a page has its reader run, and what they print."""
     text = page.read_text(encoding="utf-8")
-    return [found for block in _CONSOLE.findall(text) for found in _SCRIPT.findall(block)]
+    return [found for _, block in CONSOLE.findall(text) for found in _SCRIPT.findall(block)]
 
 
 def files(page: Path) -> dict[str, str]:
@@ -106,6 +117,28 @@ def raidsim_command(root: Path, *arguments: str) -> subprocess.CompletedProcess[
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else int(end.code is not None)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
+def as_shown(printed: str, shown: str) -> list[str]:
+    """The lines that were printed, with `ELIDED` for those that the page leaves out."""
+    return [line for line in elided(printed, shown) if line]
+
+
+def elided(printed: str, shown: str) -> list[str]:
+    """The same with the empty lines."""
+    told = [line.rstrip() for line in printed.splitlines() if not PROGRESS.fullmatch(line)]
+    found: list[str] = []
+    for line, following in pairwise([*lines(shown), ""]):
+        if line == ELIDED:
+            while told and (not following or told[0] != following):
+                del told[0]
+            found.append(ELIDED)
+            continue
+        while told and not told[0]:
+            found.append(told.pop(0))
+        if told:
+            found.append(told.pop(0))
+    return found + told
 
 
 def lines(text: str) -> list[str]:

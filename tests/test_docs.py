@@ -33,22 +33,67 @@ from raidsim.scenarios.programs import (
 )
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.scenarios.workloads import DdSpec, LoadSpec
-from raidsim.tests.manual_pages import DOCS, ROOT, examples, files, lines, pages, raidsim_command
+from raidsim.tests.manual_pages import (
+    DOCS,
+    ROOT,
+    as_shown,
+    examples_of,
+    files,
+    lines,
+    pages,
+    raidsim_command,
+)
+from raidsim.tests.refresh_pages import refreshed
 
-EXAMPLES = [example for page in pages() if not files(page) for example in examples(page)]
+EXAMPLES = [
+    (page.relative_to(DOCS).as_posix(), each) for page in pages() if not files(page) for each in examples_of(page)
+]
 """The pages that have their reader write files are followed in test_how_to.py."""
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), EXAMPLES)
+@pytest.mark.parametrize(
+    ("page", "command", "shown"), [(page, each.command, each.shown) for page, each in EXAMPLES if not each.long]
+)
 def test_examples_print_what_the_manual_shows(page: str, command: str, shown: str) -> None:
     """Protects readers from examples that no longer work: each is run and its output compared."""
     done = raidsim_command(ROOT, *shlex.split(command))
-    assert lines(done.stdout + done.stderr) == lines(shown), page
+    assert as_shown(done.stdout + done.stderr, shown) == lines(shown), page
 
 
 def test_there_are_examples() -> None:
-    """Protects the test above from finding nothing to run."""
-    assert {page for page, _, _ in EXAMPLES} >= {"getting-started.md"}
+    """Protects the test above from finding nothing to run, or too little: long ones are left to `make pages`."""
+    assert {page for page, each in EXAMPLES if not each.long} >= {"getting-started.md"}
+    assert sum(each.long for _, each in EXAMPLES) < len(EXAMPLES) / 5
+
+
+def test_what_a_page_leaves_out_is_no_excuse_for_the_rest() -> None:
+    """Protects the tests above: three dots stand for lines, and all others are compared."""
+    assert as_shown("a\nb\n\nc\n", "a\n...\nc\n") == ["a", "...", "c"]
+    assert as_shown("a\nb\nc\n", "a\n...\n") == ["a", "..."]
+    assert as_shown("a\nb\nc\n", "a\n...\nd\n") != ["a", "...", "d"]
+    assert as_shown("a\nb\nc\n", "a\nc\n") != ["a", "c"]
+
+
+def test_pages_are_brought_up_to_date(tmp_path: Path) -> None:
+    """Protects `make pages`: what a command prints now replaces what the page shows, but for what it leaves out."""
+    command = "$ raidsim layout --level raid1 --disks 2"
+    printed = "RAID 1: 2 disks\n256 KiB of 512 KiB usable; any 1 disk may fail\n..."
+    right = f"% long\n```console\n{command}\n{printed}\n```\n\nEnd.\n"
+    page = tmp_path / "page.md"
+    page.write_text(right.replace("512 KiB", "640 KiB"), encoding="utf-8")
+    assert refreshed(page)
+    found = page.read_text(encoding="utf-8")
+    assert not refreshed(page)
+    assert found == right
+
+
+def test_a_cluster_gives_the_rows_of_one_process() -> None:
+    """Protects the page on clusters, whose command needs one: its table is that of the page on sweeps, which is run."""
+    command = "sweep docs/examples/sweeps/chunk-size.yaml "
+    (alone,) = (each for _, each in EXAMPLES if each.command.startswith(command))
+    cluster = (DOCS / "how-to" / "sweep-on-a-cluster.md").read_text(encoding="utf-8")
+    shown = cluster.partition(f"$ raidsim {command}")[2].partition("\n")[2].partition("```")[0]
+    assert lines(shown) == lines(alone.shown)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +101,7 @@ def test_there_are_examples() -> None:
     [
         path
         for path in sorted((DOCS / "examples").glob("*.yaml"))
-        if not any(command.startswith(f"run docs/examples/{path.name}") for _, command, _ in EXAMPLES)
+        if not any(each.command.startswith(f"run docs/examples/{path.name}") for _, each in EXAMPLES)
     ],
     ids=lambda path: path.stem,
 )

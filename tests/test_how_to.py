@@ -10,8 +10,9 @@ import pytest
 from raidsim.tests.manual_pages import (
     DOCS,
     ROOT,
+    as_shown,
     checkout_with,
-    examples,
+    examples_of,
     files,
     lines,
     pages,
@@ -47,9 +48,12 @@ def test_it_takes_one_file_and_its_test(page: Path) -> None:
 def test_who_follows_the_page_gets_what_it_shows(page: Path, tmp_path: Path) -> None:
     """Protects the pages that have files written: with them, and nothing else, every command prints what they show."""
     root = checkout_with(tmp_path, files(page))
-    for example in examples(page):
+    for example in examples_of(page):
         done = raidsim_command(root, *shlex.split(example.command))
-        assert lines(done.stdout + done.stderr) == lines(example.shown), example.command
+        assert as_shown(done.stdout + done.stderr, example.shown) == lines(example.shown), example.command
+    for picture in page.parent.glob("*.svg"):
+        if (root / picture.name).exists():
+            assert (root / picture.name).read_bytes() == picture.read_bytes(), f"{picture.name} is drawn anew"
     for script, shown in scripts(page):
         done = run_python(root, script)
         assert lines(done.stdout + done.stderr) == lines(shown), script

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,11 @@ $ raidsim layout --level raid1 \\
 ```{raidsim}
 :exit: 2
 $ raidsim layout --level raid9 --disks 2
+```
+
+```{raidsim}
+:quiet:
+$ raidsim layout --level raid1 --disks 3
 ```
 
 ```{raidsim-python}
@@ -63,6 +69,8 @@ def test_shows_what_comes_out(tmp_path: Path) -> None:
     html = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     for shown in ("RAID 1: 2 disks", "unknown level", "drawn 42\n", 'alt="nothing but axes"', "An <em>empty</em> page"):
         assert shown in html
+    assert "RAID 1: 3 disks" not in html
+    assert "layout --level raid1 --disks 3" in re.sub("<[^>]*>", "", html)
     assert list((tmp_path / "out" / "_images").glob("drawn*.svg"))
 
 

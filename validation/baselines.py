@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ..calibration.study import Cell, StudySpec
+from ..model.sum_in_order import sum_in_order
 from .cell_classes import Access, CellClass, Mix, Stack
 
 _PENALTY = {"raid4": 4.0, "raid5": 4.0, "raid6": 6.0, "raid50": 4.0, "raid60": 6.0}
@@ -70,7 +71,7 @@ def speed_up(stack: Stack, access: Access) -> float:
     level, parts = stack.level, stack.parts
     if level == "drive":
         return 1.0
-    each = math.exp(sum(math.log(speed_up(part, access)) for part in parts) / len(parts))
+    each = math.exp(sum_in_order(math.log(speed_up(part, access)) for part in parts) / len(parts))
     kind, _, direction = access.partition(" ")
     if level == "linear":
         return each
@@ -92,7 +93,7 @@ def mixed_speed_up(stack: Stack, mix: Mix) -> float:
     """The same for a mix of accesses, whose times add; 1 for what is not the disks' work."""
     if not mix:
         return 1.0
-    return sum(mix.values()) / sum(share / speed_up(stack, access) for access, share in mix.items())
+    return sum_in_order(mix.values()) / sum_in_order(share / speed_up(stack, access) for access, share in mix.items())
 
 
 def per_drive(cell: CellClass) -> float:
@@ -200,4 +201,4 @@ def _guess(
     least = min(each for each, _ in far)
     nearest = [cell for each, cell in far if each == least]
     logs = [math.log(value(wanted, classes[cell.id], cell.value)) for cell in nearest]
-    return Guess(math.exp(sum(logs) / len(logs)), tuple(cell.id for cell in nearest))
+    return Guess(math.exp(sum_in_order(logs) / len(logs)), tuple(cell.id for cell in nearest))

@@ -7,8 +7,11 @@ second or so whether it is of one old hard disk or of two dozen NVMe drives.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 from ..model.drives import AnyDrive, DriveSpec
 from ..model.errors import InputError
+from ..model.load_pattern import LoadPattern
 from ..model.quantities import format_duration
 from ..scenarios.arrays import ArraySpec
 from ..scenarios.comparison.redundancy import top_parts
@@ -26,6 +29,8 @@ _HOST_S = 10e-6
 """Below this no I/O comes back, whatever the drive."""
 _ROTATION_SHARE, _SEEK_SHARE = 0.25, 0.4
 """Of a turn and of the average seek that a full queue costs at the least."""
+_MIXED = {each.name: each.default for each in fields(LoadPattern) if isinstance(each.default, float)}
+"""What runs of I/Os in order are like unless the load says otherwise."""
 
 
 def duration_for(spec: ScenarioSpec, length: str) -> tuple[float, float]:
@@ -77,7 +82,7 @@ def commands_per_second(spec: ScenarioSpec) -> float:
         pieces = max([1.0, *(size / array.chunk for array in spec.arrays.values())])
         return max(1.0, come * pieces, min(most, come * each))
     outstanding = load.depth * load.jobs * len(load.targets)
-    return max(1.0, min(most, outstanding * each / _fastest_s(drives[0], load, size)))
+    return max(1.0, min(most, outstanding * each / (load.think_time + _fastest_s(drives[0], load, size))))
 
 
 def _begun(spec: ScenarioSpec, load: LoadSpec) -> float:
@@ -91,17 +96,25 @@ def _drive_rate(drive: AnyDrive, load: LoadSpec, size: float) -> float:
     moved = size / drive.interface_rate
     if not isinstance(drive, DriveSpec):
         return min(drive.command_rate, 1.0 / max(moved, 1e-7))
-    if load.pattern == "random":
-        arm = _SEEK_SHARE * drive.seek_average + _ROTATION_SHARE * 60.0 / drive.rotation
-        return 1.0 / (arm + size / drive.outer_media_rate)
-    return 1.0 / max(size / drive.outer_media_rate, moved + drive.hit_overhead, 1e-5)
+    arm = _SEEK_SHARE * drive.seek_average + _ROTATION_SHARE * 60.0 / drive.rotation
+    in_order = max(size / drive.outer_media_rate, moved + drive.hit_overhead, 1e-5)
+    jumps = _jumps(load)
+    return 1.0 / (jumps * (arm + size / drive.outer_media_rate) + (1.0 - jumps) * in_order)
+
+
+def _jumps(load: LoadSpec) -> float:
+    """Share of the I/Os that do not follow the one before."""
+    if load.pattern != "mixed":
+        return float(load.pattern == "random")
+    share = _MIXED["sequential_share"] if load.sequential_share is None else load.sequential_share
+    return 1.0 - share * (1.0 - 1.0 / (load.run_length or _MIXED["run_length"]))
 
 
 def _fastest_s(drive: AnyDrive, load: LoadSpec, size: float) -> float:
     """What one I/O takes at the least (s), if nothing else is under way."""
     moved = size / drive.interface_rate
     if isinstance(drive, DriveSpec):
-        if load.pattern == "random" and load.read_share > 0:
+        if _jumps(load) == 1.0 and load.read_share > 0:
             return _HOST_S + 1.0 / _drive_rate(drive, load, size)
         return _HOST_S + moved
     reads = load.read_share * drive.read_time

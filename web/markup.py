@@ -20,7 +20,8 @@ def plain(text: str) -> str:
 def table_html(table: Table, caption: str) -> str:
     """A table with headings for every column, and for every row its first cell; it scrolls by itself if too wide."""
     head = "".join(
-        f'<th scope="col" style="{_side(table, i)}{_CELL}">{escape(name)}</th>' for i, name in enumerate(table.columns)
+        f'<th scope="col" style="{_side(table, i)}{_HEADING}{_CELL}">{_kept(escape(name))}</th>'
+        for i, name in enumerate(table.columns)
     )
     body = "".join(_row(table, row) for row in range(len(table.rows)))
     return (
@@ -31,8 +32,14 @@ def table_html(table: Table, caption: str) -> str:
     )
 
 
+def _kept(name: str) -> str:
+    """A heading that does not end a line before a percent sign."""
+    return name.replace(" %", "\u00a0%").replace("per s", "per\u00a0s")
+
+
 _SHORT = 24
 """Text up to here stays on one line."""
+_HEADING = "white-space:normal;vertical-align:bottom;"
 _CELL = "padding:.25rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);"
 
 

@@ -27,7 +27,7 @@ from .view_of_files import show_files
 from .views import show_curve, show_ios, show_layout, show_result
 from .views_of_designs import show_compare, show_explain, show_failure
 
-_TELL_S = 0.4
+_TELL_S = 0.25
 
 VIEW_NAMES = {
     "result": "Result",
@@ -112,7 +112,9 @@ def show() -> None:
     with st.sidebar:
         subject = _sidebar(state.form)
     st.title("raidsim", anchor=False)
-    st.caption("How fast will a storage array be, before anyone builds it? The form is in the panel on the left.")
+    st.caption(
+        "How fast will a storage array be, before anyone builds it? The form is on the left; on a telephone » opens it."
+    )
     notes = [plain(note) for note in st.session_state.notes]
     if notes:
         st.warning(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes), icon=":material/info:")
@@ -129,7 +131,9 @@ def show() -> None:
         key=_view_key(state.view),
         label_visibility="collapsed",
     )
-    if under_way() is not None:
+    running = under_way()
+    if running is not None:
+        running.shown = running.ticket.early is not None
         _progress()
     if subject.built.spec is None:
         if not subject.built.field or form is None:
@@ -258,9 +262,16 @@ def _progress() -> None:
     if running is None:
         st.rerun()
     ticket = running.ticket
+    if ticket.early is not None and not running.shown:
+        running.shown = True
+        st.rerun()
     if ticket.state == "waiting":
         ahead = server_runs().ahead(ticket)
         text = f"Waiting: {ahead} run{'' if ahead == 1 else 's'} of this server first"
+    elif ticket.early is not None:
+        text = (
+            f"{VIEW_NAMES[running.kind]}: here it is. Now the same without what limits it, {100 * ticket.share:.0f} %"
+        )
     else:
         text = f"{VIEW_NAMES[running.kind]}: simulating, {100 * ticket.share:.0f} %"
     st.progress(ticket.share, text=text)

@@ -97,14 +97,15 @@ def latency_shares(prediction: Prediction) -> Picture:
             done += count
             if place % step == 0 or place == len(bins) - 1:
                 values.append({"op": f"{op}s", "ms": 1e3 * seconds, "share": 100 * done / total})
+    values = [value for value in values if value["ms"] > 0]
     encoding = {
-        "x": {"field": "ms", "type": "quantitative", "scale": {"type": "log"}, "title": "latency (ms)"},
+        "x": {"field": "ms", "title": "latency (ms)", **_logarithmic([value["ms"] for value in values])},
         "y": {"field": "share", "type": "quantitative", "title": "done within it (% of I/Os)"},
-        "color": _series("op", ("reads", "writes")),
-        "strokeDash": _dashes("op", ("reads", "writes")),
+        "color": _series("op", values),
+        "strokeDash": _dashes("op", values),
     }
     return {
-        "data": {"values": [value for value in values if value["ms"] > 0]},
+        "data": {"values": values},
         "height": 320,
         "mark": {"type": "line", "interpolate": "step-after"},
         "encoding": encoding,
@@ -113,34 +114,23 @@ def latency_shares(prediction: Prediction) -> Picture:
 
 def curve_picture(curve: LoadCurve) -> Picture:
     """Response time against offered load, with the knee and the saturation."""
-    values = []
+    values: list[dict[str, Any]] = []
     for point in curve.points:
         if not point.saturated:
             values.append({"load": point.offered_iops, "ms": 1e3 * point.mean_s, "figure": "mean"})
             values.append({"load": point.offered_iops, "ms": 1e3 * point.p99_s, "figure": "99 %"})
     encoding = {
         "x": {"field": "load", "type": "quantitative", "title": "offered load (I/Os per second)"},
-        "y": {
-            "field": "ms",
-            "type": "quantitative",
-            "scale": {"type": "log"},
-            "title": "response time (ms)",
-        },
-        "color": _series("figure", ("mean", "99 %")),
-        "strokeDash": _dashes("figure", ("mean", "99 %")),
-        "shape": {
-            "field": "figure",
-            "type": "nominal",
-            "scale": {"domain": ["mean", "99 %"], "range": ["circle", "square"]},
-            "legend": _LEGEND,
-        },
+        "y": {"field": "ms", "title": "response time (ms)", **_logarithmic([value["ms"] for value in values])},
+        "color": _series("figure", values),
+        "strokeDash": _dashes("figure", values),
     }
     layers: list[Picture] = [{"mark": {"type": "line", "point": {"filled": True}}, "encoding": encoding}]
     marks = [(curve.saturation_iops, "saturation")]
     if curve.knee is not None:
         marks.append((curve.knee.offered_iops, "knee"))
     for load, name in marks:
-        layers += _upright("load", load, name)
+        layers += _upright("load", load, name, {"baseline": "bottom", "y": "height"})
     return {"data": {"values": values}, "height": 380, "layer": layers}
 
 
@@ -205,9 +195,11 @@ def one_io_picture(timeline: Timeline, number: int) -> Picture:
         waits.append({"row": row, "begin": begin, "end": start, "command": words})
         values.append({"row": row, "begin": start, "end": end, "command": words})
     picture = _bars_in_time(values, "row", "time since the I/O was sent (ms)")
+    colour = {**picture["layer"][0]["encoding"]["color"], "legend": None}  # every row says what it is
     encoding = {key: picture["layer"][0]["encoding"][key] for key in ("x", "x2", "y")}
+    picture["layer"] = [{**bars, "encoding": {**bars["encoding"], "color": colour}} for bars in picture["layer"]]
     thin = {"data": {"values": waits}, "mark": {"type": "bar", "height": 2, "color": "#777"}, "encoding": encoding}
-    return {**picture, "layer": [*picture["layer"], thin]}
+    return {**picture, "height": _AXIS_PX + (_ROW_PX + 4) * (1 + len(waits)), "layer": [*picture["layer"], thin]}
 
 
 def _bars_in_time(values: list[Picture], row: str, title: str) -> Picture:
@@ -263,16 +255,19 @@ def course_picture(parts: Sequence[CoursePart], failed_s: float, latency: bool =
     return {"data": {"values": values}, "height": 260, "layer": [line, *_upright("s", failed_s, "disk fails")]}
 
 
-def _upright(field: str, at: float, name: str) -> list[Picture]:
-    """A dashed line across the picture, with its name at the top."""
+_TOP: Picture = {"baseline": "top", "y": 4}
+
+
+def _upright(field: str, at: float, name: str, place: Picture = _TOP) -> list[Picture]:
+    """A dashed line across the picture, with its name at one of its ends."""
     data = {"values": [{field: at, "name": name}]}
     x = {"field": field, "type": "quantitative"}
     return [
         {"data": data, "mark": {"type": "rule", "strokeDash": [5, 4], "color": "#777"}, "encoding": {"x": x}},
         {
             "data": data,
-            "mark": {"type": "text", "align": "right", "baseline": "top", "dx": -4, "y": 2},
-            "encoding": {"x": x, "y": {"value": 4}, "text": {"field": "name"}},
+            "mark": {"type": "text", "align": "right", "baseline": place["baseline"], "dx": -4},
+            "encoding": {"x": x, "y": {"value": place["y"]}, "text": {"field": "name"}},
         },
     ]
 
@@ -281,11 +276,40 @@ _ROWS = {"labelOverlap": False, "labelLimit": 240, "domain": False, "ticks": Fal
 _LEGEND = {"orient": "top", "title": None}
 
 
-def _series(field: str, names: tuple[str, str]) -> Picture:
-    scale = {"domain": list(names), "range": [BLUE, ORANGE]}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": _LEGEND}
+_FIRSTS = {"op": ("reads", "writes"), "figure": ("mean", "99 %")}
+"""What is solid and blue, and what dashed and orange."""
+_MOST_DECADES = 2.5
+"""A logarithmic axis of more has numbers at powers of ten alone."""
 
 
-def _dashes(field: str, names: tuple[str, str]) -> Picture:
-    scale = {"domain": list(names), "range": [[1, 0], [6, 3]]}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": _LEGEND}
+def _series(field: str, values: list[dict[str, Any]]) -> Picture:
+    return _coded(field, values, (BLUE, ORANGE))
+
+
+def _dashes(field: str, values: list[dict[str, Any]]) -> Picture:
+    return _coded(field, values, ([1, 0], [6, 3]))
+
+
+def _coded(field: str, values: list[dict[str, Any]], codes: tuple[Any, Any]) -> Picture:
+    """What tells the two apart; the legend names only what there is."""
+    there = {value[field] for value in values}
+    found = [(name, code) for name, code in zip(_FIRSTS[field], codes, strict=True) if name in there]
+    scale = {"domain": [name for name, _ in found], "range": [code for _, code in found]}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": {**_LEGEND, "symbolType": "stroke"}}
+
+
+def _logarithmic(values: list[float]) -> Picture:
+    """An axis for values, with numbers at 1, 2 and 5 times powers of ten."""
+    low, high = min(values, default=1.0), max(values, default=1.0)
+    steps = (1, 2, 5) if math.log10(high / low) < _MOST_DECADES else (1,)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    ticks = [step * 10.0**power for power in range(first - 1, last + 2) for step in steps]
+    inside = [tick for tick in ticks if low / 5 <= tick <= high * 5]
+    begin = max((tick for tick in inside if tick <= low), default=low)
+    end = min((tick for tick in inside if tick >= high), default=high)
+    if begin == end:
+        begin, end = begin / 2, end * 2
+    shown = [tick for tick in ticks if begin <= tick <= end]
+    scale = {"type": "log", "domain": [begin, end], "nice": False}
+    axis = {"values": shown, "format": "~g", "labelOverlap": True}
+    return {"type": "quantitative", "scale": scale, "axis": axis}

@@ -13,6 +13,7 @@ import time
 import traceback
 from collections import deque
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -48,6 +49,8 @@ class Ticket:
         How it stands: "refused" also if it was stopped or failed.
     share
         How much of it is done, 0 to 1.
+    early
+        What it has given so far, to be shown while the rest is done.
     result
         What it gave, when it is done.
     message
@@ -57,6 +60,7 @@ class Ticket:
     task: AnyTask
     state: State = "waiting"
     share: float = 0.0
+    early: Any = None
     result: Any = None
     message: str = ""
     cancelling: threading.Event = field(default_factory=threading.Event)
@@ -221,6 +225,9 @@ def _take(ticket: Ticket, message: tuple[str, Any]) -> bool:
     if kind == "share":
         ticket.share = value
         return False
+    if kind == "early":
+        ticket.early = value
+        return False
     if kind == "done":
         ticket.result, ticket.share = value, 1.0
         _finish(ticket, "done", "")
@@ -245,14 +252,13 @@ def serve(connection: Connection) -> None:
             task: AnyTask = connection.recv()
         except EOFError:
             return
-        follow, over = Follow(), threading.Event()
+        follow, over = Follow(partial(_send, connection, sending, "early")), threading.Event()
         teller = threading.Thread(target=_tell, args=(connection, sending, follow, over), daemon=True)
         teller.start()
         answer = _answer(task, follow)
         over.set()
         teller.join()
-        with sending:
-            connection.send(answer)
+        _send(connection, sending, *answer)
 
 
 def _answer(task: AnyTask, follow: Follow) -> tuple[str, Any]:
@@ -269,8 +275,12 @@ def _answer(task: AnyTask, follow: Follow) -> tuple[str, Any]:
 
 def _tell(connection: Connection, sending: threading.Lock, follow: Follow, over: threading.Event) -> None:
     while not over.wait(_TELL_S):
-        with sending:
-            connection.send(("share", follow.share))
+        _send(connection, sending, "share", follow.share)
+
+
+def _send(connection: Connection, sending: threading.Lock, kind: str, value: object) -> None:
+    with sending:
+        connection.send((kind, value))
 
 
 def _bound_memory() -> None:

@@ -127,11 +127,12 @@ def of_form(form: Form) -> Subject:
 
 @dataclass(slots=True)
 class Running:
-    """The visitor's run under way: what of, and for which view."""
+    """The visitor's run under way: what of, for which view, and whether its first answer has been shown."""
 
     ticket: Ticket
     kind: str
     key: str
+    shown: bool = False
 
 
 def start(kind: str, key: str, make: Callable[[], AnyTask]) -> None:
@@ -149,14 +150,18 @@ def start(kind: str, key: str, make: Callable[[], AnyTask]) -> None:
 
 
 def under_way() -> Running | None:
-    """The visitor's run; None if there is none, or it is over: then what it gave is kept."""
+    """The visitor's run; None if there is none, or it is over. What it gave, also so far, is kept."""
     running: Running | None = st.session_state.get("running")
-    if running is None or running.ticket.open:
+    if running is None:
+        return None
+    over, ticket = not running.ticket.open, running.ticket
+    found = ticket.result if ticket.state == "done" else ticket.early
+    if found is not None:
+        results()[running.kind] = (running.key, found)
+    if not over:
         return running
     st.session_state.running = None
-    if running.ticket.state == "done":
-        results()[running.kind] = (running.key, running.ticket.result)
-    elif running.ticket.state == "refused":
+    if running.ticket.state == "refused":
         messages()[running.kind] = running.ticket.message
     return None
 

@@ -35,7 +35,7 @@ def asked(kind: str, key: str, make: Callable[[], AnyTask], label: str) -> Any:
         label,
         key=f"start_{kind}",
         type="primary",
-        disabled=running is not None,
+        disabled=running is not None and running.ticket.early is None,
         on_click=start,
         args=(kind, key, make),
     )
@@ -52,9 +52,10 @@ def asked(kind: str, key: str, make: Callable[[], AnyTask], label: str) -> Any:
 def picture(drawn: Picture, alt: str) -> None:
     """A picture, with a text for those who do not see it."""
     height: int = drawn["height"]
-    rest = {key: value for key, value in drawn.items() if key != "height"}
-    rest["config"] = {"text": {"color": _INK_ON_DARK if st.context.theme.type == "dark" else _INK}}
-    st.vega_lite_chart(rest, width="stretch", height=height, theme="streamlit", alt=alt)
+    # Streamlit sends data of the whole picture after the picture, which would first be drawn without any.
+    inner = {key: value for key, value in drawn.items() if key != "height"}
+    config = {"text": {"color": _INK_ON_DARK if st.context.theme.type == "dark" else _INK}}
+    st.vega_lite_chart({"layer": [inner], "config": config}, width="stretch", height=height, theme="streamlit", alt=alt)
 
 
 def table(found: Table, caption: str) -> None:

@@ -35,12 +35,26 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class Follow:
-    """How far the work is: parts one after the other, of which the current one may say its own share."""
+    """How far the work is: parts one after the other, of which the current one may say its own share.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    tell
+        Takes what is found before all is done.
+    """
+
+    def __init__(self, tell: Callable[[object], None] | None = None) -> None:
         self.parts = 1
         self.done = 0
         self._within: Callable[[], float] = float
+        self._tell = tell
+
+    def answer(self, found: object) -> None:
+        """A first answer, to be shown while the rest of the work is done, whose share is counted anew."""
+        self.done = 0
+        self._within = float
+        if self._tell is not None:
+            self._tell(found)
 
     def watch(self, run: Run) -> None:
         """A run begins."""
@@ -74,11 +88,22 @@ class Task(Protocol[Result_co]):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run of a scenario, and the same without its bottleneck."""
+    """A run of a scenario, and the same without its bottleneck.
+
+    Attributes
+    ----------
+    spec, prediction
+        What was run, and what it gave.
+    relief
+        None if there is nothing to take away, or it is not known yet.
+    known
+        Whether the relief is known.
+    """
 
     spec: ScenarioSpec
     prediction: Prediction
     relief: Relief | None
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +114,9 @@ class RunTask:
     spec: ScenarioSpec
 
     def perform(self, follow: Follow) -> Outcome:
-        """See :meth:`Task.perform`."""
-        follow.parts = 2
+        """See :meth:`Task.perform`; the first answer has no relief yet."""
         prediction = simulate(self.spec, watch=follow.watch)
-        follow.next_part()
+        follow.answer(Outcome(self.spec, prediction, None, known=False))
         return Outcome(self.spec, prediction, relief(self.spec, prediction, watch=follow.watch))
 
 

@@ -24,6 +24,7 @@ from .showing import asked, download, picture, table
 from .tasks import CurveTask, Outcome, RunTask, TimelineTask
 
 MOST_LOST = 3
+_NOT_KNOWN = "What there would be without that was not simulated to its end."
 
 
 def show_result(subject: Subject) -> None:
@@ -42,6 +43,8 @@ def show_result(subject: Subject) -> None:
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
     if outcome.relief is not None:
         st.markdown(plain(relief_words(prediction, outcome.relief)))
+    elif not outcome.known:
+        st.markdown("What there would be without that is simulated next." if under_way() else _NOT_KNOWN)
     left, right = st.columns(2)
     with left:
         st.subheader("How busy every part was", anchor=False)

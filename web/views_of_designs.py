@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -144,8 +145,9 @@ def show_failure(subject: Subject) -> None:
         return
     words = course_words(found)
     st.markdown(plain(words))
-    picture(pictures.course_picture(found.course, found.failed_s), f"I/Os per second over the run. {words}")
-    late = pictures.course_picture(found.course, found.failed_s, latency=True)
+    shown = settled(found.course)
+    picture(pictures.course_picture(shown, found.failed_s), f"I/Os per second over the run. {words}")
+    late = pictures.course_picture(shown, found.failed_s, latency=True)
     picture(late, "Mean latency over the run; the table has the numbers.")
     course = tables.course_table(found.course)
     with st.expander("The course as a table"):
@@ -155,8 +157,9 @@ def show_failure(subject: Subject) -> None:
 
 def course_words(found: FailureCourse) -> str:
     """What the failure does to the load, and how long the rebuild takes."""
-    before = [part for part in found.course if part.end_s <= found.failed_s]
-    after = [part for part in found.course if part.begin_s >= found.failed_s]
+    course = settled(found.course)
+    before = [part for part in course if part.end_s <= found.failed_s]
+    after = [part for part in course if part.begin_s >= found.failed_s]
     said = []
     if before and after:
         then, now = _mean_iops(before), _mean_iops(after)
@@ -171,11 +174,17 @@ def course_words(found: FailureCourse) -> str:
     return ". ".join(f"{line[0].upper()}{line[1:]}" for line in said) + "."
 
 
-def _mean_iops(parts: list[CoursePart]) -> float:
+def settled(parts: Sequence[CoursePart]) -> Sequence[CoursePart]:
+    """Without the first latency: what was over then had begun before the measurement, and is not counted."""
+    mean_s = _mean_latency(parts)
+    return parts if mean_s is None else [part for part in parts if part.begin_s >= mean_s] or parts
+
+
+def _mean_iops(parts: Sequence[CoursePart]) -> float:
     return sum(part.iops for part in parts) / len(parts)
 
 
-def _mean_latency(parts: list[CoursePart]) -> float | None:
+def _mean_latency(parts: Sequence[CoursePart]) -> float | None:
     known = [(part.mean_s, part.iops) for part in parts if part.mean_s is not None]
     total = sum(iops for _, iops in known)
     return sum(mean * iops for mean, iops in known) / total if total else None

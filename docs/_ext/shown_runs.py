@@ -5,6 +5,8 @@ Two directives. `raidsim` has commands, each on a line that begins with "$ raids
 
 `picture`
     A file that they write; it is shown below. It needs `alt`, what it shows in words, and may have a `caption`.
+`quiet`
+    Show what is run without what it prints.
 `exit`
     The status that the last command ends with, 0 unless given. With another one the build fails.
 
@@ -121,6 +123,7 @@ class ShownRun(SphinxDirective):
         "alt": directives.unchanged_required,
         "caption": directives.unchanged_required,
         "exit": directives.nonnegative_int,
+        "quiet": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -137,7 +140,8 @@ class ShownRun(SphinxDirective):
         if shown["status"] != self.options.get("exit", 0):
             raise self.error(f"ended with status {shown['status']}:\n{text}\n{shown['text']}")
         blocks: list[nodes.Node] = []
-        for language, code in self._blocks(text, shown["texts"]):
+        texts = [""] * len(shown["texts"]) if "quiet" in self.options else shown["texts"]
+        for language, code in self._blocks(text, texts):
             block = nodes.literal_block(code, code, language=language, classes=["shown-run"])
             self.set_source_info(block)
             blocks.append(block)
@@ -203,8 +207,8 @@ class ShownCommands(ShownRun):
         return texts, status
 
     def _blocks(self, text: str, texts: list[str]) -> list[tuple[str, str]]:
-        lines = [f"$ raidsim {command}\n{printed}" for command, printed in zip(commands(text), texts, strict=True)]
-        return [("console", "\n\n".join(lines))]
+        shown = [f"$ raidsim {command}\n{printed}" for command, printed in zip(commands(text), texts, strict=True)]
+        return [("console", "\n\n".join(each.rstrip("\n") for each in shown))]
 
 
 class ShownProgram(ShownRun):
@@ -212,7 +216,8 @@ class ShownProgram(ShownRun):
 
     def _outcome(self, text: str, folder: Path) -> tuple[list[str], int]:
         program = compile(text, self.env.docname, "exec")
-        printed, status = captured(lambda: exec(program, {"__name__": "__main__"}), folder)
+        # Of the manual's own pages, when the manual is built.
+        printed, status = captured(lambda: exec(program, {"__name__": "__main__"}), folder)  # nosec B102
         return [printed.strip("\n")], status
 
     def _blocks(self, text: str, texts: list[str]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..catalogue_modules import classes_in
 from ..errors import InputError, ModelError
+from ..parity import GROUP_ORDER
 from .byte_striped import ByteStripedLayout
 from .layout import Layout
 from .linear import LinearLayout
@@ -177,6 +178,7 @@ def layout_for(
     per_chunk = _checked_copies(name, disks, copies, number, variant)
     parts = _checked_groups(name, disks, groups)
     outer_chunk = _checked_outer_chunk(name, outer_chunk_bytes, chunk)
+    _check_field(name, disks, variant, parts)
     layout = _built(name, sizes, chunk, variant, per_chunk, parts, outer_chunk)
     if layout.capacity <= 0:
         raise InputError(
@@ -306,6 +308,20 @@ def _checked_outer_chunk(name: str, outer_chunk: int | None, chunk: int) -> int 
     if outer_chunk <= 0 or outer_chunk % chunk:
         raise InputError("outer_chunk", _bytes(outer_chunk), f"a multiple of the chunk of {_bytes(chunk)}")
     return outer_chunk
+
+
+def _check_field(name: str, disks: int, variant: str, groups: int) -> None:
+    """Refuse a RAID 6 whose Q would weigh two blocks of a row alike, so that not every two could be told apart."""
+    if name not in ("raid6", "raid60"):
+        return
+    most = GROUP_ORDER + (0 if variant.startswith("ddf-") else 2)
+    if disks // groups > most:
+        why = "and the DDF algorithms number P and Q too" if most == GROUP_ORDER else "beside P and Q"
+        raise InputError(
+            "disks",
+            f"{name} {variant} of {_count(disks // groups)}" + (" in each group" if groups > 1 else ""),
+            f"at most {most}: Q has {GROUP_ORDER} different factors for data (GF(2^8)), {why}",
+        )
 
 
 def _count(disks: int) -> str:

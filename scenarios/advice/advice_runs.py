@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from math import isfinite
 from types import TracebackType
 from typing import Literal, TypeVar
 
 from ...model.batch_means import Estimate
-from ...model.errors import WorkersDied
+from ...model.sum_in_order import sum_in_order
 from ...model.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time
 from ..offered_load import as_much_as_it_takes
 from ..run import simulate
-from ..task_pool import RESTARTS
-from ..worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
+from ..worker_pool import WorkerPool
+from ..worker_processes import end_with_parent
 from ..workloads import LEAST_PRECISION
 from .designs import Design
 from .requirement import RequirementSpec
@@ -117,7 +115,7 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     if task.kind == "rebuild":
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
     found = simulate(as_much_as_it_takes(spec) if task.kind in ("saturate", "full") else spec)
-    served = sum(found.iops.values())
+    served = sum_in_order(found.iops.values())
     names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]
     return Measured(
         task,
@@ -156,7 +154,7 @@ class Simulations:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self._workers = cores if workers is None else max(1, workers)
         self._watch = watch
-        self._pool: ProcessPoolExecutor | None = None
+        self._pool: WorkerPool[int] | None = None
         self.done = 0
 
     def __enter__(self) -> Simulations:
@@ -166,15 +164,14 @@ class Simulations:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._pool is not None:
-            end_pool(self._pool, at_once=kind is not None)
+            self._pool.close(at_once=kind is not None)
 
     def run(self, searches: Sequence[Search[_Result]]) -> list[_Result]:
         """The results of all searches, in their order."""
         if self._workers == 1 or not searches:
             return [self._alone(search, len(searches)) for search in searches]
+        pool = self._pool = self._pool or WorkerPool(self._workers, _begin, (self._requirement,))
         results: dict[int, _Result] = {}
-        under_way: dict[Future[Measured], tuple[int, Task]] = {}
-        deaths = 0
 
         def advance(number: int, measured: Measured | None) -> None:
             search = searches[number]
@@ -183,38 +180,14 @@ class Simulations:
             except StopIteration as end:
                 results[number] = end.value
                 return
-            under_way[self._submitted(task)] = number, task
+            pool.submit(number, _work, task, (Measured,))
 
         for number in range(len(searches)):
             advance(number, None)
-        while under_way:
-            finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            if any(isinstance(future.exception(), BrokenExecutor) for future in finished):
-                # A worker was killed, and with it the pool: new ones run what was under way.
-                deaths += 1
-                if deaths > RESTARTS:
-                    raise WorkersDied
-                self._pool = None
-                under_way = {self._submitted(task): (number, task) for number, task in under_way.values()}
-                continue
-            deaths = 0
-            for future in finished:
-                number, _ = under_way.pop(future)
-                self._count(len(under_way) + 1)
-                advance(number, future.result())
+        for number, measured in pool.results():
+            self._count(pool.left + 1)
+            advance(number, measured)
         return [results[number] for number in range(len(searches))]
-
-    def _submitted(self, task: Task) -> Future[Measured]:
-        if self._pool is None:
-            # A forked process would inherit threads that show progress.
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._workers, context, _begin, (self._requirement,))
-        try:
-            with interrupts_left_to_parent():
-                return self._pool.submit(_work, task)
-        except BrokenExecutor:  # just now, and what it had is run again as well
-            self._pool = None
-            return self._submitted(task)
 
     def _alone(self, search: Search[_Result], others: int) -> _Result:
         measured: Measured | None = None

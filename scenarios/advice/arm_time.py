@@ -7,6 +7,7 @@ from functools import cached_property
 
 from ...model.drives import DriveSpec, mechanics
 from ...model.geometry import SECTOR
+from ...model.sum_in_order import sum_in_order
 from ..scenario import ScenarioSpec
 from ..workloads import MOST_OUTSTANDING
 from .drive_time import OPS, Demand, DriveTime
@@ -91,14 +92,14 @@ class ArmTime(DriveTime):
         late = {op: limits.of(op, "p99") if even else None for op in OPS}
         if self.writes_back:
             late["write"] = None
-        prompt = sum(steps[op] for op in OPS if late[op] is not None)
+        prompt = sum_in_order(steps[op] for op in OPS if late[op] is not None)
         free = 1.0 - (1.0 - _LATE) * prompt / total
         longest = max((limit for limit in late.values() if limit is not None), default=0.0)
         most_own = max(self.visits[op].total for op in OPS if steps[op])
         own = min(most_own, 1.0 + most_own / self.members)
         window = longest * iops * prompt / self.members + own
         most = MOST_OUTSTANDING + self._held_writes
-        entropy = -sum(share * math.log(share) for share in (free, 1.0 - free) if share > 0)
+        entropy = -sum_in_order(share * math.log(share) for share in (free, 1.0 - free) if share > 0)
         copies = self.visits["read"].copies
         return (
             (1.0 - free) * math.log(min(window, most))

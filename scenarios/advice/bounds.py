@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...model.quantities import format_duration
+from ...model.sum_in_order import sum_in_order
 from ..comparison.array_facts import ArrayFacts, array_facts
 from ..scenario import ScenarioSpec
 from .drive_times import drive_time
@@ -85,7 +86,7 @@ def _links(spec: ScenarioSpec, requirement: RequirementSpec) -> Iterator[Refusal
     time = drive_time(spec)
     iops = requirement.load.iops
     moved = {
-        op: iops * time.shares[op] * sum(size * share for size, share in time.sizes[op].items())
+        op: iops * time.shares[op] * sum_in_order(size * share for size, share in time.sizes[op].items())
         for op in ("read", "write")
     }
     most = max(moved.values())

@@ -15,6 +15,7 @@ from functools import cached_property
 from ...model.drives import AnyDrive
 from ...model.geometry import SECTOR
 from ...model.layouts import Layout, ParityLayout, Raid10Layout
+from ...model.sum_in_order import sum_in_order
 from ..scenario import Devices, ScenarioSpec
 from ..workloads import MOST_OUTSTANDING, LoadSpec
 from .member_visits import Visits, visits_for
@@ -137,7 +138,7 @@ class DriveTime(ABC):
         share = self.shares["write"]
         if not share or not self.writes_back:
             return 0.0
-        size = sum(size * part for size, part in self.sizes["write"].items())
+        size = sum_in_order(size * part for size, part in self.sizes["write"].items())
         in_controller = min(self.controller.cache, self._span) / size if self.controller is not None else 0.0
         in_drive = min(self.kept_writes(size)) if self.caches_writes else 0.0
         return 3.0 * (in_controller + self.members * in_drive) / share

@@ -20,6 +20,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from ...model.solid_state.spec import SolidStateSpec
+from ...model.sum_in_order import sum_in_order
 from ..scenario import ScenarioSpec
 from .drive_time import OPS, Demand, DriveTime
 from .requirement import Limits
@@ -47,7 +48,7 @@ class FlashTime(DriveTime):
 
     def demand(self, iops: float, limits: Limits | None = None) -> Demand:
         """See :meth:`DriveTime.demand`; limits change nothing, for a drive has nothing to choose."""
-        visits = sum(self.shares[op] * self.visits[op].total for op in OPS)
+        visits = sum_in_order(self.shares[op] * self.visits[op].total for op in OPS)
         if not self.is_bounded or visits <= 0:
             return Demand(iops * visits, 0.0, 0.0)
         return Demand(iops * visits, self._busiest_s / visits, iops * self._busiest_s)

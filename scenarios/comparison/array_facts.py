@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...model.sum_in_order import sum_in_order
 from ..scenario import ScenarioSpec
 from .redundancy import top_parts
 
@@ -61,4 +62,4 @@ def _cost(spec: ScenarioSpec) -> float | None:
     known = [price for price in prices if price is not None]
     if not known or len(known) < len(prices):
         return None
-    return sum(known) + (machine.price or 0.0)
+    return sum_in_order(known) + (machine.price or 0.0)

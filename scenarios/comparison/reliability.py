@@ -14,6 +14,7 @@ from itertools import combinations, count
 
 from ...model.drives import AnyDrive
 from ...model.layouts import MirroredLayout, Raid10Layout
+from ...model.sum_in_order import sum_in_order
 from ..scenario import ScenarioSpec
 from .loss_chain import Chain
 from .redundancy import Part, top_parts
@@ -98,7 +99,7 @@ def data_loss(spec: ScenarioSpec, rebuild_s: float | None, replacement_s: float 
         from_read_errors=from_errors,
         rebuild_s=rebuild_s,
         replacement_s=replacement_s,
-        afr=sum(afr) / len(afr),
+        afr=sum_in_order(afr) / len(afr),
     )
 
 
@@ -124,7 +125,7 @@ class _Risk:
         missing = len(part.parts) - len(alive)
         if len(alive) < len(part.parts) - self._most(part):
             return 1.0, 0.0
-        rate = sum(-math.log1p(-min(lost, 1 - 1e-15)) for lost in alive) / len(alive) / YEAR_S
+        rate = sum_in_order(-math.log1p(-min(lost, 1 - 1e-15)) for lost in alive) / len(alive) / YEAR_S
         tolerated, critical = _survival(part)
         errors = self._errors(part, critical)
         chain = Chain(
@@ -151,7 +152,7 @@ class _Risk:
         known = [each for each in per_byte if each is not None]
         if len(known) < len(per_byte):
             return None
-        mean = sum(known) / len(known)
+        mean = sum_in_order(known) / len(known)
         size, used = len(part.parts), part.used_bytes
         # A mirror's copy is read once; parity needs all that are left.
         read = [used if copies else (size - missing) * used for missing in range(len(critical))]
@@ -165,7 +166,7 @@ class _Risk:
         if part.is_redundant and not any(each.dead for each in part.parts):
             return 0.0
         inside = _all_known([self._errors_per_byte(each) for each in part.parts if not each.dead])
-        return None if inside is None else sum(inside) / max(1, len(inside))
+        return None if inside is None else sum_in_order(inside) / max(1, len(inside))
 
 
 def _survival(part: Part) -> tuple[list[float], list[float]]:
@@ -198,7 +199,7 @@ def _survival(part: Part) -> tuple[list[float], list[float]]:
 
 def _any_of(probabilities: Sequence[float]) -> float:
     """Probability of at least one of independent events."""
-    return 0.0 - math.expm1(sum(math.log1p(-min(each, 1 - 1e-16)) for each in probabilities))
+    return 0.0 - math.expm1(sum_in_order(math.log1p(-min(each, 1 - 1e-16)) for each in probabilities))
 
 
 def _all_known(values: Sequence[float | None]) -> list[float] | None:

@@ -170,7 +170,9 @@ def _replicated(designs: Sequence[Design], settings: Settings, pool: TaskPool) -
     precise = True
     while begun < wanted:
         tasks = [(number, i) for i in range(begun, wanted) for number in alive]
-        outcomes = pool.run(attempt, [replication(_possible(alive[number]), i) for number, i in tasks])
+        outcomes = pool.run(
+            attempt, [replication(_possible(alive[number]), i) for number, i in tasks], (Prediction, InputError)
+        )
         for (number, _), outcome in zip(tasks, outcomes, strict=True):
             _take(number, outcome, alive, refused, runs)
         begun = wanted
@@ -268,9 +270,8 @@ def _each(
 ) -> list[Measured]:
     """Something done for every possible design."""
     possible = [each for each in measured if each.design.spec is not None]
-    found = dict(
-        zip((each.design.number for each in possible), pool.run(work, [_spec(each) for each in possible]), strict=True)
-    )
+    answers = pool.run(work, [_spec(each) for each in possible], (float, InputError, type(None)))
+    found = dict(zip((each.design.number for each in possible), answers, strict=True))
     return [take(each, found[each.design.number]) if each.design.number in found else each for each in measured]
 
 

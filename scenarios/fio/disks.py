@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.request import READ, WRITE
+from ...model.sum_in_order import sum_in_order
 from ..build import BuiltMachine
 from ..scenario import ScenarioSpec
 from .files import FilePlaces
@@ -66,7 +67,7 @@ def disk_results(
                 write_merges=0,
                 read_ticks_s=ticks_s[READ],
                 write_ticks_s=ticks_s[WRITE],
-                in_queue_s=sum(ticks_s),
+                in_queue_s=sum_in_order(ticks_s),
                 util=max((member.util for member in members), default=0.0),
                 members=members,
             )

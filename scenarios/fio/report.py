@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from ...model.fio_statistics import Direction, FioStatistics, Latencies
 from ...model.fio_thread import FioThread
-from ...model.programs.operation import Operation
+from ...model.sum_in_order import sum_in_order
+from .operation_log import OperationLog
 from .plan import Plan
 from .result import (
     BATCH_LEVELS,
@@ -59,9 +60,7 @@ def job_results(ran: Sequence[Ran]) -> tuple[JobResult, ...]:
     return tuple(_job(group) for group in groups)
 
 
-def thread_records(
-    ran: Sequence[Ran], operations: Sequence[Sequence[tuple[Operation, float]]]
-) -> tuple[ThreadRecord, ...]:
+def thread_records(ran: Sequence[Ran], operations: Sequence[OperationLog]) -> tuple[ThreadRecord, ...]:
     """Every job by itself, with the `operations` of each by its number."""
     return tuple(
         ThreadRecord(
@@ -74,7 +73,7 @@ def thread_records(
             run_s=each.span_s,
             queued=each.plan.timing.kind == "async",
             completions=each.thread.completions,
-            operations=tuple(operations[each.number]),
+            operations=operations[each.number],
             ended_s=each.thread.ended_s,
         )
         for each in ran
@@ -106,9 +105,9 @@ def _job(group: Sequence[Ran]) -> JobResult:
         trim=trim,
         sync=_latencies([each.statistics.sync for each in group if "clat" not in each.plan.reporting.disables]),
         sync_ios=sum(each.syncs for each in all_of),
-        job_runtime_s=sum(each.span_s for each in group),
-        user_cpu_s=sum(each.user_s for each in all_of),
-        system_cpu_s=sum(each.system_s for each in all_of),
+        job_runtime_s=sum_in_order(each.span_s for each in group),
+        user_cpu_s=sum_in_order(each.user_s for each in all_of),
+        system_cpu_s=sum_in_order(each.system_s for each in all_of),
         context_switches=sum(each.switches for each in all_of),
         iodepth_level=_summed([each.depths for each in all_of], len(DEPTH_LEVELS)),
         iodepth_submit=_summed([each.submits for each in all_of], len(BATCH_LEVELS)),
@@ -180,7 +179,9 @@ def _samples(parts: Sequence[Sequence[int]]) -> Series:
     if not kept:
         return Series()
     means = [sum(part) / len(part) for part in kept]
-    squares = sum(sum((sample - mean) ** 2 for sample in part) for part, mean in zip(kept, means, strict=True))
+    squares = sum_in_order(
+        sum_in_order((sample - mean) ** 2 for sample in part) for part, mean in zip(kept, means, strict=True)
+    )
     n = sum(len(part) for part in kept)
     deviation = math.sqrt(squares / (n - 1)) if n > 1 else 0.0
-    return Series(n, sum(map(min, kept)), sum(map(max, kept)), sum(means), deviation)
+    return Series(n, sum_in_order(map(min, kept)), sum_in_order(map(max, kept)), sum_in_order(means), deviation)

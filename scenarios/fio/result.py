@@ -6,6 +6,7 @@ latency are of nanoseconds, and the samples of bandwidth are whole KiB/s.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from ...model.fio_completions import FioCompletions
 from ...model.programs.fio_buckets import bucket_of, bucket_value
 from ...model.programs.operation import Operation
+from ...model.sum_in_order import sum_in_order
 
 __all__ = [
     "BATCH_LEVELS",
@@ -122,7 +124,7 @@ class LatencySeries(Series):
 
     def percentile_ns(self, percent: float) -> int:
         """The latency in nanoseconds that `percent` of the I/Os did not pass (stat.c, calc_clat_percentiles)."""
-        wanted = percent / 100.0 * sum(self.counts.values())
+        wanted = percent / 100.0 * sum_in_order(self.counts.values())
         passed = 0
         value = 0
         for bucket, count in self.counts.items():
@@ -324,7 +326,7 @@ class ThreadRecord:
     run_s: float = 0.0
     queued: bool = False
     completions: FioCompletions | None = None
-    operations: tuple[tuple[Operation, float], ...] = ()
+    operations: Iterable[tuple[Operation, float]] = ()
     ended_s: float = 0.0
 
 

@@ -18,9 +18,9 @@ from ...model.fio_statistics import FioStatistics
 from ...model.fio_thread import FioThread
 from ...model.programs.fio_offsets import FioOffsets
 from ...model.programs.fio_sections import Section
-from ...model.programs.operation import Operation
 from ...model.quantities import format_duration
 from ...model.spec import Spec
+from ...model.sum_in_order import sum_in_order
 from ..build import BuiltMachine
 from ..build_loads import FIRST_STREAM
 from ..measured_run import Run
@@ -29,6 +29,7 @@ from ..scenario import ScenarioSpec
 from .disks import disk_results
 from .files import FileNames, FilePlaces
 from .limits import GroupLimits
+from .operation_log import OperationLog
 from .plan import Plan, notes_on, plans
 from .report import Ran, job_results, thread_records
 from .result import FioRun
@@ -89,7 +90,7 @@ class FioMachineRun(Run):
         super().__init__(machine, Sample())
         self.places = places
         self.plans = plans
-        self.operations: list[list[tuple[Operation, float]]] = [[] for _ in plans]
+        self.operations = [OperationLog() for _ in plans]
         self._options = options
         self.threads: list[FioThread | None] = [None] * len(plans)
         self.limits = GroupLimits(self)
@@ -100,7 +101,7 @@ class FioMachineRun(Run):
     def share(self) -> float:
         """See :attr:`Run.share`."""
         done = [self._share_of(plan, thread) for plan, thread in zip(self.plans, self.threads, strict=True)]
-        return sum(done) / len(done)
+        return sum_in_order(done) / len(done)
 
     def _share_of(self, plan: Plan, thread: FioThread | None) -> float:
         if thread is None:
@@ -182,7 +183,7 @@ class FioMachineRun(Run):
             files,
             FIRST_STREAM + number,
             pace,
-            (lambda operation, seconds: log.append((operation, seconds))) if logged else None,
+            log.add if logged else None,
             FioCompletions() if wanted.logs and plan.reporting.logs_ios else None,
             wanted.most_s,
         )

@@ -120,8 +120,12 @@ class ResultFile:
             # A reader may have to roll back what a process that was killed had begun, so it does not open read-only.
             address = f"{Path(self.name).absolute().as_uri()}?mode={'rwc' if write else 'rw'}"
         db = sqlite3.connect(address, timeout=_WAIT_S, isolation_level=None, uri=address != IN_MEMORY)
-        db.execute("PRAGMA trusted_schema = OFF")
-        db.execute("PRAGMA synchronous = EXTRA")
+        try:
+            db.execute("PRAGMA trusted_schema = OFF")
+            db.execute("PRAGMA synchronous = EXTRA")
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _check_or_make(self, write: bool) -> None:
@@ -143,7 +147,7 @@ class ResultFile:
             raise InputError(self.name, found, f"allowed: format {_FORMAT}, or a new file")
         damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if damage != "ok":
-            raise InputError(self.name, "the file is damaged", "allowed: a copy that is whole, or a new file")
+            raise InputError(self.name, *_DAMAGED)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -164,8 +168,12 @@ class ResultFile:
             yield
         except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OverflowError) as error:
             raise Unstorable(f"{type(error).__name__}: {error}") from None
+        except (UnicodeDecodeError, IndexError):  # words of a damaged schema, or what its numbers point at
+            raise InputError(self.name, *_DAMAGED) from None
         except sqlite3.DatabaseError as error:
             code = getattr(error, "sqlite_errorname", "")
+            if not code and "decode" in str(error):
+                raise InputError(self.name, *_DAMAGED) from None
             for start, (found, allowed) in _MEANINGS.items():
                 if code.startswith(start):
                     raise InputError(self.name, found, allowed) from None
@@ -173,6 +181,7 @@ class ResultFile:
 
 
 _KEPT = "what was done before is kept: the same command goes on there"
+_DAMAGED = "the file is damaged", "allowed: a copy that is whole, or a new file"
 _MEANINGS = {
     "SQLITE_FULL": ("no space is left for it", _KEPT),
     "SQLITE_IOERR": ("it cannot be written or read", _KEPT),
@@ -180,7 +189,7 @@ _MEANINGS = {
     "SQLITE_CANTOPEN": ("it cannot be opened", "allowed: a file in a folder that is there and may be written to"),
     "SQLITE_BUSY": ("another program holds it", "allowed: a file that nothing else has locked"),
     "SQLITE_NOTADB": ("this is no database", _ALLOWED),
-    "SQLITE_CORRUPT": ("the file is damaged", "allowed: a copy that is whole, or a new file"),
+    "SQLITE_CORRUPT": _DAMAGED,
 }
 
 

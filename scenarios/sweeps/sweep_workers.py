@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...model.errors import InputError
-from ..worker_processes import end_with_parent, interrupts_left_to_parent
+from ..worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
 from . import sweep_point
 from .sweep_point import Batch, BatchReport, run_batch
 
@@ -123,13 +123,11 @@ class ProcessWorkers(SweepWorkers):
             return super().submit(batch)
 
     def close(self, at_once: bool) -> None:
-        pool = self._executor
-        if at_once and isinstance(pool, ProcessPoolExecutor):
-            for process in list((pool._processes or {}).values()):
-                process.kill()
-        if pool is not None:
+        pool, self._executor = self._executor, None
+        if isinstance(pool, ProcessPoolExecutor):
+            end_pool(pool, at_once)
+        elif pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
-            self._executor = None
 
 
 def _begin_process() -> None:

@@ -28,6 +28,7 @@ from ...model.parity_array import ParityArray
 from ...model.request import READ, WRITE, Request
 from ...model.solid_state.drive import SolidState
 from ...model.stripe_handler import StripeHandler
+from ...model.sum_in_order import sum_in_order
 from ...model.write_intent import MetadataWrite
 from ..build_drives import Drive
 from .timeline_causes import Causes, Frame, kind_of, op_of, union
@@ -254,7 +255,7 @@ class Recorder(Causes):
             found = call()
             self.current = before
             if works and self.on:
-                rest = found - sum(seconds for _, seconds, _ in self.parts_of_pass[known:])
+                rest = found - sum_in_order(seconds for _, seconds, _ in self.parts_of_pass[known:])
                 if rest > _SAME * found:
                     self.parts_of_pass.append(("md thread", rest, frame.causes if frame is not None else ()))
             return found
@@ -323,7 +324,7 @@ class Recorder(Causes):
     def _note_work(self, processor: str, began: float, seconds: float) -> None:
         """A processor works for so long: for the parts of a pass of md's thread, or for what is being done."""
         parts, self.parts_of_pass = self.parts_of_pass, []
-        if not parts or abs(sum(each for _, each, _ in parts) - seconds) > _SAME * seconds:
+        if not parts or abs(sum_in_order(each for _, each, _ in parts) - seconds) > _SAME * seconds:
             frame = self.current
             what, causes = ("kernel", ()) if frame is None else (_work_of(frame), frame.causes)
             parts = [(what, seconds, causes)]

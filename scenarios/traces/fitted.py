@@ -11,6 +11,7 @@ import math
 from typing import Any
 
 from ...model.request import READ, WRITE
+from ...model.sum_in_order import sum_in_order
 from .rates import Counts
 from .summary import TraceSummary
 from .touched import PIECE
@@ -153,11 +154,11 @@ def _bursts(counts: Counts, duration_s: float, rate: float) -> dict[str, Any]:
         above = [max(0.0, variance / mean - 1) for _, _, mean, variance, _ in moments]
         # Relative errors: the dispersion spans decades.
         weights = [windows**0.5 / (1 + value) for (_, windows, *_), value in zip(moments, above, strict=True)]
-        norm = sum((w * g) ** 2 for w, g in zip(weights, shape, strict=True))
+        norm = sum_in_order((w * g) ** 2 for w, g in zip(weights, shape, strict=True))
         if not norm:
             continue
-        scale = sum(w * w * g * y for w, g, y in zip(weights, shape, above, strict=True)) / norm
-        error = sum((w * (y - scale * g)) ** 2 for w, g, y in zip(weights, shape, above, strict=True))
+        scale = sum_in_order(w * w * g * y for w, g, y in zip(weights, shape, above, strict=True)) / norm
+        error = sum_in_order((w * (y - scale * g)) ** 2 for w, g, y in zip(weights, shape, above, strict=True))
         best = min(best, (error, s, scale))
     _, s, scale = best
     variance_of_rate = max(1e-12 * rate**2, scale * rate * s / 2)

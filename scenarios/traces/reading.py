@@ -69,6 +69,7 @@ class Trace:
         self.skipped.clear()
         self.errors.clear()
         size = file_size(self.path)
+        # fio calls them trims, and other operations of its logs are counted by fio's names as well.
         takes_all, trims = self.discards, "trim" if self.format == "iolog" else "discards"
         with closing(Source(self.path)) as source:
             source.skipped = self.skipped

@@ -205,6 +205,44 @@ def test_the_same_picture_has_the_same_bytes(tmp_path: Path, capsys: pytest.Capt
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("name", "package"), [("数据库", "fonts-noto-cjk"), ("\N{RUNIC LETTER ANSUZ A}\U0001fbf0", "fonts-noto-core")]
+)
+def test_letters_that_no_font_has_are_named_once(
+    name: str, package: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Protects names in other scripts: one note says what to install, and SVG, where the viewer has the font, none."""
+    monkeypatch.setattr("raidsim.scenarios.picture_letters.FALLBACKS", ())
+    spec = scenario(4, name)
+    prediction = simulate(spec)
+    write_picture(tmp_path / "a.png", lambda: run_figure(spec, prediction))
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(f"note: {tmp_path}/a.png: no installed font has ")
+    assert set(name) <= set(said)
+    assert package in said
+    write_picture(tmp_path / "a.svg", lambda: run_figure(spec, prediction))
+    assert name in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    write_picture(tmp_path / "b.png", lambda: run_figure(scenario(4), prediction))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("fonts", "drawn_letters"), [(("No Such Font", "STIXGeneral"), True), ((), False)])
+def test_letters_are_looked_for_in_other_fonts(
+    fonts: tuple[str, ...],
+    drawn_letters: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Protects names in other scripts where a font for them is installed: its letters are drawn, without a note."""
+    monkeypatch.setattr("raidsim.scenarios.picture_letters.FALLBACKS", fonts)
+    spec = scenario(4, "\N{LATIN SMALL LETTER D WITH PALATAL HOOK}isks")
+    prediction = simulate(spec)
+    write_picture(tmp_path / "a.png", lambda: run_figure(spec, prediction))
+    assert (capsys.readouterr().err == "") == drawn_letters
+
+
 def test_series_are_told_apart_without_colour() -> None:
     """Protects black and white: markers, dashes and filling differ among sixteen, and hatching among seven."""
     assert len({(look.marker, look.line, look.hollow) for look in map(series, range(16))}) == 16

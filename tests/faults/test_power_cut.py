@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from raidsim.model.errors import InputError
 from raidsim.scenarios.documents.document import read_document
 from raidsim.scenarios.sweeps.result_store import ResultStore
 from raidsim.scenarios.sweeps.sweep_plan import read_sweep
-from raidsim.tests.scenarios.sweep_bench import sweep_file
+from raidsim.tests.scenarios.sweep_bench import plan_of, run, sweep_file
 from raidsim.tests.scenarios.test_sweep_store import MODEL, PATHS, a_row
 from raidsim.validation.conformance_totals import totals_from_file
 
@@ -60,7 +61,9 @@ def test_a_kept_profile_that_is_cut_off_is_never_a_shorter_one(tmp_path: Path) -
     whole = (_ROOT / "calibration" / "profiles" / "dpt-1999.yaml").read_bytes()
     lines = whole.splitlines(keepends=True)
     path = tmp_path / "profile.yaml"
-    for count in range(0, len(lines) - 1, 8):
+    # What the fit cost and how often it evaluated, at the end, is told and not used.
+    used = next(number for number, line in enumerate(lines) if line.startswith(b"cost:"))
+    for count in [*range(0, used, 8), used - 1]:
         path.write_bytes(b"".join(lines[:count]))
         with pytest.raises(InputError):
             load_profile(path)
@@ -128,3 +131,36 @@ def test_a_journal_cut_off_anywhere_loses_nothing(cut: tuple[Path, bytes, bytes,
     step = max(1, len(journal) // 25)
     for length in [*range(0, 40, 4), *range(40, len(journal), step)]:
         assert _kept(path, before, journal[:length]) == ROWS
+
+
+def _hurt(whole: bytes, chance: random.Random) -> bytes:
+    """Bytes of which some are others."""
+    data = bytearray(whole)
+    for _ in range(chance.choice((1, 4, 60))):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    return bytes(data)
+
+
+@pytest.mark.parametrize("how", ["cut off", "with other bytes", "with zeros at its end"])
+def test_a_damaged_database_is_read_or_refused(how: str, tmp_path: Path) -> None:
+    """Protects whoever goes on with a sweep: whatever a disk made of its results, one message, never a traceback."""
+    path = tmp_path / "results.sqlite"
+    run(plan_of(tmp_path, 3), path)
+    whole, chance = path.read_bytes(), random.Random(1)
+    hurt = {
+        "cut off": [whole[:length] for length in _lengths(whole)],
+        "with other bytes": [_hurt(whole, chance) for _ in range(150)],
+        "with zeros at its end": [whole[:at] + bytes(len(whole) - at) for at in _lengths(whole)],
+    }
+    refused = 0
+    for data in hurt[how]:
+        path.write_bytes(data)
+        try:
+            with ResultStore(path, write=True) as store:
+                for sweep in store.sweeps():
+                    assert len(list(store.rows(sweep.number))) <= 3
+                    store.failures(sweep.number, 3)
+        except InputError as error:
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017
+            refused += 1
+    assert refused > len(hurt[how]) / 4

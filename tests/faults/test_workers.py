@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from raidsim.calibration import evaluate
 from raidsim.calibration.evaluate import Evaluator
 from raidsim.cli import main as cli
-from raidsim.model.errors import WorkersDied
-from raidsim.scenarios import task_pool
+from raidsim.model.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
+from raidsim.scenarios import worker_pool
 from raidsim.scenarios.advice import advice_runs
 from raidsim.scenarios.advice.advice_runs import Simulations
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.task_pool import RESTARTS, TaskPool
-from raidsim.tests.faults.dying import die_always, die_once, square
+from raidsim.scenarios.task_pool import TaskPool
+from raidsim.scenarios.worker_pool import LIMIT, RESTARTS
+from raidsim.tests.faults.dying import die_always, die_once, hang, square, stop
 
 
 def test_work_of_a_worker_that_is_killed_is_done_by_another(tmp_path: Path) -> None:
@@ -36,11 +37,44 @@ def test_work_that_kills_every_worker_ends_in_one_message() -> None:
         pool.run(die_always, list(range(6)))
 
 
+@pytest.mark.parametrize("work", [hang, stop])
+def test_work_that_does_not_end_is_ended(work: Callable[[int], int]) -> None:
+    """Protects whoever waits: a worker that waits for ever, or that somebody stopped, ends in one message."""
+    begun = time.monotonic()
+    with (
+        pytest.raises(WorkerHung, match=f"at one simulation for 4 s and was ended; .*{LIMIT}=24h"),
+        TaskPool(2, 4) as pool,
+    ):
+        pool.run(work, [1, 2, 3, 4])
+    assert time.monotonic() - begun < 30
+
+
+def test_the_environment_says_how_long_work_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects long simulations: the limit is raised without a change of anything, and refused if it is no time."""
+    monkeypatch.setenv(LIMIT, "24h")
+    with TaskPool(2) as pool:
+        assert pool.run(square, [1, 2, 3]) == [1, 4, 9]
+    for wrong in ("0s", "soon"):
+        monkeypatch.setenv(LIMIT, wrong)
+        with TaskPool(2) as pool, pytest.raises(InputError, match=LIMIT):
+            pool.run(square, [1, 2, 3])
+
+
+def test_what_is_no_result_is_refused() -> None:
+    """Protects results from a worker whose files were replaced while it ran: what it sends is not taken for one."""
+    with TaskPool(2) as pool:
+        with pytest.raises(WrongAnswer, match="sent int instead of str"):
+            pool.run(square, [1, 2, 3], (str,))
+        assert pool.run(square, [1, 2, 3], (int,)) == [1, 4, 9]
+
+
 class _Breaking(ThreadPoolExecutor):
     """A pool of which the next ones break at a given piece of work."""
 
     left = 0
     at = 2
+
+    _processes = None
 
     def __init__(self, *_: object) -> None:
         super().__init__(1)
@@ -60,8 +94,8 @@ class _Breaking(ThreadPoolExecutor):
         return future
 
 
-def _break(monkeypatch: pytest.MonkeyPatch, module: ModuleType, times: int, at: int) -> None:
-    monkeypatch.setattr(module, "ProcessPoolExecutor", _Breaking)
+def _break(monkeypatch: pytest.MonkeyPatch, times: int, at: int) -> None:
+    monkeypatch.setattr(worker_pool, "ProcessPoolExecutor", _Breaking)
     monkeypatch.setattr(_Breaking, "left", times)
     monkeypatch.setattr(_Breaking, "at", at)
 
@@ -75,7 +109,7 @@ def test_a_fit_goes_on_when_a_worker_dies(monkeypatch: pytest.MonkeyPatch) -> No
     """Protects `calibrate` and `predict`: what was simulated stays, the rest is simulated by new workers."""
     with Evaluator(1) as alone:
         wanted = alone.run(_specs(), Sample())  # type: ignore[arg-type]
-    _break(monkeypatch, evaluate, 1, 2)
+    _break(monkeypatch, 1, 2)
     with Evaluator(2) as evaluator:
         assert evaluator.run(_specs(), Sample()) == wanted  # type: ignore[arg-type]
         assert evaluator.simulated == 3
@@ -83,7 +117,7 @@ def test_a_fit_goes_on_when_a_worker_dies(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_fit_whose_workers_always_die_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counter-test: after so many pools in a row without a result there is one message."""
-    _break(monkeypatch, evaluate, 100, 1)
+    _break(monkeypatch, 100, 1)
     with Evaluator(2) as evaluator, pytest.raises(WorkersDied):
         evaluator.run(_specs(), Sample())  # type: ignore[arg-type]
     assert 100 - _Breaking.left >= RESTARTS
@@ -100,18 +134,19 @@ def _search(first: int):  # type: ignore[no-untyped-def]
 def test_a_search_goes_on_when_a_worker_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects `advise`: each search goes on where it was, with the same answers, and one that always breaks ends."""
     monkeypatch.setattr(advice_runs, "_work", lambda task: 2 * task + 1)
-    _break(monkeypatch, advice_runs, 1, 3)
+    monkeypatch.setattr(advice_runs, "Measured", int)
+    _break(monkeypatch, 1, 3)
     with Simulations(None, 2) as simulations:  # type: ignore[arg-type]
         assert simulations.run([_search(1), _search(10)]) == [15, 87]
     assert not _Breaking.left
-    _break(monkeypatch, advice_runs, 100, 1)
+    _break(monkeypatch, 100, 1)
     with Simulations(None, 2) as simulations, pytest.raises(WorkersDied):  # type: ignore[arg-type]
         simulations.run([_search(1), _search(10)])
 
 
 def test_workers_that_die_are_status_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Protects scripts: it is a failure (1), not bad input (2), on one line that says what to do."""
-    _break(monkeypatch, task_pool, 100, 1)
+    _break(monkeypatch, 100, 1)
     with pytest.raises(SystemExit) as ended:
         cli.main(["compare", "backup-target", "--vary", "jobs=1,2", "--workers", "2", "--no-rebuild"])
     assert ended.value.code == 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.errors import InputError
-from raidsim.model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, NestedLayout, layout_for, level_name
+from raidsim.model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, NestedLayout, ParityLayout, layout_for, level_name
 
 KIB = 1024
 MEMBER = 64 * 64 * KIB
@@ -166,3 +166,27 @@ def test_default_chunk_and_levels_without_chunks() -> None:
     assert layout_for("raid1", 2, 64 * KIB, MEMBER + 1).capacity == MEMBER + 1
     assert layout_for("raid1", 2, 64 * KIB, MEMBER).chunk_bytes == 0
     assert layout_for("raid3", 3, 64 * KIB, MEMBER).chunk_bytes == 512
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "most"), [("left-symmetric", 257), ("ddf-N-continue", 255), ("left-asymmetric-6", 257)]
+)
+def test_raid6_ends_where_its_field_does(algorithm: str, most: int) -> None:
+    """Protects two failures: with more members Q would weigh two blocks alike, and not every pair could be recovered.
+
+    H. Peter Anvin, The mathematics of RAID-6: 257 drives, of which 255 hold data.
+    """
+    layout = layout_for("raid6", most, 4 * KIB, MEMBER, algorithm)
+    assert isinstance(layout, ParityLayout)
+    assert all(len({each % 255 for each in row}) == most - 2 for row in layout.exponent_table)
+    with pytest.raises(InputError, match=f"disks: raid6 .* of {most + 1} disks; at most {most}"):
+        layout_for("raid6", most + 1, 4 * KIB, MEMBER, algorithm)
+    too_wide = ParityLayout("raid6", [MEMBER] * (most + 1), 4 * KIB, algorithm)
+    assert any(len({each % 255 for each in row}) < most - 1 for row in too_wide.exponent_table)
+
+
+def test_groups_of_raid60_end_there_too() -> None:
+    """Protects wide arrays: what is one group too wide is possible as several."""
+    with pytest.raises(InputError, match="300 disks in each group; at most 257"):
+        layout_for("raid60", 600, 4 * KIB, MEMBER, groups=2)
+    assert layout_for("raid60", 600, 4 * KIB, MEMBER, groups=3).members == 600

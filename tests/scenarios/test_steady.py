@@ -389,3 +389,11 @@ def test_students_t_of_few_replications_agrees_with_scipy(freedom: int) -> None:
     """Protects intervals from two to four replications, for which the series is no good."""
     for probability in (0.9, 0.95, 0.995):
         assert student_t(probability, freedom) == pytest.approx(float(scipy_t.ppf(probability, freedom)), rel=1e-6)
+
+
+def test_a_time_too_short_for_a_measurement_is_a_message() -> None:
+    """Protects from a traceback where a precision is wanted and no window fits into the longest time."""
+    document = scenario_document()
+    document["workload"] = {"kind": "load", "targets": ["sda"], "precision": "10%", "warm_up": "0s", "duration": "1ms"}
+    with pytest.raises(InputError, match="nothing could be measured in 1 ms; allowed"):
+        simulate(validate(ScenarioSpec, document))

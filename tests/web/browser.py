@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -26,6 +27,7 @@ REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
 DESKTOP, PHONE = (1280, 900), (390, 844)
 MOST_TABS = 80
 _LIST_MS = 5e3
+_COMPLAINTS = ("error", "warning")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -88,7 +90,7 @@ def launched() -> Iterator[Browser]:
 
 @contextmanager
 def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = "light") -> Iterator[Page]:
-    """A page of a visitor of its own; afterwards it has asked nobody else for anything, and has no errors."""
+    """A page of a visitor of its own; afterwards it has asked nobody else for anything, and has not complained."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if scheme == "dark" else "light",
@@ -102,12 +104,12 @@ def opened(browser: Browser, address: str, size: tuple[int, int], scheme: str = 
     page.on("request", lambda request: asked.add(request.url))
     page.on("websocket", lambda connection: asked.add(connection.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("console", lambda message: errors.append(message.text) if message.type in _COMPLAINTS else None)
     try:
         page.goto(address)
         page.get_by_role("radiogroup", name="View").wait_for()
         yield page
-        assert errors == []
+        assert not errors, errors
         here = {url for url in asked if urlsplit(url).scheme not in ("blob", "data")}
         assert {urlsplit(url).hostname for url in here} == {"127.0.0.1"}
         wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
@@ -157,6 +159,22 @@ def simulated(page: Page, button: str, shows: Locator) -> None:
     """Press a button that starts a run, and wait until what its result shows is there."""
     page.get_by_role("button", name=button, exact=True).click()
     shows.wait_for()
+
+
+def downloaded(page: Page, button: str, folder: Path) -> str:
+    """Press a button that gives a file; its text, which is the same in every folder."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path.read_text(encoding="utf-8")
+
+
+def brightness(page: Page, selector: str, of: str) -> float:
+    """How bright a colour of an element is, from 0, black, to 1; `of` is the name of the colour in its style."""
+    wanted = f"getComputedStyle(document.querySelector({selector!r})).{of}"
+    red, green, blue = re.findall(r"[\d.]+", page.evaluate(wanted))[:3]
+    return (0.2126 * float(red) + 0.7152 * float(green) + 0.0722 * float(blue)) / 255
 
 
 def tabbed_to(page: Page, name: str) -> set[str]:

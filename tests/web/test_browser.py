@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.run import simulate
 from raidsim.tests.web.browser import (
     DESKTOP,
     PHONE,
     REQUIRE,
+    brightness,
     browser_path,
     choose,
     close_form,
+    downloaded,
     launched,
     look_at,
     open_form,
@@ -31,6 +38,9 @@ GOOD = (
     "name: mine\nmachine: {drives: {model: WD2500JS, count: 4}}\narrays: {md0: raid5}\n"
     "workload: {read_share: 0%, depth: 4, duration: 1s, warm_up: 0s}\n"
 )
+SMALL = "length=short&drive=WD2500JS&disks=4&depth=4"
+"""A design that is simulated in no time, as a link."""
+RELIEF = re.compile("^With .*: .* instead of .*; then ")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +61,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "telephone"])
 def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[int, int], tmp_path: Path) -> None:
     """Protects the planner's path: simulate by keyboard alone, keep, change, compare, take away files and a link."""
-    with opened(browser, f"{address}/?length=short&drive=WD2500JS&disks=4&depth=4", size) as page:
+    with opened(browser, f"{address}/?{SMALL}", size) as page:
         page.get_by_role("button", name="Simulate", exact=True).wait_for()
         fields = tabbed_to(page, "Simulate")
         assert size == PHONE or {"Drive", "Disks", "RAID level", "Pattern"} <= fields
@@ -70,14 +80,8 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
         expect(designs.get_by_role("row")).to_have_count(3)
         look_at(page, "Files and link")
         page.get_by_role("button", name="Download scenario (YAML)").wait_for()
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Download scenario (YAML)").click()
-        download.value.save_as(tmp_path / "scenario.yaml")
-        assert "level: raid10" in (tmp_path / "scenario.yaml").read_text(encoding="utf-8")
-        with page.expect_download() as download:
-            page.get_by_role("button", name="Download report (HTML)").click()
-        download.value.save_as(tmp_path / "report.html")
-        assert "Comparison" in (tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "level: raid10" in downloaded(page, "Download scenario (YAML)", tmp_path)
+        assert "Comparison" in downloaded(page, "Download report (HTML)", tmp_path)
         link = page.url
         assert "level=raid10" in link
     if size == PHONE:
@@ -97,7 +101,7 @@ def test_a_student_sees_why_small_writes_are_slow(
         page.get_by_role("button", name="Draw the load curve").click()
         page.get_by_role("button", name="Cancel the run").click()
         page.get_by_role("button", name="Cancel the run").wait_for(state="detached")
-        assert page.get_by_role("button", name="Draw the load curve").is_enabled()
+        expect(page.get_by_role("button", name="Draw the load curve")).to_be_enabled()
         look_at(page, "Layout")
         chart = page.get_by_role("table", name="The first 5 rows of md0")
         expect(chart.get_by_role("cell", name="P", exact=True)).to_have_count(5)
@@ -110,6 +114,74 @@ def test_a_student_sees_why_small_writes_are_slow(
             return
         look_at(page, "Explain")
         simulated(page, "Explain", page.get_by_text("Parity costs"))
+
+
+def test_figures_come_before_what_would_be_without_the_bottleneck(browser: Browser, address: str) -> None:
+    """Protects the first answer: it is on the page, with pictures and tables, while the longer part is simulated."""
+    with opened(browser, f"{address}/?length=long", DESKTOP) as page:
+        page.get_by_role("button", name="Simulate", exact=True).click()
+        page.get_by_text("Bottleneck:").wait_for()
+        expect(page.get_by_text(RELIEF)).to_have_count(0)
+        page.get_by_role("button", name="Cancel the run").click()
+        page.get_by_text("was not simulated to its end").wait_for()
+        expect(page.get_by_role("table", name="Throughput and latencies of the load")).to_have_count(1)
+
+
+def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address: str, tmp_path: Path) -> None:
+    """Protects downloads: the scenario gives the same result to the last digit, and JSON, CSV and report have it."""
+    with opened(browser, f"{address}/?{SMALL}", DESKTOP) as page:
+        simulated(page, "Simulate", page.get_by_text(RELIEF))
+        on_page = page.get_by_test_id("stMetricValue").first.inner_text()
+        look_at(page, "Files and link")
+        scenario = downloaded(page, "Download scenario (YAML)", tmp_path)
+        results = json.loads(downloaded(page, "Download results (JSON)", tmp_path))
+        rows = list(csv.reader(downloaded(page, "Download CSV", tmp_path).splitlines()))
+        report = downloaded(page, "Download report (HTML)", tmp_path)
+    again = simulate(document_from(scenario).spec())
+    assert results["iops"] == dict(again.iops)
+    assert results["relief"]["rate"] > again.rate
+    assert rows[:2] == [["# load"], ["", "I/Os per s", *rows[1][2:]]]
+    assert {row[0]: float(row[1]) for row in rows[2:4]} == {f"{op}s": rate for op, rate in again.iops.items()}
+    assert on_page.startswith(f"{sum(again.iops.values()):,.0f} ±")
+    assert f"Bottleneck: {again.bottleneck}." in report
+    assert scenario.splitlines()[1] in report
+
+
+def test_a_disk_fails_when_the_slider_says(browser: Browser, address: str) -> None:
+    """Protects the failure view in the dark: time by keyboard, fewer I/Os after it, the rebuild, and the knee."""
+    with opened(browser, f"{address}/?{SMALL}&spares=1&read=100&view=failure", DESKTOP, "dark") as page:
+        page.get_by_text("disk0 fails").wait_for()
+        slider = page.get_by_role("slider", name="A disk fails after (% of the run)")
+        before = int(slider.input_value())
+        slider.press("ArrowRight")
+        expect(slider).to_have_value(str(before + 5))
+        page.wait_for_url(f"**fail_at={before + 5}**")
+        simulated(page, "Simulate the failure", page.get_by_text("the rebuild goes at"))
+        page.get_by_text("The course as a table").click()
+        course = page.get_by_role("table", name="The run piece by piece")
+        done = [float(row.split("\t")[2].replace(",", "")) for row in course.inner_text().splitlines()[2:]]
+        failed = len(done) * (before + 5) // 100
+        assert sum(done[failed:]) / (len(done) - failed) < sum(done[:failed]) / failed
+        assert brightness(page, "[data-testid=stApp]", "backgroundColor") < 0.2
+        assert brightness(page, "[data-testid=stHtml] td", "color") > 0.7
+        look_at(page, "Load curve")
+        simulated(page, "Draw the load curve", page.get_by_text("Knee at"))
+        curve = page.get_by_role("table", name="The load curve")
+        expect(curve.get_by_role("cell", name="knee", exact=True)).to_have_count(1)
+
+
+def test_four_designs_on_a_telephone(browser: Browser, address: str) -> None:
+    """Protects the comparison that a link carries: four designs, none wider than the screen, no fifth."""
+    designs = "".join(f"&with=level%3D{level}%26drive%3DWD2500JS%26disks%3D4" for level in ("raid0", "raid10", "raid6"))
+    with opened(browser, f"{address}/?{SMALL}{designs}&view=compare", PHONE) as page:
+        page.get_by_role("button", name="Remove").nth(2).wait_for()
+        expect(page.get_by_role("button", name="Keep this design")).to_be_disabled()
+        table = page.get_by_role("table", name="4 designs")
+        simulated(page, "Compare", table)
+        expect(table.get_by_role("row")).to_have_count(5)
+        first = table.get_by_role("row").nth(1).get_by_role("cell")
+        expect(first.nth(2)).to_have_text("the baseline")
+        assert brightness(page, "[data-testid=stApp]", "backgroundColor") > 0.9
 
 
 def test_files_from_anyone_are_met_with_a_message(browser: Browser, address: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import raidsim
 from raidsim.model.errors import InputError
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.workloads import LoadSpec
@@ -70,6 +72,44 @@ def test_every_phase_is_bounded() -> None:
     assert spec is not None
     with pytest.raises(InputError, match="night"):
         check_work(spec)
+
+
+def test_people_who_think_are_less_work() -> None:
+    """Protects files with users, such as the manual's office: what they can send follows from how long they think."""
+    office = (Path(raidsim.__file__).parent / "docs" / "examples" / "office-day.yaml").read_text(encoding="utf-8")
+    spec = built_text(office, "office").spec
+    assert spec is not None
+    check_work(spec)
+    hasty = built_text(office.replace("think_time: 500ms", "think_time: 0s"), "hasty").spec
+    assert hasty is not None
+    with pytest.raises(InputError, match="phases day"):
+        check_work(hasty.model_copy(update={"workload": _longer(hasty.workload)}))
+    check_work(spec.model_copy(update={"workload": _longer(spec.workload)}))
+
+
+def _longer(load: object) -> LoadSpec:
+    """The first part of a day, eight times as long."""
+    assert isinstance(load, LoadSpec)
+    first = load.phases[0].model_copy(update={"duration": 8 * load.duration})
+    return load.model_copy(update={"phases": (first, *load.phases[1:])})
+
+
+@pytest.mark.parametrize("pattern", ["{}", "{run_length: 2}", "{sequential_share: 90%, run_length: 64}"])
+def test_runs_among_random_ios_are_no_more_work_than_thought(pattern: str) -> None:
+    """Protects the estimate of mixed loads: what drives do is between that of random I/Os and of those in order."""
+    fields = f"pattern: mixed, depth: 16, duration: 2s, warm_up: 0s, {pattern[1:]}"
+    spec = built_text(f"machine: {{drives: {{model: WD2500JS, count: 2}}}}\nworkload: {{{fields}", "x").spec
+    assert spec is not None
+    done = simulate(spec).member_ios / 2.0
+    load = spec.workload
+    assert isinstance(load, LoadSpec)
+    rates = {}
+    for name in ("random", "mixed", "sequential"):
+        runs = {} if name == "mixed" else {"sequential_share": None, "run_length": None}
+        other = load.model_copy(update={"pattern": name, **runs})
+        rates[name] = commands_per_second(spec.model_copy(update={"workload": other}))
+    assert rates["random"] < rates["mixed"] < rates["sequential"]
+    assert done < 1.2 * rates["mixed"]
 
 
 def test_other_workloads_are_left_to_the_clock() -> None:

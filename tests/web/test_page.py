@@ -10,10 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import raidsim
+from raidsim.scenarios.run import simulate
 from raidsim.web.forms import built
 from raidsim.web.limits import COMMANDS
+from raidsim.web.runs import Ticket
 from raidsim.web.session import server_runs
 from raidsim.web.state import VIEWS
+from raidsim.web.tasks import Outcome, RunTask
 
 APP = Path(raidsim.__file__).parent / "web" / "app.py"
 PATIENCE_S = 60.0
@@ -75,6 +78,29 @@ def test_the_page_comes_up_and_simulates() -> None:
     at.radio(key="view").set_value("files").run()
     assert "Simulate this design first" in words(quiet(at))
     assert at.query_params == {"read": "0", "view": "files", "length": "short"}
+
+
+def test_the_figures_are_shown_before_relief_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the first answer: it is on the page while the rest is simulated, and stays if that is given up."""
+    tickets: list[Ticket] = []
+
+    def started(task: RunTask) -> Ticket:
+        """The first answer is there, and the rest takes for ever."""
+        early = Outcome(task.spec, simulate(task.spec), None, known=False)
+        tickets.append(Ticket(task, "running", 0.4, early))
+        return tickets[-1]
+
+    monkeypatch.setattr(server_runs(), "start", started)
+    at = page(length="short", drive="WD2500JS", disks="4")
+    at.button(key="start_result").click().run()
+    assert at.metric[0].label == "I/Os per second"
+    assert "simulated next" in words(quiet(at))
+    assert not at.button(key="start_result").disabled
+    at.button(key="cancel").click().run()
+    tickets[0].state = "cancelled"
+    at.run()
+    assert at.metric
+    assert "was not simulated" in words(quiet(at))
 
 
 def test_a_change_of_level_changes_the_rest() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -63,6 +64,21 @@ class Endless:
 
 
 @dataclass(frozen=True)
+class InSteps:
+    """A simulation that has a first answer, and is not over before a file is there."""
+
+    WALL_S: ClassVar[float] = PATIENCE_S
+    file: Path
+
+    def perform(self, follow: Follow) -> str:
+        """Answer, wait, and answer."""
+        follow.parts, follow.done = 2, 1
+        follow.answer("first")
+        until(self.file.exists)
+        return "second"
+
+
+@dataclass(frozen=True)
 class Wrong:
     """A task that goes wrong in one way or another."""
 
@@ -87,6 +103,26 @@ def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
     assert ticket.share == 1.0
     assert ticket.result.prediction == simulate(spec)
     assert ticket.result.relief is not None
+
+
+def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Path) -> None:
+    """Protects the first seconds: what is known is handed on while the rest is simulated, whose share begins anew."""
+    ticket = runs.start(InSteps(tmp_path / "go"))  # type: ignore[arg-type]
+    until(lambda: ticket.early is not None)
+    assert (ticket.early, ticket.result, ticket.state) == ("first", None, "running")
+    assert ticket.share < 0.5
+    (tmp_path / "go").touch()
+    until(lambda: over(ticket))
+    assert (ticket.early, ticket.result) == ("first", "second")
+
+
+def test_a_run_answers_before_it_looks_for_relief() -> None:
+    """Protects the first answer: it is the run's own, complete but for what would be without the bottleneck."""
+    told: list[object] = []
+    found = RunTask(spec_of()).perform(Follow(told.append))
+    assert told == [replace(found, relief=None, known=False)]
+    assert found.known
+    assert found.relief is not None
 
 
 def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:

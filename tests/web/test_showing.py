@@ -13,14 +13,16 @@ import pytest
 from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
 from raidsim.scenarios.relief import Relief
+from raidsim.scenarios.timeline.timeline_events import LogicalIO
 from raidsim.web import pictures, tables
 from raidsim.web.fields import DEFAULT, Form
 from raidsim.web.forms import built, fitted
 from raidsim.web.layout_map import LayoutMap, layout_html, layout_map, layout_words
 from raidsim.web.markup import plain, table_html
 from raidsim.web.tables import Table
-from raidsim.web.tasks import CompareTask, CoursePart, Follow, Outcome, RunTask, TimelineTask, course
+from raidsim.web.tasks import CompareTask, CoursePart, FailureCourse, Follow, Outcome, RunTask, TimelineTask, course
 from raidsim.web.views import relief_words
+from raidsim.web.views_of_designs import course_words, settled
 
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=8)
 
@@ -154,6 +156,43 @@ def test_latencies_rise_to_all_of_the_ios() -> None:
         shares = [value["share"] for value in values if value["op"] == op]
         assert shares == sorted(shares)
         assert shares[-1] == pytest.approx(100.0)
+
+
+def test_a_failure_is_not_compared_with_the_beginning() -> None:
+    """Protects what is said of a failure: I/Os of before the measurement are not counted, and would be missed there."""
+    begun = [LogicalIO(i, "md0", "load", "read", 0, 4096, 0, 0.025 * i, 0.025 * i + 0.11) for i in range(80)]
+    parts = course(begun, 0.0, 2.0)
+    assert parts[0].iops == 0.0
+    assert min(part.iops for part in settled(parts)) > 0
+    said = course_words(FailureCourse(outcome().prediction, parts, 1.0))
+    assert "40 I/Os per second before the failure, 40 after it" in said
+
+
+def test_a_legend_names_only_what_is_drawn() -> None:
+    """Protects readers from looking for a line that is not there: a load of writes has no reads in its picture."""
+    prediction = outcome().prediction
+    writes = replace(prediction, latency_bins={"write": prediction.latency_bins["write"]})
+    named = {
+        len(found.latency_bins): pictures.latency_shares(found)["encoding"]["color"]["scale"]["domain"]
+        for found in (prediction, writes)
+    }
+    assert named == {2: ["reads", "writes"], 1: ["writes"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "ticks"),
+    [
+        ([3.0, 42.0], [2, 50], [2, 5, 10, 20, 50]),
+        ([0.03, 400.0], [0.01, 1000], [0.01, 0.1, 1, 10, 100, 1000]),
+        ([10.0], [5, 20], [5, 10, 20]),
+        ([], [0.5, 2], [0.5, 1, 2]),
+    ],
+)
+def test_logarithmic_axes_have_plain_numbers(values: list[float], domain: list[float], ticks: list[float]) -> None:
+    """Protects axes of times: numbers that people count by, from below the least value to above the largest."""
+    axis = pictures._logarithmic(values)
+    assert axis["scale"]["domain"] == pytest.approx(domain)
+    assert axis["axis"]["values"] == pytest.approx(ticks)
 
 
 def test_pictures_of_single_ios_and_designs() -> None:

@@ -34,6 +34,7 @@ from ...model.read_balance import Md61, Md61Raid10
 from ...model.request import Request
 from ...model.resync import Resync, ResyncSettings
 from ...model.resync_barrier import BucketBarrier, PausingBarrier
+from ...model.sum_in_order import sum_in_order
 from . import vm_member
 from .base import KindResult, Progress, TruthFile
 from .vm_member import IO_S, LATENCY_S
@@ -249,7 +250,7 @@ def _speed_difference(place: str, bench: _Bench, run: Mapping[str, Any]) -> str:
         member.start_statistics(began)
     seconds = float(run["seconds"]) if bench.speed_max < SLOW_KIB_S else MEASURED_S
     engine.run(until=began + seconds)
-    recorded = _mean(sum(pair) for pair in run["member_KBs"].values())
+    recorded = _mean(sum_in_order(pair) for pair in run["member_KBs"].values())
     model = _mean((member.read_bytes + member.write_bytes) / seconds / KIB for member in members)
     if abs(model - recorded) <= TOLERANCE * recorded:
         return ""
@@ -266,7 +267,7 @@ def _speed_difference(place: str, bench: _Bench, run: Mapping[str, Any]) -> str:
 def _mean(rates: Any) -> float:
     """Of those that are not nothing."""
     moved = [rate for rate in rates if rate]
-    return sum(moved) / len(moved) if moved else 0.0
+    return sum_in_order(moved) / len(moved) if moved else 0.0
 
 
 def _size_difference(bench: _Bench, run: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ...model.closed_load import ClosedLoad
 from ...model.errors import InputError
+from ...model.sum_in_order import sum_in_order
 from .base import KindResult, Progress, TruthFile
 from .vm_member import (
     BYTE_S,
@@ -177,7 +178,7 @@ def _measure(machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> Rates:
             break
     done, lasting = _done(loads), engine.now - since
     left = (begin + RECORDED_S - engine.now) / lasting if lasting else 0.0
-    rate = (sum(done) + left * (sum(done) - sum(before))) / RECORDED_S
+    rate = (sum_in_order(done) + left * (sum_in_order(done) - sum_in_order(before))) / RECORDED_S
     share = loads[0].read_share  # of many I/Os; that of a few is a matter of chance
     return Rates(rate * share, rate * (1.0 - share))
 
@@ -198,7 +199,7 @@ def _warm_up(case: Case, machine: VirtualMachine, loads: Sequence[ClosedLoad]) -
 
 def _enough(loads: Sequence[ClosedLoad], share: float, before: Rates = _NONE) -> bool:
     """Whether enough has been done since `before`, or a share of that."""
-    done = sum(_done(loads)) - sum(before)
+    done = sum_in_order(_done(loads)) - sum_in_order(before)
     least = max(share * ENOUGH_IOS / 5, share * ENOUGH_TURNS * sum(load.depth for load in loads))
     return done >= max(share * ENOUGH_IOS, least) or (done >= least and done * loads[0].size >= share * ENOUGH_BYTES)
 

@@ -99,7 +99,10 @@ def test_every_size_and_rotation_has_a_drive() -> None:
 @pytest.mark.parametrize(
     ("release", "kernel"),
     [
-        ("2.4", "linux-2.4.18"),
+        ("2.2.16-22", "linux-2.2.7"),
+        ("2.4", "linux-2.4.17"),
+        ("2.4.18-27.7.x", "linux-2.4.18"),
+        ("2.4.20-8", "linux-2.4.21"),
         ("2.4.27-2-386", "linux-2.4.26"),
         ("2.6.9-42.EL", "linux-2.6.8"),
         ("2.6.18-164.el5", "linux-2.6.20"),

@@ -81,7 +81,7 @@ def test_prinkeys_array() -> None:
     assert (md0.level, md0.chunk, md0.algorithm) == ("raid5", 32768, "left-symmetric")
     assert md0.members == tuple(f"hd{letter}" for letter in "bcdefghijk")
     assert md0.spares == ("hdl",)
-    assert spec.kernel == "linux-2.4.18"
+    assert spec.kernel == "linux-2.4.17"
     assert {drive.model for drive in spec.machine.drives.values()} == {"Maxtor-4G120J6"}
     assert [spec.machine.drives[name].major for name in ("hdb", "hdc", "hdl")] == [3, 22, 57]
     assert (
@@ -164,7 +164,7 @@ def test_what_2_4_has_not_is_left_out_with_a_note() -> None:
     bitmap = "      bitmap: 2/30 pages [8KB], 65536KB chunk"
     printed = text(dataclasses.replace(LEVELS["raid1"], extra=bitmap)).replace("md0 :", "read_ahead not set\nmd0 :")
     spec, found = made(printed)
-    assert spec.kernel == "linux-2.4.18"
+    assert spec.kernel == "linux-2.4.17"
     assert spec.arrays["md0"].bitmap is None
     assert any("no write-intent bitmap" in note for note in found.notes)
 
