@@ -13,6 +13,7 @@ from ..read_balance import READ_BALANCE
 from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
 from ..spec_errors import validate
 from ..yaml_files import read_yaml
+from .cache_sections import CacheSection, ReadAheadSection
 
 _FOLDER = Path(__file__).parent
 
@@ -23,115 +24,6 @@ SchedulerName = Literal[
 
 LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 """Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
-
-
-class CacheSection(Spec):
-    """Page cache of raw block devices.
-
-    Attributes
-    ----------
-    block
-        Cached block.
-    block_divides
-        Whether it is made smaller until it divides the device (since 2.6: fs/block_dev.c, bd_set_size); before that,
-        what is left over at the end of the device could not be reached.
-    flush_above, flush_below, limit, limit_counts_writeback
-        Dirty limits as shares of `memory` ("low": what a 32-bit kernel maps directly; "all"): write-back starts above
-        the first and goes on to the second; while more than `limit` is dirty or being written, writers are throttled.
-    duty
-        What a throttled writer writes back itself before it goes on; 0: it pauses until the limit is kept.
-    throttle
-        "limit": writers run freely up to the limit. "balance": from the middle of `flush_above` and `limit` on they
-        are slowed to what their device writes (:mod:`raidsim.model.dirty_balance`).
-    flush_pass
-        After so much is dirtied or written back the limits are looked at.
-    by_age
-        Whether files' pages are written back in the order in which they became dirty, not file by file.
-    block_lists
-        Whether dirty blocks are in lists by when they became dirty: write-back takes the oldest of all files, and fsync
-        the newest of its file first.
-    counts_looks
-        Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
-    raw_devices
-        Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
-    loop_cached
-        Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
-    read_run, flush_run
-        Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
-    read_bio
-        Contiguous bytes of a file that are read with one bio; 0: a block each.
-    flusher_yields
-        Whether the flusher of files keeps out of a device's queue while a writer submits its duty or an fsync, which
-        wait for room there; otherwise they take turns.
-    """
-
-    block: PositiveSize
-    flush_above: Fraction
-    flush_below: Fraction
-    limit: Fraction
-    limit_counts_writeback: bool = True
-    duty: Size
-    throttle: Literal["limit", "balance"] = "limit"
-    flush_pass: PositiveSize
-    flush_run: PositiveSize
-    read_run: Size = 128 * 1024
-    read_bio: Size = 0
-    flusher_yields: bool = False
-    memory: Literal["low", "all"]
-    """Which part of the memory the limits are shares of."""
-    by_age: bool = False
-    block_lists: bool = False
-    counts_looks: bool = False
-    raw_devices: bool = True
-    loop_cached: bool = False
-    block_divides: bool = True
-    source: str
-
-    def block_on(self, capacity: int) -> int:
-        """Cached block (bytes) of a device of `capacity` bytes."""
-        return min(self.block, capacity & -capacity) if self.block_divides else self.block
-
-    def reach(self, capacity: int) -> int:
-        """Bytes of such a device that can be read and written through the cache."""
-        return capacity - capacity % self.block_on(capacity)
-
-
-class ReadAheadSection(Spec):
-    """Largest read-ahead window.
-
-    Attributes
-    ----------
-    policy
-        A name of :data:`raidsim.model.readahead.READ_AHEAD`.
-    window
-        On a plain device.
-    parity_chunks, parity_least
-        On a parity array: chunks, and bytes at least, per data disk.
-    stripes
-        On RAID 0 and RAID 10: whole stripes of data at least.
-    optimal_ios
-        On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
-    """
-
-    policy: Literal["2.4", "2.4-calls", "2.6", "6.1", "freebsd-6"]
-    window: PositiveSize
-    parity_chunks: int = 0
-    parity_least: Size = 0
-    stripes: int = 0
-    optimal_ios: int | None = None
-    source: str
-
-    def window_for_parity(self, data_disks: int, chunk_bytes: int) -> int:
-        """Window (bytes) on RAID 4/5/6 of `data_disks` with chunks of `chunk_bytes`."""
-        return max(self.window, data_disks * max(self.parity_chunks * chunk_bytes, self.parity_least))
-
-    def window_for_stripes(self, stripe_bytes: int) -> int:
-        """Window (bytes) on an array other than parity with `stripe_bytes` of data in a stripe (0: it has none)."""
-        return max(self.window, self.stripes * stripe_bytes)
-
-    def window_for(self, optimal_bytes: int) -> int:
-        """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none)."""
-        return max(self.window, (self.optimal_ios or 0) * optimal_bytes)
 
 
 class QueueSection(Spec):

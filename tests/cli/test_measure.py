@@ -141,7 +141,7 @@ def test_interrupt_keeps_what_is_done(fio: Path, tmp_path: Path) -> None:
             break
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert f"1 of 10 jobs are kept in {tmp_path / 'out'}" in err
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.yaml", "read-1m.json"]
