@@ -52,7 +52,11 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize(
-    ("page", "command", "shown"), [(page, each.command, each.shown) for page, each in EXAMPLES if not each.long]
+    ("page", "command", "shown"),
+    [
+        pytest.param(page, each.command, each.shown, marks=[pytest.mark.slow] if each.long else [])
+        for page, each in EXAMPLES
+    ],
 )
 def test_examples_print_what_the_manual_shows(page: str, command: str, shown: str) -> None:
     """Protects readers from examples that no longer work: each is run and its output compared."""
@@ -61,7 +65,7 @@ def test_examples_print_what_the_manual_shows(page: str, command: str, shown: st
 
 
 def test_there_are_examples() -> None:
-    """Protects the test above from finding nothing to run, or too little: long ones are left to `make pages`."""
+    """Protects the test above from finding too little to run, also in `make check`, which leaves long ones out."""
     assert {page for page, each in EXAMPLES if not each.long} >= {"getting-started.md"}
     assert sum(each.long for _, each in EXAMPLES) < len(EXAMPLES) / 5
 
