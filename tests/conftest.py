@@ -12,6 +12,7 @@ import builtins
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +24,29 @@ from raidsim.compiled.loader import PURE
 os.environ.setdefault(PURE, "1")
 
 _SAME_EVERYWHERE = ("raidsim.model.", "raidsim.scenarios.", "raidsim.calibration.", "raidsim.validation.")
+
+_HERE = Path(__file__).parent
+_SLOW = (
+    "calibration/test_fio_study.py",
+    "calibration/test_fit.py",
+    "cli/test_advise.py",
+    "cli/test_pictures.py",
+    "cli/test_predict.py",
+    "cli/test_validate.py",
+    "faults",
+    "fuzz",
+    "oracles",
+    "phenomena",
+    "scenarios/test_programs.py",
+    "scenarios/test_side_by_side.py",
+    "scenarios/test_sweep_kill.py",
+    "test_docs.py",
+    "test_lessons.py",
+    "test_shown_runs.py",
+    "validation/test_resync_truth.py",
+    "web",
+)
+"""Files and folders all of whose tests are marked slow: each of them is quick, and together they are not."""
 
 settings.register_profile(
     "repeatable",
@@ -49,3 +73,11 @@ def _no_sum_of_floats() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(builtins, "sum", checked)
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make check` leaves out by its place."""
+    places = tuple(_HERE / name for name in _SLOW)
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in places):
+            item.add_marker(pytest.mark.slow)
