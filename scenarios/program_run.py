@@ -223,7 +223,7 @@ class ProgramRun(Run):
     def _stage(self, step: Step) -> _Stage:
         machine = self.machine
         mounts = machine.mounts
-        on = getattr(step, "on", None) or next(iter(mounts))
+        on = step.on or next(iter(mounts))
         kind = mounts[on].file_system.settings
         setting = Setting(
             on,

@@ -19,8 +19,6 @@ class TaskPool:
     ----------
     workers
         Processes; 1 or 0 works in this one.
-    limit_s
-        Longest time that a piece of work may take on another process (s); see `WorkerPool`.
 
     Attributes
     ----------
@@ -28,10 +26,9 @@ class TaskPool:
         Pieces of work that are done.
     """
 
-    def __init__(self, workers: int = 1, limit_s: float | None = None) -> None:
+    def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         self.done = 0
-        self._limit_s = limit_s
         self._pool: WorkerPool[int] | None = None
 
     def __enter__(self) -> Self:
@@ -70,7 +67,7 @@ class TaskPool:
                 self.done += 1
             return results
         if self._pool is None:
-            self._pool = WorkerPool(self.workers, limit_s=self._limit_s)
+            self._pool = WorkerPool(self.workers)
         for number, argument in enumerate(arguments):
             self._pool.submit(number, work, argument, gives)
         found: dict[int, Result] = {}

@@ -26,7 +26,7 @@ Key = TypeVar("Key")
 RESTARTS = 2
 """Times that workers which have died are replaced before anything else is done."""
 LIMIT = "RAIDSIM_WORKER_LIMIT"
-"""Variable of the environment with the longest time that a piece of work may take."""
+"""Variable of the environment with the longest time that a piece of work may take; six hours unless it is set."""
 _LIMIT_S = 6 * 3600.0
 _LOOK_S = 10.0
 
@@ -50,8 +50,6 @@ class WorkerPool(Generic[Key]):
         Processes.
     begin, told
         What each process does first, and with what.
-    limit_s
-        Longest time that a piece of work may take (s); as the environment says unless given, else six hours.
     """
 
     def __init__(
@@ -59,12 +57,11 @@ class WorkerPool(Generic[Key]):
         workers: int,
         begin: Callable[..., None] = end_with_parent,
         told: tuple[Any, ...] = (),
-        limit_s: float | None = None,
     ) -> None:
         self._workers = workers
         self._begin = begin
         self._told = told
-        self._limit_s = _limit_s() if limit_s is None else limit_s
+        self._limit_s = _limit_s()
         self._pool: ProcessPoolExecutor | None = None
         self._waiting: deque[_Piece[Key]] = deque()
         self._under_way: dict[Future[Any], tuple[_Piece[Key], float]] = {}

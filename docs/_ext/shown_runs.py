@@ -26,6 +26,7 @@ import shutil
 import sys
 import tempfile
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -114,7 +115,7 @@ def commands(text: str) -> list[str]:
     return found
 
 
-class ShownRun(SphinxDirective):
+class ShownRun(SphinxDirective, ABC):
     """Runs its content when the page is built, and shows both."""
 
     has_content = True
@@ -176,11 +177,13 @@ class ShownRun(SphinxDirective):
             shutil.rmtree(folder, ignore_errors=True)
         return done
 
+    @abstractmethod
     def _outcome(self, text: str, folder: Path) -> tuple[list[str], int]:
-        raise NotImplementedError
+        """Run the content in a folder: what it printed, piece by piece, and its exit status."""
 
+    @abstractmethod
     def _blocks(self, text: str, texts: list[str]) -> list[tuple[str, str]]:
-        raise NotImplementedError
+        """What is shown of it."""
 
     def _picture(self, done: Path) -> list[nodes.Node]:
         if "picture" not in self.options:

@@ -38,12 +38,13 @@ def test_work_that_kills_every_worker_ends_in_one_message() -> None:
 
 
 @pytest.mark.parametrize("work", [hang, stop])
-def test_work_that_does_not_end_is_ended(work: Callable[[int], int]) -> None:
+def test_work_that_does_not_end_is_ended(work: Callable[[int], int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects whoever waits: a worker that waits for ever, or that somebody stopped, ends in one message."""
+    monkeypatch.setenv(LIMIT, "4s")
     begun = time.monotonic()
     with (
         pytest.raises(WorkerHung, match=f"at one simulation for 4 s and was ended; .*{LIMIT}=24h"),
-        TaskPool(2, 4) as pool,
+        TaskPool(2) as pool,
     ):
         pool.run(work, [1, 2, 3, 4])
     assert time.monotonic() - begun < 30
