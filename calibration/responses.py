@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from ..model.errors import InputError
+from ..scenarios.prediction import Prediction
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 from .evaluate import Evaluator, Outcome, Progress
 from .figures import figure_value
+from .reported import reported, with_earlier
 from .study import Cell, StudySpec
 from .study_runs import RunBuilder
 
@@ -47,7 +49,7 @@ class Responses:
 
     def at(self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> list[Vector | InputError]:
         """ln(figure) of every cell, by parameter set; the model's refusal where it takes one for impossible."""
-        runs = list(dict.fromkeys(cell.run for cell in cells))
+        runs = with_earlier(self.study, (cell.run for cell in cells))
         sets = [self._scenarios(theta, runs) for theta in thetas]
         scenarios = [scenario for each in sets if not isinstance(each, InputError) for scenario in each]
 
@@ -60,7 +62,7 @@ class Responses:
             if isinstance(each, InputError):
                 found.append(each)
                 continue
-            found.append(_logs(cells, {run: next(outcomes) for run in runs}))
+            found.append(self._logs(cells, {run: next(outcomes) for run in runs}))
         return found
 
     def along(self, theta: Vector, moves: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> Matrix:
@@ -87,15 +89,33 @@ class Responses:
         return np.array(changes).reshape(len(moves), len(cells))
 
     def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
-        """Which parameters each run depends on at all: those that change its scenario."""
+        """Which parameters each run depends on at all: those that change its scenario, or one that is added to it."""
         size = len(self.study.parameters)
+        asked, runs = runs, with_earlier(self.study, runs)
         before = [self._possible_scenario(np.zeros(size), run) for run in runs]
         uses = np.zeros((len(runs), size), dtype=bool)
         for column, move in enumerate(np.eye(size) * step):
             uses[:, column] = [
                 self._possible_scenario(move, run) != scenario for run, scenario in zip(runs, before, strict=True)
             ]
-        return dict(zip(runs, uses, strict=True))
+        own = dict(zip(runs, uses, strict=True))
+        return {run: np.any([own[each] for each in (*self.study.earlier(run), run)], axis=0) for run in asked}
+
+    def _logs(self, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Vector | InputError:
+        """ln(figure) of every cell, or the refusal of a run among them."""
+        predictions: dict[str, Prediction] = {}
+        for run, outcome in outcomes.items():
+            if isinstance(outcome, InputError):
+                return outcome
+            predictions[run] = outcome
+        logs = []
+        for cell in cells:
+            found = reported(self.study, cell.run, predictions)
+            try:
+                logs.append(math.log(figure_value(found, cell.run, cell.figure)))
+            except InputError as nothing:
+                return nothing
+        return np.array(logs)
 
     def _possible_scenario(self, theta: Vector, run: str) -> ScenarioSpec | None:
         """A run's scenario; None if it is impossible."""
@@ -120,17 +140,3 @@ def _possible(logs: Vector | InputError) -> Vector:
     if isinstance(logs, InputError):
         raise logs
     return logs
-
-
-def _logs(cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Vector | InputError:
-    """ln(figure) of every cell, or the refusal of a run among them."""
-    logs = []
-    for cell in cells:
-        outcome = outcomes[cell.run]
-        if isinstance(outcome, InputError):
-            return outcome
-        try:
-            logs.append(math.log(figure_value(outcome, cell.run, cell.figure)))
-        except InputError as nothing:
-            return nothing
-    return np.array(logs)

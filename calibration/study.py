@@ -17,7 +17,9 @@ from pydantic import ValidationError, model_validator
 from ..model.errors import InputError
 from ..model.spec import refusal
 from ..model.spec_errors import load_spec
+from ..scenarios.programs import ProgramsSpec, TiobenchStep
 from ..scenarios.scenario import Devices, ScenarioSpec
+from ..scenarios.workloads import Workload
 from .figures import UNITS, Dimension, Unit, figures_of, in_words
 from .study_document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
 from .study_parameters import PATHS, value_at
@@ -150,6 +152,7 @@ class StudySpec(StudyDocument):
         if run.machine is not None and run.machine not in self.machines:
             known = ", ".join(self.machines) or "none, since the study has only one"
             raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
+        self._check_earlier(name, run, at)
         names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted]
         for device in devices_of(run):
             if device not in names:
@@ -169,6 +172,18 @@ class StudySpec(StudyDocument):
                 at = ()
             found = f"{context.get('found', first['msg'])}, in the run {name}"
             raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None
+
+    def _check_earlier(self, name: str, run: RunSpec, at: Place) -> None:
+        place = (*at, "after")
+        for i, before in enumerate(run.after):
+            if before not in self.runs:
+                raise refusal(f"unknown run {before!r}", f"allowed: {', '.join(self.runs)}", place)
+            if before == name or before in run.after[:i]:
+                raise refusal(f"{before} a second time", "allowed: every other run once", place)
+            told = [_tiobench_of(each.workload) for each in (run, self.runs[before])]
+            if None in told or told[0] != told[1]:
+                found = f"{before}, which is not the same tiobench with another number of threads"
+                raise refusal(found, "allowed: runs of one tiobench.pl, of nothing else", place)
 
     def _check_cells(self) -> None:
         for i, cell in enumerate(self.cells):
@@ -266,7 +281,12 @@ class StudySpec(StudyDocument):
         """The runs that a cell or a claim needs."""
         names = {cell.run for cell in self.all_cells}
         names |= {n.rpartition(":")[0] for claim in self.claims for n in (*claim.left, *claim.right)}
+        names |= {before for run in names for before in self.earlier(run)}
         return [run for run in self.run_ids if run in names]
+
+    def earlier(self, run: str) -> tuple[str, ...]:
+        """The runs whose amounts and times the report adds to those of a run."""
+        return self.runs[run].after if run in self.runs else ()
 
     def suspected(self, name: str) -> str | None:
         """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""
@@ -277,6 +297,14 @@ def unit_value(unit: Unit, conventions: Conventions) -> float | None:
     """SI value of 1 of a unit; None if the conventions do not say it."""
     values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "us": 1e-6, "%": 0.01}
     return values.get(unit, 1.0)
+
+
+def _tiobench_of(workload: Workload) -> TiobenchStep | None:
+    """The only step of a workload, if it is tiobench, with one thread; None otherwise."""
+    if not isinstance(workload, ProgramsSpec) or len(workload.steps) > 1 or workload.processes > 1:
+        return None
+    step = workload.steps[0]
+    return step.model_copy(update={"threads": 1}) if isinstance(step, TiobenchStep) else None
 
 
 def _unique(where: str, names: Iterable[str]) -> None:

@@ -91,6 +91,9 @@ class RunSpec(Spec):
         Of a workload of programs, instead of the number it has.
     read_ahead
         Of every mounted device (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given.
+    after
+        Of tiobench: the runs that tiobench.pl made before this one, in order. Up to 0.3.2 it adds their amounts and
+        times to those of the line it prints.
     """
 
     machine: str | None = None
@@ -99,6 +102,7 @@ class RunSpec(Spec):
     workload: Workload
     processes: int | None = Field(default=None, ge=1, le=1000)
     read_ahead: PositiveSize | None = None
+    after: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _processes_of_programs(self) -> Self:

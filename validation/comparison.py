@@ -18,6 +18,7 @@ from ..calibration.evaluate import Evaluator, Progress
 from ..calibration.figures import figure_value
 from ..calibration.intervals import HalfWidth, Intervals
 from ..calibration.profile import Profile
+from ..calibration.reported import reported
 from ..calibration.study import Cell, StudySpec
 from ..calibration.study_document import ClaimSpec
 from ..calibration.study_runs import RunBuilder
@@ -187,7 +188,8 @@ def compare(
     builder = RunBuilder(study, profile.factors if profile is not None else {})
     runs = study.wanted_runs
     made = evaluator.run([builder.scenario(run) for run in runs], Sample(), progress)
-    predictions = dict(zip(runs, made, strict=True))
+    outcomes = dict(zip(runs, made, strict=True))
+    predictions = {run: reported(study, run, outcomes) for run in runs}
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
     values = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in cells}

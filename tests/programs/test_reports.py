@@ -242,6 +242,19 @@ def test_tiobench_prints_the_published_line() -> None:
     assert text.count("\n") == 6
 
 
+def test_tiobench_adds_up_the_lines_of_its_table() -> None:
+    """tiobench.pl 0.3.1 never begins its sums anew: the second line is of both runs, CPU time over time."""
+    names = ("read", "random read", "write", "random write")
+    slow = [PhaseResult(name, 2.0, 10 * MIB, cpu_s=1.0) for name in names]
+    fast = [PhaseResult(name, 0.5, 10 * MIB, cpu_s=0.5) for name in names]
+    one, two = tiobench_report.report([(TiobenchSettings(10), slow), (TiobenchSettings(10, 2), fast)]).splitlines()[-2:]
+    assert one.split()[4:6] == ["5.000", "50.0%"]
+    assert two.split()[4:6] == ["8.000", "60.0%"]
+    rows = [{"read_rate": 5.0, "read_cpu": 0.5}, {"read_rate": 20.0, "read_cpu": 1.0}]
+    assert tiobench_report.line_figures(rows) == pytest.approx({"read_rate": 8.0, "read_cpu": 0.6})
+    assert tiobench_report.line_figures(rows[:1]) == rows[0]
+
+
 def test_iozone_prints_the_published_line() -> None:
     """Protects the columns, two of which are wider, KiB that are cut, and the part of each phase that is timed."""
     run = Iozone(16 * MIB, 64 * KIB)
