@@ -23,6 +23,7 @@ from .page_memory import PageMemory
 from .paged_file import PagedFile, device_file
 from .readahead import PAGE, ReadAhead
 from .request import FLUSHER_STREAM, READ, WRITE, Request
+from .row_locks import RowLocks
 from .signal import Signal
 from .write_back import BlockDevice, WriteBack, next_run
 
@@ -53,6 +54,7 @@ class PageCache(WriteBack):
         "_dirty_files",
         "_lists",
         "_make_read_ahead",
+        "_row_locks",
         "_syncing",
         "_turn_bytes",
         "_waiting",
@@ -77,6 +79,7 @@ class PageCache(WriteBack):
         self.settings = settings
         self.pages = pages
         self._make_read_ahead = read_ahead
+        self._row_locks: RowLocks | None = getattr(device, "row_locks", None)
         self.device_file = device_file(device.name, device.capacity)
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
@@ -168,6 +171,8 @@ class PageCache(WriteBack):
                         # What lies in front of the unknown is on its way while this is read.
                         assert mapper is not None
                         yield from mapper.load_map(file, at, at + 1, by)
+                if self._row_locks is not None and self._row_locks.waits:
+                    yield from self._submitting(self._row_locks, by)
             ready = file.cached.run_from(position)
             if ready == position:
                 if by.owed_s:
@@ -192,6 +197,18 @@ class PageCache(WriteBack):
             if by.owed_s >= QUANTUM_S:
                 yield self.pay(by)
             position = read_ahead.read_to = stop
+
+    def _submitting(self, locks: RowLocks, by: Account) -> Generator[Any, Any, None]:
+        """Sleep in the submission of what waits for locked rows: nothing is copied meanwhile."""
+        if by.owed_s:
+            yield self.pay(by)
+        if locks.waits:
+            taken = Signal()
+            locks.when_free(taken.fire)
+            self.device.unplug()
+            yield taken
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
 
     def _read_pages(self, file: PagedFile, start: int, end: int, stream: int) -> int:
         """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages."""

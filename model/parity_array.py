@@ -58,7 +58,6 @@ class ParityArray(Array):
         "_data_members",
         "_discarder",
         "_locate",
-        "_locks",
         "_reader",
         "_row",
         "_settings",
@@ -70,6 +69,7 @@ class ParityArray(Array):
         "daemon_submits",
         "layout",
         "resyncer",
+        "row_locks",
         "threads",
     )
 
@@ -121,11 +121,11 @@ class ParityArray(Array):
             self._writer = RowWriter(engine, self, layout, settings, self.cache)
         self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread)
-        self._locks: RowLocks | None = None
+        self.row_locks: RowLocks | None = None
         if settings.locks_rows:
             if in_passes or not settings.heads:
                 raise ModelError(f"{name}: rows are locked by drivers that gather rows and have a limited cache")
-            self._locks = RowLocks(self._start_piece, self._let_members_go)
+            self.row_locks = RowLocks(self._start_piece, self._let_members_go)
         self.daemon_submits = in_passes
         self._choose_paths()
 
@@ -182,15 +182,15 @@ class ParityArray(Array):
     @property
     def has_room(self) -> bool:
         """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
-        return not self.cache.full and not (self._locks is not None and self._locks.waits) and super().has_room
+        return not self.cache.full and not (self.row_locks is not None and self.row_locks.waits) and super().has_room
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """See :meth:`Array.when_room`."""
         if self.cache.full:
             self.cache.when_free(callback)
             super().unplug()
-        elif self._locks is not None and self._locks.waits:
-            self._locks.when_free(callback)
+        elif self.row_locks is not None and self.row_locks.waits:
+            self.row_locks.when_free(callback)
             super().unplug()
         else:
             super().when_room(callback)
@@ -275,21 +275,21 @@ class ParityArray(Array):
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.stream)
                 self._submit[self._row(row).data[index]](read)
             return
-        if self._locks is not None:
+        if self.row_locks is not None:
             self._one_by_one(request, pieces)
             return
         self._reader.read(request, pieces)
 
     def _write(self, request: Request) -> None:
         pieces = self._pieces(request.offset, request.size)
-        if self._locks is not None:
+        if self.row_locks is not None:
             self._one_by_one(request, pieces)
             return
         self._writer.write(request, pieces)
 
     def _one_by_one(self, request: Request, pieces: list[Piece]) -> None:
         """Do the pieces of a request as their rows get free."""
-        locks = self._locks
+        locks = self.row_locks
         assert locks is not None
         over = Join(len(pieces), lambda: request.done(request)).done
         at = request.offset
@@ -301,8 +301,8 @@ class ParityArray(Array):
 
     def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:
         over(part)
-        if self._locks is not None:
-            self._locks.unlock(piece)
+        if self.row_locks is not None:
+            self.row_locks.unlock(piece)
 
     def _start_piece(self, request: Request, piece: Piece) -> None:
         if request.op == READ:

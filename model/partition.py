@@ -7,6 +7,7 @@ from typing import Any
 
 from .flush import flush
 from .request import Request
+from .row_locks import RowLocks
 from .write_back import BlockDevice
 
 STRETCH_BYTES = 128 << 20
@@ -35,7 +36,7 @@ class Partition:
         Allocation group of the file system on it: pieces are as large, unless that is too much.
     """
 
-    __slots__ = ("_device", "_piece", "_start", "_stretch", "capacity", "name", "plug")
+    __slots__ = ("_device", "_piece", "_start", "_stretch", "capacity", "name", "plug", "row_locks")
 
     def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1, group_bytes: int = 0) -> None:
         self._device = device
@@ -45,6 +46,7 @@ class Partition:
         self.name = device.name
         self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
         self.plug: Callable[[], None] | None = getattr(device, "plug", None)
+        self.row_locks: RowLocks | None = getattr(device, "row_locks", None)
 
     @property
     def has_room(self) -> bool:
