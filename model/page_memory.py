@@ -5,7 +5,9 @@ time goes to the end of the active list at once (mark_page_accessed). Both lists
 the inactive list that is reclaimed, the same share of the active one goes back to the end of the inactive list
 (refill_inactive_zone), and has to be used again to return. In 2.6.12 it is a share of what is looked at
 (shrink_zone), dirty pages that stay among it: many of them at the head of the inactive list wear the active one out.
-The lists hold runs of pages of one file, not pages.
+From 2.4.10 to the end of 2.4 the active list turns at half that pace (shrink_caches: the ratio over two), and a page of
+it that was used in the meantime goes round once more (refill_inactive: PageTestandClearReferenced), so that metadata
+outlast a file of twice the memory that streams past. The lists hold runs of pages of one file, not pages.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ class PageMemory:
         Bytes there are for pages.
     counts_looks
         Whether pages that are looked at and stay, being dirty, count as those that are reclaimed.
+    second_chance
+        Whether active pages that were used go round again, at half the pace (2.4).
 
     Attributes
     ----------
@@ -56,15 +60,19 @@ class PageMemory:
         "_counts_looks",
         "_deactivate",
         "_inactive",
+        "_pace",
+        "_second_chance",
         "_stale",
         "capacity",
         "held",
         "reclaimed",
     )
 
-    def __init__(self, capacity: int, counts_looks: bool = False) -> None:
+    def __init__(self, capacity: int, counts_looks: bool = False, second_chance: bool = False) -> None:
         self.capacity = capacity
         self._counts_looks = counts_looks
+        self._second_chance = second_chance
+        self._pace = 0.5 if second_chance else 1.0
         self.held = 0
         self.reclaimed = 0
         self._inactive: deque[_Run] = deque()
@@ -154,8 +162,11 @@ class PageMemory:
             if active and (self._deactivate >= active[0].end - active[0].start or not inactive):
                 run = active.popleft()
                 self._deactivate = max(0.0, self._deactivate - (run.end - run.start))
-                self._active_bytes -= run.file.active.remove(run.start, run.end)
-                inactive.append(run)
+                if self._second_chance:
+                    self._go_round(run)
+                else:
+                    self._active_bytes -= run.file.active.remove(run.start, run.end)
+                    inactive.append(run)
             if not inactive:
                 return
             run = inactive.popleft()
@@ -173,9 +184,27 @@ class PageMemory:
                 self._looked_at(gone)
                 self.reclaimed += gone
 
+    def _go_round(self, run: _Run) -> None:
+        """Active pages that were used stay, and those that were not go back, where one use makes them active again."""
+        file = run.file
+        file.listed_runs -= 1
+        for start, end, is_active in file.active.parts(run.start, run.end):
+            if not is_active:
+                continue
+            for at, stop, used in file.once.parts(start, end):
+                file.listed_runs += 1
+                if used:
+                    file.once.remove(at, stop)
+                    self._active.append(_Run(file, at, stop))
+                else:
+                    file.once.add(at, stop)
+                    self._active_bytes -= file.active.remove(at, stop)
+                    self._inactive.append(_Run(file, at, stop))
+
     def _looked_at(self, size: int) -> None:
-        """So many bytes of the inactive list were at its head: the same share of the active one is due."""
-        self._deactivate += size * self._active_bytes / max(RUN_BYTES, self.held - self._active_bytes)
+        """So many bytes of the inactive list were at its head: that share of the active one is due, or half of it."""
+        inactive_bytes = max(RUN_BYTES, self.held - self._active_bytes)
+        self._deactivate += self._pace * size * self._active_bytes / inactive_bytes
 
     def _keep_inactive(self, run: _Run) -> None:
         """Put those parts of a run back to the head of the inactive list that are not on the active one."""

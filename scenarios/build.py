@@ -69,7 +69,9 @@ class BuiltMachine:
         self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
         observer.part(self.host)
         self.memory = DirtyMemory(self._dirty_limits())
-        self.pages = PageMemory((machine.memory - machine.resident) // scale, self.kernel.cache.counts_looks)
+        vm = self.kernel.cache
+        room = (machine.memory - machine.resident) // scale
+        self.pages = PageMemory(room, vm.counts_looks, vm.second_chance)
         self._drives = Drives(self.engine, self.host, self.kernel, machine, observer)
         self._arrays = Arrays(
             self.engine, self.host, self.kernel, self._drives, scenario, self._device_cache, scale, observer
@@ -195,7 +197,7 @@ class BuiltMachine:
         elif isinstance(array, ParityArray):
             window = section.window_for_parity(array.layout.data_members, array.layout.chunk_bytes)
         elif layout is not None:
-            window = section.window_for_stripes(optimal_request_bytes(layout))
+            window = section.window_for_stripes(optimal_request_bytes(layout), layout.members)
         policy = READ_AHEAD[section.policy]
         if policy is ReadAhead61:
             return lambda end: ReadAhead61(window, end, most)
@@ -219,6 +221,7 @@ class BuiltMachine:
             self.engine.streams.generator(f"file system {spec.on}"),
             self.scenario.path_length / self.scenario.machine.cpu.clock,
             spec.age,
+            scale=self.scale,
         )
         return Mount(system, cache)
 
@@ -240,6 +243,7 @@ class BuiltMachine:
         settings = PageCacheSettings(
             block,
             run_bytes=section.read_run,
+            run_aligned=section.read_run_aligned,
             flush_run_bytes=write_run or (section.flush_run if isinstance(array, ParityArray) else whole),
             expire_s=(vm.dirty_expire or EXPIRE_S) / self.scale,
             look_s=(vm.dirty_writeback or LOOK_S) / math.sqrt(self.scale),

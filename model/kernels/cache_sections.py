@@ -34,12 +34,17 @@ class CacheSection(Spec):
         the newest of its file first.
     counts_looks
         Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
+    second_chance
+        Whether active pages that were used stay on their list for another round, which is half as fast.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
     loop_cached
         Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
     read_run, flush_run
         Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
+    read_run_aligned
+        Whether the I/Os of read-ahead of a file end at multiples of `read_run` in it; otherwise each window is cut from
+        its own start (FreeBSD's clusters).
     read_bio
         Contiguous bytes of a file that are read with one bio; 0: a block each.
     flusher_yields
@@ -57,6 +62,7 @@ class CacheSection(Spec):
     flush_pass: PositiveSize
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
+    read_run_aligned: bool = True
     read_bio: Size = 0
     flusher_yields: bool = False
     memory: Literal["low", "all"]
@@ -64,6 +70,7 @@ class CacheSection(Spec):
     by_age: bool = False
     block_lists: bool = False
     counts_looks: bool = False
+    second_chance: bool = False
     raw_devices: bool = True
     loop_cached: bool = False
     block_divides: bool = True
@@ -90,12 +97,12 @@ class ReadAheadSection(Spec):
     parity_chunks, parity_least
         On a parity array: chunks, and bytes at least, per data disk.
     stripes
-        On RAID 0 and RAID 10: whole stripes of data at least.
+        On RAID 0 and RAID 10: whole stripes of data at least, and no less per disk than `parity_least`.
     optimal_ios
         On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
     """
 
-    policy: Literal["2.4", "2.4-calls", "2.6", "6.1", "freebsd-6"]
+    policy: Literal["2.4", "2.4-calls", "2.6", "2.6.11", "6.1", "freebsd-6"]
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0
@@ -107,9 +114,13 @@ class ReadAheadSection(Spec):
         """Window (bytes) on RAID 4/5/6 of `data_disks` with chunks of `chunk_bytes`."""
         return max(self.window, data_disks * max(self.parity_chunks * chunk_bytes, self.parity_least))
 
-    def window_for_stripes(self, stripe_bytes: int) -> int:
-        """Window (bytes) on an array other than parity with `stripe_bytes` of data in a stripe (0: it has none)."""
-        return max(self.window, self.stripes * stripe_bytes)
+    def window_for_stripes(self, stripe_bytes: int, data_disks: int) -> int:
+        """Window (bytes) on an array other than parity with `stripe_bytes` of data in a stripe (0: it has none).
+
+        Where `stripes` are given, `parity_least` holds for its data disks too.
+        """
+        least = data_disks * self.parity_least if self.stripes and stripe_bytes else 0
+        return max(self.window, self.stripes * stripe_bytes, least)
 
     def window_for(self, optimal_bytes: int) -> int:
         """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none)."""
