@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..model.errors import InputError
 from ..model.kernels import kernel_names
 from ..model.read_balance import READ_BALANCE
-from .fit import Optimum
+from .search import Optimum
 from .study import StudySpec
 
 ALLOWED = "kernel=NAME,NAME... (of every run), or arrays.NAME.balance=POLICY,POLICY..."

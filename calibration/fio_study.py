@@ -146,11 +146,6 @@ def _text(field: str, value: float) -> str | float:
     return rate_text(value) if field in _RATES else time_text(value)
 
 
-def study_from_fio(folder: Path, machine: Path | None = None, drive: str | None = None) -> StudySpec:
-    """The study of the fio reports in a folder; see :class:`FioStudy`."""
-    return FioStudy(folder, machine, drive).study
-
-
 def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> dict[str, Any]:
     """The study as its file has it, without parameters."""
     usable = [job for job in jobs if job.unlike is None]

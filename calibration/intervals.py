@@ -24,8 +24,10 @@ from .discrepancy import (
     on_files,
     study_errors,
 )
-from .fit import CELL_SD, FORETOLD, PROGRAM_CELL_SD, UNCALIBRATED_SD
+from .fit import UNCALIBRATED_SD
+from .problem import CELL_SD, PROGRAM_CELL_SD
 from .profile import Profile
+from .search import FORETOLD
 from .study import Cell, StudySpec
 
 _ONE_SD_PERCENT = 68.3

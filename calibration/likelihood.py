@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .fit import OUTLIER_SD, Fit, Optimum
+from .fit import Fit
+from .problem import cost
 from .profile import BOUND_SD
 from .responses import Vector
+from .search import Optimum
 
 _WORSE = 1.6448536269514722
 """Square root of what 90 % of a chi-square with one degree of freedom are below."""
@@ -54,7 +56,7 @@ class _Walk:
         self._fit = fit
         self._theta = optimum.theta
         self._which = parameter
-        self._sd = fit.discrepancy(optimum.theta)
+        self._sd = fit.discrepancy(optimum)
         covariance = fit.covariance(optimum)
         self._error = math.sqrt(covariance[parameter, parameter])
         self._follow = covariance[:, parameter] / covariance[parameter, parameter]
@@ -100,15 +102,10 @@ class _Walk:
         stepped = theta.copy()
         stepped[self._others] += step
         stepped = np.clip(stepped, -self._bound, self._bound)
-        cost = min(_cost(residuals), self._cost(stepped))
-        self._least = min(self._least, cost)
-        return math.sqrt(2 * (cost - self._least))
+        found = min(cost(residuals), self._cost(stepped))
+        self._least = min(self._least, found)
+        return math.sqrt(2 * (found - self._least))
 
     def _cost(self, theta: Vector) -> float:
         residuals = self._fit.residuals(theta, self._sd)
-        return _cost(residuals) if np.all(np.isfinite(residuals)) else math.inf
-
-
-def _cost(residuals: Vector) -> float:
-    """The cost that a fit minimises: half the sum of squares, with outliers counting less (``soft_l1``)."""
-    return float(np.sum(OUTLIER_SD**2 * (np.sqrt(1 + (residuals / OUTLIER_SD) ** 2) - 1)))
+        return cost(residuals) if np.all(np.isfinite(residuals)) else math.inf

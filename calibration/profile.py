@@ -175,7 +175,9 @@ def kept_profile(study: StudySpec) -> Profile | None:
 def data_fingerprint(study: StudySpec) -> str:
     """Hash of what a study says that a fit depends on; what it does not say has no part in it, nor a new field."""
     told = {"title", "report", "source", "missing", "claims", "suspects"}
-    return hashlib.sha256(study.model_dump_json(exclude=told, exclude_defaults=True).encode()).hexdigest()[:32]
+    text = study.model_dump_json(exclude=told, exclude_defaults=True)
+    text += "".join(claim.model_dump_json() for claim in study.claims if claim.use == "calibrate")
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def fingerprint(study: StudySpec) -> str:

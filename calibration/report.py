@@ -53,10 +53,12 @@ class Calibrated:
         """What the data do not tell, in words."""
         lines = []
         cells = len(self.study.calibrate_cells)
-        if not cells:
+        claims = any(claim.use == "calibrate" for claim in self.study.claims)
+        if not cells and not claims:
             lines.append("No number was measured to calibrate on: the priors stand.")
         elif self.profile.undetermined():
-            data = "The measured number says" if cells == 1 else f"The {cells} measured numbers say"
+            numbers = "The measured number says" if cells == 1 else f"The {cells} measured numbers say"
+            data = "What was measured says" if claims else numbers
             lines.append(f"{data} next to nothing beyond the prior about {', '.join(self.profile.undetermined())}.")
         for first, second, value in self.profile.inseparable():
             way = "together" if value > 0 else "against each other"
@@ -91,6 +93,7 @@ class Calibrated:
             "factor": fitted.factor,
             "standard_error": fitted.standard_error,
             "prior_sd": fitted.prior_sd,
+            "reason": spec.reason,
             "bounds": [1 / bound, bound],
             "at_bound": spec.name in self.profile.at_bounds(),
             "values": [
@@ -106,7 +109,6 @@ class Calibrated:
     def document(self) -> dict[str, Any]:
         """The object that ``raidsim calibrate --json`` prints."""
         profile = self.profile
-        apart = self.searches.apart(profile)
         return {
             "study": self.study.id,
             "cells": len(self.study.calibrate_cells),
@@ -122,13 +124,16 @@ class Calibrated:
             "message": profile.message,
             "starts": [
                 {
-                    "start": [math.exp(x) for x in optimum.start],
-                    "factors": [math.exp(x) for x in optimum.theta],
-                    "cost": optimum.cost,
-                    "converged": optimum.converged,
-                    "elsewhere_in": names,
+                    "start": [math.exp(x) for x in start.optimum.start],
+                    "factors": [math.exp(x) for x in start.optimum.theta],
+                    "cost": start.optimum.cost,
+                    "worse": start.worse,
+                    "converged": start.optimum.converged,
+                    "distances": [float(distance) for distance in start.distances],
+                    "elsewhere_in": list(start.elsewhere),
+                    "verdict": start.verdict,
                 }
-                for optimum, names in zip(self.searches.optima, apart, strict=True)
+                for start in self.searches.of(profile)
             ],
             "choices": [
                 {**each.chosen, "cost": None if each.optimum is None else each.cost, "refusal": each.refusal}

@@ -1,12 +1,15 @@
-"""From what simulations give to what a report prints, where its program adds up several runs."""
+"""From what simulations give to what a report prints, where its program adds up several runs, or it has their mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..model.programs.tiobench_report import line_figures
+from ..model.sum_in_order import sum_in_order
 from ..scenarios.prediction import Prediction
+from ..scenarios.replicate import replication
+from ..scenarios.scenario import ScenarioSpec
 from .study import StudySpec
 
 _SUMMED = [f"{order}_{op}_{what}" for order in ("seq", "rand") for op in ("write", "read") for what in ("rate", "cpu")]
@@ -28,3 +31,18 @@ def reported(study: StudySpec, run: str, predictions: Mapping[str, Prediction]) 
     names = [name for name in own.figures if name.rpartition(".")[2] in _SUMMED]
     rows = [{name: predictions[each].figures[name] for name in names} for each in (*before, run)]
     return replace(own, figures={**own.figures, **line_figures(rows)})
+
+
+def repeated(study: StudySpec, run: str, scenario: ScenarioSpec) -> list[ScenarioSpec]:
+    """A run's scenario as often as the report repeats it: as it is, and with the random numbers of replications."""
+    return [scenario, *(replication(scenario, number) for number in range(1, study.repetitions(run)))]
+
+
+def mean_of(repetitions: Sequence[Prediction]) -> Prediction:
+    """The first of a run's repetitions, with the means of all their figures."""
+    first, *others = repetitions
+    if not others:
+        return first
+    count = len(repetitions)
+    figures = {name: sum_in_order(each.figures[name] for each in repetitions) / count for name in first.figures}
+    return replace(first, figures=figures)

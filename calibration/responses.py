@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from ..model.errors import InputError
+from ..model.statistics import Estimate
 from ..scenarios.prediction import Prediction
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
@@ -47,10 +48,15 @@ class Responses:
         self._evaluator = evaluator
         self._progress = progress
 
-    def at(self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> list[Vector | InputError]:
-        """ln(figure) of every cell, by parameter set; the model's refusal where it takes one for impossible."""
+    def at(
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+    ) -> list[Vector | InputError]:
+        """ln(figure) of every cell, by parameter set; the model's refusal where it takes one for impossible.
+
+        Another `seed` gives the same runs with other chance.
+        """
         runs = with_earlier(self.study, (cell.run for cell in cells))
-        sets = [self._scenarios(theta, runs) for theta in thetas]
+        sets = [self._scenarios(theta, runs, seed) for theta in thetas]
         scenarios = [scenario for each in sets if not isinstance(each, InputError) for scenario in each]
 
         def report(done: int, total: int) -> None:
@@ -64,6 +70,21 @@ class Responses:
                 continue
             found.append(self._logs(cells, {run: next(outcomes) for run in runs}))
         return found
+
+    def estimates(self, theta: Vector, cells: Sequence[Cell], sample: Sample) -> list[Estimate | None]:
+        """The interval of every cell by its run's batch means; None where it has none.
+
+        Raises
+        ------
+        InputError
+            If the model refuses the machine.
+        """
+        runs = list(dict.fromkeys(cell.run for cell in cells))
+        scenarios = self._scenarios(theta, runs)
+        if isinstance(scenarios, InputError):
+            raise scenarios
+        predictions = dict(zip(runs, self._evaluator.run(scenarios, sample), strict=True))
+        return [predictions[cell.run].estimates.get(cell.figure) for cell in cells]
 
     def along(self, theta: Vector, moves: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> Matrix:
         """By how much ln(figure) of every cell changes, by move of the parameters.
@@ -122,11 +143,11 @@ class Responses:
         scenarios = self._scenarios(theta, [run])
         return None if isinstance(scenarios, InputError) else scenarios[0]
 
-    def _scenarios(self, theta: Vector, runs: Sequence[str]) -> list[ScenarioSpec] | InputError:
+    def _scenarios(self, theta: Vector, runs: Sequence[str], seed: int = 0) -> list[ScenarioSpec] | InputError:
         factors = {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}
         builder = RunBuilder(self.study, factors)
         try:
-            return [builder.scenario(run) for run in runs]
+            return [builder.scenario(run).model_copy(update={"seed": seed}) for run in runs]
         except InputError as refusal:
             return refusal
         except ValidationError as error:

@@ -1,24 +1,61 @@
 """Several searches from different places: whether a fit ends at the same parameters wherever it begins.
 
 The first begins at the study's own values, the others at draws from the priors. With a fixed seed the draws are the
-same every time.
+same every time. Where searches end in different places that fit about as well, the errors are widened until they hold
+these too: the curvature at one of them knows nothing of another.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..model.errors import InputError
 from .discrepancy import NORMAL_QUANTILE
-from .fit import Fit, Optimum
+from .fit import Fit
 from .profile import BOUND_SD, Profile
+from .responses import Matrix, Vector
+from .search import Optimum
 
 _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 _MOST_HALVINGS = 6
 SEED = 2004
+AS_GOOD = NORMAL_QUANTILE**2 / 2
+"""Difference in cost (ln likelihood) up to which 90 % of a chi-square lie: no worse than parameters inside their
+intervals are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What became of one search.
+
+    Attributes
+    ----------
+    optimum
+        Where it ended.
+    worse
+        Its cost above the best one's (ln likelihood), over how much larger than expected the cells' variance is.
+    distances
+        Of its parameters from the best one's, in standard errors.
+    elsewhere
+        The parameters that lie outside the best one's 90 % intervals.
+    """
+
+    optimum: Optimum
+    worse: float
+    distances: Vector
+    elsewhere: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """In words."""
+        if not self.elsewhere:
+            return "the same" if self.optimum.converged else "the same, not at its end"
+        kind = "elsewhere, fits as well" if self.worse <= AS_GOOD else "elsewhere, fits worse"
+        return kind if self.optimum.converged else f"{kind}, not at its end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +66,14 @@ class Searches:
     ----------
     optima
         In the order of their beginnings.
+    worse
+        Cost of each above the best one's (ln likelihood), over how much larger than expected the cells' variance is.
     refused
         Beginnings that the model refused however close to the study's values, with what it said.
     """
 
     optima: tuple[Optimum, ...]
+    worse: tuple[float, ...]
     refused: tuple[str, ...] = ()
 
     @property
@@ -41,13 +81,31 @@ class Searches:
         """The one of least cost."""
         return min(self.optima, key=lambda optimum: optimum.cost)
 
-    def apart(self, profile: Profile) -> list[list[str]]:
-        """Of each search the parameters that it has left outside the 90 % intervals of the best one's profile."""
+    def widened(self, covariance: Matrix) -> Matrix:
+        """The best one's covariance, wide enough for the places that fit as well.
+
+        A place that fits no worse than those inside the intervals do belongs inside them. One that is not is put on
+        their edge, by a variance along the way there.
+        """
+        wide = covariance.copy()
+        for worse, optimum in sorted(zip(self.worse, self.optima, strict=True), key=lambda pair: pair[0]):
+            away = optimum.theta - self.best.theta
+            reach = float(np.max(np.abs(away) / (NORMAL_QUANTILE * np.sqrt(np.diag(wide)))))
+            if worse <= AS_GOOD and reach > 1:
+                wide = wide + np.outer(away, away) * (1 - 1 / reach**2) / NORMAL_QUANTILE**2
+        return wide
+
+    def of(self, profile: Profile) -> list[Start]:
+        """What became of each, beside the best one's profile."""
         errors = np.array([parameter.standard_error for parameter in profile.parameters])
+        names = [parameter.name for parameter in profile.parameters]
         found = []
-        for optimum in self.optima:
-            away = np.abs(optimum.theta - self.best.theta) > NORMAL_QUANTILE * errors
-            found.append([p.name for p, outside in zip(profile.parameters, away, strict=True) if outside])
+        for optimum, worse in zip(self.optima, self.worse, strict=True):
+            distances = np.abs(optimum.theta - self.best.theta) / errors
+            outside = tuple(
+                name for name, far in zip(names, distances, strict=True) if far > NORMAL_QUANTILE * (1 + 1e-9)
+            )
+            found.append(Start(optimum, worse, distances, outside))
         return found
 
 
@@ -60,7 +118,14 @@ def search_from(fit: Fit, starts: int, seed: int = SEED) -> Searches:
             optima.append(_from_draw(fit, np.random.default_rng(stream)))
         except InputError as refusal:
             refused.append(str(refusal))
-    return Searches(tuple(optima), tuple(refused))
+    return searches_of(fit, optima, refused)
+
+
+def searches_of(fit: Fit, optima: Sequence[Optimum], refused: Sequence[str] = ()) -> Searches:
+    """Some searches, compared."""
+    best = min(optima, key=lambda optimum: optimum.cost)
+    inflation = fit.inflation(best)
+    return Searches(tuple(optima), tuple((each.cost - best.cost) / inflation for each in optima), tuple(refused))
 
 
 def _from_draw(fit: Fit, random: np.random.Generator) -> Optimum:
@@ -77,5 +142,8 @@ def _from_draw(fit: Fit, random: np.random.Generator) -> Optimum:
 
 def differences(searches: Searches, profile: Profile) -> list[str]:
     """In words: which searches ended elsewhere, and in which parameters."""
-    apart = enumerate(searches.apart(profile), 1)
-    return [f"start {number} ended elsewhere in {', '.join(names)}" for number, names in apart if names]
+    return [
+        f"start {number} ended {start.verdict}: {', '.join(start.elsewhere)}"
+        for number, start in enumerate(searches.of(profile), 1)
+        if start.elsewhere
+    ]

@@ -288,6 +288,14 @@ class StudySpec(StudyDocument):
         """The runs whose amounts and times the report adds to those of a run."""
         return self.runs[run].after if run in self.runs else ()
 
+    def whole(self, run: str) -> bool:
+        """Whether a run is compared at its full size."""
+        return run in self.runs and self.runs[run].whole
+
+    def repetitions(self, run: str) -> int:
+        """Of how many runs the mean is compared."""
+        return self.runs[run].repetitions if run in self.runs else 1
+
     def suspected(self, name: str) -> str | None:
         """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""
         return next((suspect.mechanism for suspect in self.suspects if name in suspect.names), None)

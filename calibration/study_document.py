@@ -94,6 +94,11 @@ class RunSpec(Spec):
     after
         Of tiobench: the runs that tiobench.pl made before this one, in order. Up to 0.3.2 it adds their amounts and
         times to those of the line it prints.
+    whole
+        Simulated at its full size for comparison, not at a scale: what is said of it is a small difference at its end.
+    repetitions
+        Compared is the mean of so many runs, each with its own random numbers, as the report's number is: chance, as
+        where a directory comes to lie, decides much of it.
     """
 
     machine: str | None = None
@@ -103,6 +108,8 @@ class RunSpec(Spec):
     processes: int | None = Field(default=None, ge=1, le=1000)
     read_ahead: PositiveSize | None = None
     after: tuple[str, ...] = ()
+    whole: bool = False
+    repetitions: int = Field(default=1, ge=1, le=100)
 
     @model_validator(mode="after")
     def _processes_of_programs(self) -> Self:
@@ -148,6 +155,8 @@ class ClaimSpec(Spec):
         ``RUN:FIGURE`` each, or as many of both.
     ratio
         What left/right (the mean of the ratios) lies within; null: no bound.
+    use
+        Whether it may be fitted to: then the fit pays for how far it is beyond a bound.
     """
 
     id: str = Field(min_length=1)
@@ -157,6 +166,7 @@ class ClaimSpec(Spec):
     left: FigureNames
     right: FigureNames
     ratio: tuple[float | None, float | None]
+    use: Use = "predict"
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

@@ -20,14 +20,17 @@ from ..calibration.fio_study import FioStudy, scenario_path
 from ..calibration.fit import Fit
 from ..calibration.learn_discrepancy import lacking, learn
 from ..calibration.likelihood import profile_limits
+from ..calibration.profile import Profile
 from ..calibration.report import Calibrated
-from ..calibration.starts import SEED, search_from
+from ..calibration.starts import SEED, Searches, search_from
 from ..calibration.study import StudySpec, load_study
 from ..model.errors import InputError
 from ..model.quantities import format_duration, format_rate, format_size
 from .predict_tables import tables_console
 from .progress import progress_bar
 
+_FURTHEST = 3
+"""Parameters of a start that are shown."""
 _FORMATS = {"bytes/s": format_rate, "s": format_duration, "bytes": format_size}
 
 
@@ -38,7 +41,7 @@ def calibrate_command(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = SEED,
     profile: Annotated[
         list[str] | None,
-        typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood; repeatable."),
+        typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood, or `all`; repeatable."),
     ] = None,
     choose: Annotated[
         list[str] | None,
@@ -126,16 +129,17 @@ def _calibrated(
     study: StudySpec, starts: int, seed: int, asked: list[str], choices: dict[str, list[str]], workers: int | None
 ) -> Calibrated:
     names = [parameter.name for parameter in study.parameters]
+    asked = names if "all" in asked else asked
     for name in asked:
         if name not in names:
-            raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}")
+            raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}, all")
     with Evaluator(workers) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
         tried = try_all(study, choices, lambda each: Fit(each, evaluator, progress).optimum()) if choices else []
         if tried:
             study = with_choice(study, tried[0].chosen)
         fit = Fit(study, evaluator, progress)
         searches = search_from(fit, starts, seed)
-        fitted = fit.profile(searches.best)
+        fitted = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
         limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
     return Calibrated(study, fitted, searches, limits, tuple(tried))
 
@@ -156,10 +160,33 @@ def _print(found: Calibrated) -> None:
         f"simulations; two thirds of the cells are within {100 * profile.discrepancy:.1f} %."
     )
     if len(searches.optima) > 1:
-        same = sum(not names for names in searches.apart(profile))
+        console.print(_starts(searches, profile))
+        same = sum(not start.elsewhere for start in searches.of(profile))
         console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
     for line in found.failures:
         console.print(Text(f"The fit failed: {line}", style="red"))
+
+
+def _starts(searches: Searches, profile: Profile) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("start", justify="right")
+    for heading in ("cost", "evaluations"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("furthest from the best, in standard errors")
+    table.add_column("ended")
+    names = [parameter.name for parameter in profile.parameters]
+    for number, start in enumerate(searches.of(profile), 1):
+        optimum = start.optimum
+        best = optimum is searches.best
+        furthest = sorted(zip(start.distances, names, strict=True), reverse=True)[:_FURTHEST]
+        table.add_row(
+            str(number),
+            f"{optimum.cost:.3g}",
+            str(optimum.evaluations),
+            "" if best else ", ".join(f"{name} {distance:.1f}" for distance, name in furthest),
+            Text("the best" if best else start.verdict, style="red" if start.elsewhere else ""),
+        )
+    return table
 
 
 def _parameters(found: Calibrated) -> Table:

@@ -3,7 +3,8 @@
 A command costs firmware time and its data crosses the link to the host. With write-back a write is done when it is in
 the memory, which a battery keeps through an outage; the memory gathers stripes (:mod:`.controller_cache`) and writes
 them to the array (:mod:`.controller_destage`). When it is full a write waits until the drives have made room, so what
-lasts is the array's own rate. Sequential readers are read ahead for (:mod:`.controller_readahead`).
+lasts is the array's own rate. Without write-back some controllers gather in the same way what waits for its turn.
+Sequential readers are read ahead for (:mod:`.controller_readahead`).
 
 What the array does costs the same processor, if the array was built with it as its host. Firmware and link are booked
 at one end of a command, before a write goes to the array and after a read comes from it: a command costs one event
@@ -118,15 +119,17 @@ class RaidController:
         self.firmware = firmware
         self._path = path
         self._row_bytes = settings.row_bytes or row_bytes_of(array)
-        self._in_memory = settings.writes_back
-        self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity)
+        self._in_memory = settings.gathers_writes
+        self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity, settings.gathers_in_turn)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)
         self._readers = SequentialReaders(settings.read_streams)
         self._ahead_rows = min(settings.read_ahead_rows, settings.most_ahead_rows(self._row_bytes))
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
         self._unplug_array: Callable[[], None] | None = getattr(array, "unplug", None)
         self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
-        self._cached: tuple[Callable[[Request], None], ...] = (self._commit,)
+        self._cached: tuple[Callable[[Request], None], ...] = (
+            self._gather if settings.gathers_in_turn else self._commit,
+        )
         self._received: tuple[Callable[[Request], None], ...] = (self._write_through,)
         self._active = 0
         self._outside: deque[Request] = deque()
@@ -297,6 +300,15 @@ class RaidController:
         self._reads.forget(start, end)
         self._destager.pump(bool(self._waiting))
         self._finish(request)
+
+    def _gather(self, request: Request) -> None:
+        """The data is in memory, where it is gathered with its neighbours until its rows' turn; the host waits."""
+        start, end = request.offset, request.offset + request.size
+        rows = (end - 1) // self._row_bytes - start // self._row_bytes + 1
+        written = Join(rows, lambda: self._finish(request))
+        self._writes.commit(start, end, self._engine._now, lambda: written.done(request))
+        self._reads.forget(start, end)
+        self._destager.pump(bool(self._waiting))
 
     def _admit(self) -> bool:
         """There may be room for writes that wait; returns whether some still do."""

@@ -3,11 +3,15 @@
 Rows that are complete go first, because their parity needs no reading, and with them, so that a sweep has no gaps, the
 row in front of one: a sequential writer has passed it and left a hole. Then those that have waited long enough; then,
 if room is needed, the incomplete rest. Each kind in rising order of address and round again (a one-way elevator).
+
+Writes that are acknowledged only when the drives have them are gathered in the same way while they wait for their turn,
+but the row that has waited longest goes first, complete or not: somebody waits for it.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 from .extents import ExtentSet
@@ -24,15 +28,18 @@ class DirtyRow:
         When its first data came (s).
     aged
         Whether it has waited long enough.
+    waiters
+        Called when the drives have it.
     """
 
-    __slots__ = ("aged", "extents", "number", "since")
+    __slots__ = ("aged", "extents", "number", "since", "waiters")
 
     def __init__(self, number: int, now: float) -> None:
         self.number = number
         self.extents = ExtentSet()
         self.since = now
         self.aged = False
+        self.waiters: list[Callable[[], None]] = []
 
 
 class Sweep:
@@ -83,6 +90,8 @@ class WriteCache:
         Data bytes of a row.
     array_bytes
         Size of the array; its last row may be shorter.
+    in_turn
+        Whether rows are written in the order in which they came.
 
     Attributes
     ----------
@@ -104,15 +113,17 @@ class WriteCache:
         "dirty_bytes",
         "flight_bytes",
         "flights",
+        "in_turn",
         "reserved_bytes",
         "row_bytes",
         "rows",
     )
 
-    def __init__(self, capacity_bytes: int, row_bytes: int, array_bytes: int) -> None:
+    def __init__(self, capacity_bytes: int, row_bytes: int, array_bytes: int, in_turn: bool = False) -> None:
         self.capacity_bytes = capacity_bytes
         self.row_bytes = row_bytes
         self.array_bytes = array_bytes
+        self.in_turn = in_turn
         self.rows: dict[int, DirtyRow] = {}
         self.flights: dict[int, DirtyRow] = {}
         self.dirty_bytes = self.flight_bytes = self.reserved_bytes = 0
@@ -131,8 +142,11 @@ class WriteCache:
         used = self.dirty_bytes + self.flight_bytes + self.reserved_bytes
         return used + size <= self.capacity_bytes or not used
 
-    def commit(self, start: int, end: int, now: float) -> bool:
-        """A write that room was reserved for is in memory; returns whether all of it overwrote dirty data."""
+    def commit(self, start: int, end: int, now: float, waiter: Callable[[], None] | None = None) -> bool:
+        """A write that room was reserved for is in memory; returns whether all of it overwrote dirty data.
+
+        `waiter` is called once for each row that it touches, when the drives have that row.
+        """
         self.reserved_bytes -= end - start
         fresh = 0
         while start < end:
@@ -143,7 +157,9 @@ class WriteCache:
                 row = self.rows[number] = DirtyRow(number, now)
                 self._ages.append(row)
             fresh += row.extents.add(start, border)
-            if number not in self.flights:
+            if waiter is not None:
+                row.waiters.append(waiter)
+            if number not in self.flights and not self.in_turn:
                 self._enqueue(row)
             start = border
         self.dirty_bytes += fresh
@@ -178,13 +194,30 @@ class WriteCache:
 
     def take(self, all_rows: bool) -> DirtyRow | None:
         """The row to be written next, which then is in flight; incomplete young ones only if `all_rows`."""
+        if self.in_turn:
+            return self._longest_waiting()
         number = self._ready.take()
         if number is None:
             number = self._aged.take()
         if number is None and all_rows:
             number = self._partial.take()
-        if number is None:
-            return None
+        return None if number is None else self._fly(number)
+
+    def _longest_waiting(self) -> DirtyRow | None:
+        """The row that came first of those that are not being written already."""
+        held = []
+        taken = None
+        ages = self._ages
+        while ages and taken is None:
+            row = ages.popleft()
+            if row.number in self.flights:
+                held.append(row)
+            else:
+                taken = self._fly(row.number)
+        ages.extendleft(reversed(held))
+        return taken
+
+    def _fly(self, number: int) -> DirtyRow:
         row = self.flights[number] = self.rows.pop(number)
         self.dirty_bytes -= row.extents.total
         self.flight_bytes += row.extents.total
@@ -195,8 +228,10 @@ class WriteCache:
         del self.flights[row.number]
         self.flight_bytes -= row.extents.total
         again = self.rows.get(row.number)
-        if again is not None:
+        if again is not None and not self.in_turn:
             self._enqueue(again)
+        for waiter in row.waiters:
+            waiter()
 
     def age(self, now: float, limit_s: float) -> float | None:
         """Mark the rows that have waited for `limit_s` (s); returns when the next one will have, if any waits."""

@@ -6,14 +6,14 @@ handed over together, as writes that nobody waits for, and then the array is unp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .array import Join
 from .controller_cache import DirtyRow, WriteCache
-from .controller_settings import ControllerSettings
+from .controller_settings import ControllerSettings, parity_chunk_of
 from .engine import Engine
-from .request import ASYNC, FLUSHER_STREAM, WRITE, Request
+from .request import ASYNC, FLUSHER_STREAM, WAITED, WRITE, Request
 
 
 class Destager:
@@ -41,6 +41,7 @@ class Destager:
     __slots__ = (
         "_array",
         "_cache",
+        "_chunk_bytes",
         "_drains",
         "_engine",
         "_flushing",
@@ -49,6 +50,7 @@ class Destager:
         "_low",
         "_plug",
         "_settings",
+        "_sync",
         "_timer",
         "_under_way",
         "_unplug",
@@ -69,10 +71,12 @@ class Destager:
         self._settings = settings
         self._cache = cache
         self._landed = landed
+        self._chunk_bytes = parity_chunk_of(array) if settings.partial_rows == "chunk by chunk" else 0
         self._high = settings.high_water * cache.capacity_bytes
         self._low = settings.low_water * cache.capacity_bytes
         self._plug: Callable[[], None] | None = getattr(array, "plug", None)
         self._unplug: Callable[[], None] | None = getattr(array, "unplug", None)
+        self._sync = WAITED if cache.in_turn else ASYNC
         self._flushing = False
         self._timer = False
         self._under_way = 0
@@ -111,7 +115,7 @@ class Destager:
             self._write(row)
         if started and self._unplug is not None:
             self._unplug()
-        if cache.rows and not self._timer:
+        if cache.rows and not self._timer and not cache.in_turn:
             self._arm()
 
     def _arm(self) -> None:
@@ -131,10 +135,35 @@ class Destager:
             self.full_rows += 1
         else:
             self.partial_rows += 1
+            if self._chunk_bytes:
+                self._write_chunks(row, self._chunks(row))
+                return
         extents = list(row.extents)
         join = Join(len(extents), lambda: self._row_written(row))
         for start, end in extents:
-            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_STREAM, ASYNC))
+            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_STREAM, self._sync))
+
+    def _chunks(self, row: DirtyRow) -> Iterator[tuple[int, int]]:
+        """What is dirty of a row, cut where chunks end."""
+        chunk = self._chunk_bytes
+        for start, end in list(row.extents):
+            while start < end:
+                border = min(end, start - start % chunk + chunk)
+                yield start, border
+                start = border
+
+    def _write_chunks(self, row: DirtyRow, chunks: Iterator[tuple[int, int]]) -> None:
+        """Write the next chunk of a row, and the others after it: they change the same parity."""
+        piece = next(chunks, None)
+        if piece is None:
+            self._row_written(row)
+            return
+        start, end = piece
+        self._array.submit(
+            Request(WRITE, start, end - start, lambda _: self._write_chunks(row, chunks), FLUSHER_STREAM, self._sync)
+        )
+        if self._unplug is not None:
+            self._unplug()
 
     def _row_written(self, row: DirtyRow) -> None:
         self._under_way -= 1

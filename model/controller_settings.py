@@ -9,6 +9,7 @@ from .errors import ModelError
 
 WritePolicy = Literal["write-back", "write-through", "off"]
 Battery = Literal["good", "failed", "learning", "charging"]
+PartialRows = Literal["together", "chunk by chunk"]
 
 PLAIN_ROW_BYTES = 64 * 1024
 """Cache line of a controller over an array without chunks (a mirror, a linear array)."""
@@ -35,6 +36,9 @@ class ControllerSettings:
         "failed", "learning" and "charging" all turn write-back into write-through, because in each of them the battery
         cannot hold the memory through an outage (LSI MegaRAID SAS Software User Guide, "Write Policy": the firmware
         switches to write-through if it detects a bad or missing battery; a learn cycle discharges the battery).
+    clusters_writes
+        Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting
+        first, as the cache of a write-back controller gathers them, instead of each going to the array as it comes.
     forced_write_back
         Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU").
     partial_age_s
@@ -43,6 +47,10 @@ class ControllerSettings:
         Dirty shares of the write cache above which incomplete stripes are written, and below which that stops.
     destage_depth
         Stripes being written from the cache at once.
+    partial_rows
+        How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
+        once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the
+        parity read, changed and written before the next chunk's turn.
     read_ahead_rows
         Stripes read ahead of a sequential reader; 0 for none.
     read_streams
@@ -63,11 +71,13 @@ class ControllerSettings:
     read_share: float = 0.25
     write_policy: WritePolicy = "write-back"
     battery: Battery = "good"
+    clusters_writes: bool = False
     forced_write_back: bool = False
     partial_age_s: float = 4.0
     high_water: float = 0.75
     low_water: float = 0.5
     destage_depth: int = 16
+    partial_rows: PartialRows = "together"
     read_ahead_rows: int = 2
     read_streams: int = 8
     sequential_reads: int = 2
@@ -80,6 +90,8 @@ class ControllerSettings:
             raise ModelError(f"write_policy {self.write_policy!r}; allowed: {', '.join(get_args(WritePolicy))}")
         if self.battery not in get_args(Battery):
             raise ModelError(f"battery {self.battery!r}; allowed: {', '.join(get_args(Battery))}")
+        if self.partial_rows not in get_args(PartialRows):
+            raise ModelError(f"partial_rows {self.partial_rows!r}; allowed: {', '.join(get_args(PartialRows))}")
         if not 0.0 <= self.low_water <= self.high_water <= 1.0:
             raise ModelError(
                 f"low_water {self.low_water}, high_water {self.high_water}; allowed: 0 <= low <= high <= 1"
@@ -102,16 +114,26 @@ class ControllerSettings:
         return self.write_policy == "write-back" and self.cache_bytes > 0 and safe
 
     @property
+    def gathers_writes(self) -> bool:
+        """Whether writes are gathered by stripe in memory, whenever they are acknowledged."""
+        return self.writes_back or (self.clusters_writes and self.cache_bytes > 0)
+
+    @property
+    def gathers_in_turn(self) -> bool:
+        """Whether what is gathered is acknowledged only when the drives have it, so that nothing is background work."""
+        return self.gathers_writes and not self.writes_back
+
+    @property
     def write_bytes(self) -> int:
         """Memory for writes (bytes)."""
-        return self.cache_bytes - self.read_bytes if self.writes_back else 0
+        return self.cache_bytes - self.read_bytes if self.gathers_writes else 0
 
     @property
     def read_bytes(self) -> int:
         """Memory for reads (bytes)."""
         if self.write_policy == "off":
             return 0
-        return int(self.cache_bytes * self.read_share) if self.writes_back else self.cache_bytes
+        return int(self.cache_bytes * self.read_share) if self.gathers_writes else self.cache_bytes
 
     def most_ahead_rows(self, row_bytes: int) -> int:
         """Rows of which it may read ahead of one reader: with those being read they take half of the read memory.
@@ -142,3 +164,12 @@ def row_bytes_of(array: Any) -> int:
     if inner:
         return int(inner if chunk % inner == 0 else inner * len(members))
     return int(chunk * len(members))
+
+
+def parity_chunk_of(array: Any) -> int:
+    """Chunk size (bytes) of an array that keeps parity, or of the arrays that a stripe is made of; 0 without parity."""
+    layout = getattr(array, "layout", None)
+    if getattr(layout, "stripe_bytes", 0):
+        return int(getattr(layout, "chunk_bytes", 0))
+    members = getattr(array, "members", ())
+    return parity_chunk_of(members[0]) if members else 0

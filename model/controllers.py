@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from .controller_settings import Battery, ControllerSettings, WritePolicy
+from .controller_settings import Battery, ControllerSettings, PartialRows, WritePolicy
 from .engine import Engine
 from .errors import ModelError
 from .firmware import Firmware
@@ -72,10 +72,14 @@ class ControllerSpec(Spec):
     """State of the battery, "failed" also if there is none."""
     forced_write_back: bool = False
     """Write-back also without a good battery."""
+    clusters_writes: bool = False
+    """Without write-back: commands that wait are gathered by stripe."""
     partial_age: Duration = 4.0
     high_water: Fraction = 0.75
     low_water: Fraction = 0.5
     destage_depth: int = Field(default=16, ge=1)
+    partial_rows: PartialRows = "together"
+    """How incomplete stripes of parity arrays are written."""
     read_ahead_rows: int = Field(default=2, ge=0)
     read_streams: int = Field(default=8, ge=1)
     sequential_reads: int = Field(default=2, ge=1)
@@ -112,11 +116,13 @@ class ControllerSpec(Spec):
             read_share=self.read_share,
             write_policy=self.write_policy,
             battery=self.battery,
+            clusters_writes=self.clusters_writes,
             forced_write_back=self.forced_write_back,
             partial_age_s=self.partial_age,
             high_water=self.high_water,
             low_water=self.low_water,
             destage_depth=self.destage_depth,
+            partial_rows=self.partial_rows,
             read_ahead_rows=self.read_ahead_rows,
             read_streams=self.read_streams,
             sequential_reads=self.sequential_reads,

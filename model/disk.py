@@ -125,10 +125,12 @@ class HardDisk:
             segments=spec.segments,
             segment_bytes=spec.segment_size,
             look_ahead_bytes=spec.look_ahead,
+            look_ahead_adapts=spec.look_ahead_adapts,
             write_buffer_bytes=spec.write_buffer if caches else 0,
             write_extents=spec.write_extents if caches else 0,
             destage_batch_bytes=spec.destage_batch,
             low_water_bytes=spec.low_water,
+            look_ahead_returns=spec.look_ahead_returns,
         )
         self._write_cache = caches
         self._read_s = spec.read_overhead

@@ -25,7 +25,7 @@ class Segment:
     consumed
         End of what the host has asked for.
     reach
-        A read that starts beyond this is not part of the stream (`consumed` plus the look-ahead).
+        A read that starts beyond this is not part of the stream (`consumed` plus `ahead`).
     begun_s, begun_turns
         When and where (turns of the geometry) the head began to read on from `end`.
     stopped_s
@@ -34,9 +34,12 @@ class Segment:
         A time before which the look-ahead cannot have reached its limit.
     hits
         Reads that have continued or re-read it; 0 for a single random read.
+    ahead
+        How far beyond `consumed` the head reads on, unasked (bytes).
     """
 
     __slots__ = (
+        "ahead",
         "begun_s",
         "begun_turns",
         "consumed",
@@ -61,6 +64,7 @@ class Segment:
         self.stopped_s = 0.0
         self.stale = False
         self.hits = 0
+        self.ahead = 0
         self.low = start
 
     def __repr__(self) -> str:

@@ -59,6 +59,7 @@ class WritingHead(Head, ABC):
         "_sweep",
         "_sweep_s",
         "_sweep_turns",
+        "_written",
         "destaged_bytes",
         "dirty",
         "in_flight",
@@ -88,6 +89,7 @@ class WritingHead(Head, ABC):
         self._sweep = 0  # offset at which the last write to the platters ended
         self._sweep_s = -1.0  # and when
         self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
+        self._written = False  # whether a write has come since the last read
         self.destaged_bytes = 0
 
     @abstractmethod
@@ -113,6 +115,7 @@ class WritingHead(Head, ABC):
         if self.dirty.total:
             self.settle(at)
         start = self.call_away(at)
+        self._written = True
         end = offset + size
         cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
         transfer = (end_turns - self._sweep_turns) * self._revolution_s
@@ -143,6 +146,7 @@ class WritingHead(Head, ABC):
     def make_room(self, offset: int, size: int, at: float) -> float:
         """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
         self.settle(at)
+        self._written = True
         freeing = self._freeing
         while freeing and freeing[0][0] <= at:
             _, start, end = freeing.popleft()

@@ -10,8 +10,12 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 
 - after a read the head reads on until it is `look_ahead` bytes beyond what the host has asked for;
 - a read in or a little ahead of what is being read waits for the head to get there, if that is soonest;
+- a drive that adapts reads nothing ahead after a read until one begins where it ended, and looks into its buffer for
+  the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manual C141-E050, 6.5.3;
+  Seagate's adaptive read look-ahead, Barracuda 9 manual; "CacheFlow" in Western Digital's technical references);
 - when the lead is full the head destages in batches (see :mod:`.disk_destage`), and returns to the stream when the
-  batch is done or the lead is low;
+  batch is done or the lead is low; a drive whose reading ahead belongs to the read command does not do so once a write
+  has come (Fujitsu's manual C141-E104, 6.5);
 - any other command cuts in.
 """
 
@@ -35,10 +39,14 @@ class Media(WritingHead):
         As for :class:`~.disk_head.Head`.
     segments, segment_bytes, look_ahead_bytes
         Read segments, the size of each, and how far the head reads ahead; 0 segments or 0 bytes: not at all.
+    look_ahead_adapts
+        Whether it reads ahead only after reads that continue others.
     write_buffer_bytes, write_extents, destage_batch_bytes
         As for :class:`~.disk_destage.WritingHead`.
     low_water_bytes
         A batch of destaging is cut short when the read stream's lead falls to this.
+    look_ahead_returns
+        Whether the head goes back to the read stream unasked although a write has come since its last read.
 
     Attributes
     ----------
@@ -49,9 +57,12 @@ class Media(WritingHead):
     """
 
     __slots__ = (
+        "_adapts",
+        "_first_ahead",
         "_look_ahead",
         "_low_water",
         "_parked",
+        "_returns",
         "_safe_ahead_s",
         "_segment",
         "_segment_bytes",
@@ -68,10 +79,12 @@ class Media(WritingHead):
         segments: int = 0,
         segment_bytes: int = 0,
         look_ahead_bytes: int = 0,
+        look_ahead_adapts: bool = False,
         write_buffer_bytes: int = 0,
         write_extents: int = 0,
         destage_batch_bytes: int = 0,
         low_water_bytes: int = 0,
+        look_ahead_returns: bool = True,
     ) -> None:
         super().__init__(geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes)
         # One segment is the one being read; the others are parked.
@@ -79,9 +92,12 @@ class Media(WritingHead):
         self._segment: Segment | None = None
         self._segment_bytes = segment_bytes
         self._look_ahead = look_ahead_bytes if segments else 0
+        self._adapts = look_ahead_adapts
+        self._first_ahead = 0 if look_ahead_adapts else self._look_ahead
         fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
         self._safe_ahead_s = self._look_ahead / fastest
         self._low_water = low_water_bytes
+        self._returns = look_ahead_returns
         self.hit = False
         self.first_s = 0.0
 
@@ -97,6 +113,9 @@ class Media(WritingHead):
         """
         end = offset + size
         segment, evicted = self._segment, None
+        if self._written and not self._returns:
+            self.settle(hit_s)
+            self._written = False
         if self.dirty.total or self._freeing:
             if segment is None or not self._reading or hit_s >= segment.safe_s:
                 self.settle(hit_s)
@@ -105,10 +124,14 @@ class Media(WritingHead):
                 self.first_s = hit_s
                 return hit_s
         if segment is not None:
-            if segment.start <= offset <= segment.reach and offset >= segment.consumed - self._segment_bytes:
+            if (
+                segment.start <= offset <= segment.reach
+                and offset >= segment.consumed - self._segment_bytes
+                and not (self._adapts and self._anew(segment, offset, hit_s))
+            ):
                 return self._follow(segment, offset, end, hit_s, miss_s)
             parked = self._parked.find(offset)  # type: ignore[union-attr]
-            if parked is not None:
+            if parked is not None and not (self._adapts and self._anew(parked, offset, hit_s)):
                 return self._return_to(parked, offset, end, hit_s, miss_s)
             if self._reading and miss_s - self._free_s <= self._revolution_s:
                 # The same as _leave(), inlined.
@@ -148,16 +171,21 @@ class Media(WritingHead):
             segment = evicted if evicted is not None else Segment(0, 0, 0, 0.0, 0.0, 0.0)
             segment.start = segment.end = offset
             segment.consumed = end
-            segment.reach = end + self._look_ahead
+            segment.ahead = ahead = self._first_ahead
+            segment.reach = end + ahead
             segment.begun_s = begin
             segment.begun_turns = turns
-            segment.safe_s = ready + self._safe_ahead_s
+            segment.safe_s = ready + self._safe_ahead_s if ahead else ready
             segment.stale = False
             segment.hits = 0
             self._segment = segment
             self._reading = True
             self._batch = 0
         return ready
+
+    def _anew(self, segment: Segment, offset: int, at: float) -> bool:
+        """Whether a read neither begins where the last one of a segment ended nor in what it holds at `at` (s)."""
+        return offset > segment.consumed and offset >= self._end_at(segment, at)
 
     def buffered(self, offset: int, size: int, at: float) -> bool:
         """Whether a read could be served from the buffer alone at time `at` (s)."""
@@ -200,6 +228,7 @@ class Media(WritingHead):
                 else:
                     self.transfer_s += (turns - geometry.turns(offset)) * revolution_s
                 segment.consumed = end
+                segment.ahead = self._look_ahead
                 segment.reach = end + self._look_ahead
                 segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
                 if ready > self._free_s:
@@ -242,6 +271,7 @@ class Media(WritingHead):
         if end > segment.consumed:
             self.transfer_s += self.geometry.transfer_s(segment.consumed, end - segment.consumed)
             segment.consumed = end
+            segment.ahead = self._look_ahead
             segment.reach = end + self._look_ahead
         segment.hits += 1
         self.hit = True
@@ -261,6 +291,7 @@ class Media(WritingHead):
         segment.end = begin_at
         segment.stale = False
         segment.consumed = max(segment.consumed, end)
+        segment.ahead = self._look_ahead
         segment.reach = segment.consumed + self._look_ahead
         segment.hits += 1
         transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
@@ -285,7 +316,7 @@ class Media(WritingHead):
                     return
             if self._free_s >= to:
                 return
-            if segment is None or not segment.hits:
+            if segment is None or not segment.hits or (self._written and not self._returns):
                 # To a single random read the head does not return once it has been called away.
                 if not dirty.total:
                     return
@@ -294,7 +325,7 @@ class Media(WritingHead):
                 self._destage()
                 continue
             end = self._end_of(segment)
-            limit = min(segment.consumed + self._look_ahead, self.geometry.capacity)
+            limit = min(segment.consumed + segment.ahead, self.geometry.capacity)
             done = end >= limit
             if dirty.total and (done or (self._batch > 0 and end - segment.consumed > self._low_water)):
                 if self._batch <= 0:
@@ -349,7 +380,7 @@ class Media(WritingHead):
     def _halted(self, segment: Segment, to: float) -> bool:
         """Stop the look-ahead if it reaches its limit by `to` (s), which is not before ``safe_s``; whether it did."""
         geometry = self.geometry
-        limit = min(segment.consumed + self._look_ahead, geometry.capacity)
+        limit = min(segment.consumed + segment.ahead, geometry.capacity)
         full_s = segment.begun_s + (geometry.turns_at_end(limit) - segment.begun_turns) * self._revolution_s
         if full_s > to:
             segment.safe_s = full_s
@@ -379,4 +410,4 @@ class Media(WritingHead):
             return segment.end
         turns = segment.begun_turns + (at - segment.begun_s) * self._inverse_revolution
         passed = max(self.geometry.offset(turns), segment.end)
-        return min(passed, segment.consumed + self._look_ahead, self.geometry.capacity)
+        return min(passed, segment.consumed + segment.ahead, self.geometry.capacity)

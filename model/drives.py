@@ -79,6 +79,8 @@ class DriveSpec(Spec):
     """Bytes of the buffer for one of them."""
     look_ahead: Size = 0
     """How far the head reads on, unasked."""
+    look_ahead_adapts: bool = False
+    """Whether it does so only after a read that begins where an earlier one ended."""
     write_cache: bool = False
     """Whether writes are acknowledged from the buffer."""
     write_buffer: Size = 0
@@ -89,6 +91,8 @@ class DriveSpec(Spec):
     """Bytes for which writing back goes on once it has begun."""
     low_water: Size = 0
     """A batch ends when a stream's lead falls to this."""
+    look_ahead_returns: bool = True
+    """Whether the head goes back to read ahead unasked although a write has come since the last read."""
     queue_depth: int = Field(default=1, ge=1, le=256)
     """Commands that the drive knows at once."""
     queue_age_limit: Duration = 0.5

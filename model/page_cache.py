@@ -217,6 +217,7 @@ class PageCache(WriteBack):
         position = start - start % PAGE
         end += -end % PAGE
         most = self.settings.run_bytes or 1 << 62
+        aligned = self.settings.run_aligned
         if self._plug is not None:
             self._plug()
         while position < end:
@@ -228,7 +229,7 @@ class PageCache(WriteBack):
             if here > position:
                 position = here
                 continue
-            stop = min(end, position - position % most + most)
+            stop = min(end, (position - position % most if aligned else position) + most)
             for known in (cached.next_start(position), pending.next_start(position)):
                 if known is not None and known < stop:
                     stop = known

@@ -37,6 +37,8 @@ class PageCacheSettings:
         Block of the file system, for which the kernel keeps a buffer head or makes a bio.
     run_bytes
         Contiguous bytes read at a time; 0: all that is to be read.
+    run_aligned
+        Whether that is cut at multiples of `run_bytes` in the file, or from where it begins.
     flush_run_bytes
         Contiguous bytes written back at a time.
     expire_s, look_s
@@ -63,6 +65,7 @@ class PageCacheSettings:
 
     block_bytes: int = 4096
     run_bytes: int = 128 * 1024
+    run_aligned: bool = True
     flush_run_bytes: int = 128 * 1024
     expire_s: float = EXPIRE_S
     look_s: float = LOOK_S

@@ -66,9 +66,13 @@ class Drives:
         return self.queues[name]
 
     def behind(self, name: str, firmware: Host, controller: ControllerSpec) -> BlockQueue:
-        """A drive behind a controller's own queue: sorted and merged, and never plugged."""
+        """A drive behind a controller's own queue: sorted and merged, and never plugged.
+
+        If the host waits for all that is written, nothing is background work: what is read for parity takes turns.
+        """
         depth = min(self._machine.drives[name].spec().queue_depth, controller.drive_queue_depth)
-        scheduler = DriveOrder(controller.drive_request, controller.destage_wait)
+        background_wait_s = 0.0 if controller.settings().gathers_in_turn else controller.destage_wait
+        scheduler = DriveOrder(controller.drive_request, background_wait_s)
         queue = BlockQueue(self._engine, firmware, self.disk(name), scheduler, depth, _UNLIMITED, _UNLIMITED, None)
         self._observer.part(queue)
         return queue

@@ -30,6 +30,7 @@ from ..model.schedulers import (
 )
 from ..model.schedulers import bfq as bfq_scheduler
 from ..model.schedulers import kyber as kyber_scheduler
+from ..model.schedulers.anticipatory import Reader
 from ..model.schedulers.disksort import Disksort
 from ..model.solid_state.spec import SolidStateSpec
 from ..model.write_throttle import WriteBackThrottle
@@ -97,6 +98,7 @@ class Queues:
         self._engine = engine
         self._host = host
         self._section = kernel.queue
+        self._processes: dict[int, Reader] | None = {} if kernel.queue.task_history else None
 
     def over(self, device: Device, choice: QueueChoice) -> Queue:
         """A queue in front of `device`."""
@@ -196,7 +198,7 @@ class Queues:
         expiry = (section.read_expire, section.write_expire) if usual else ()
         anticipatory = AnticipatorySettings(section.read_batch, section.write_batch, section.anticipation, *expiry)
         phase = float(self._engine.streams.generator(f"{name}/scheduler").random())
-        return Anticipatory(largest, anticipatory, phase)
+        return Anticipatory(largest, anticipatory, phase, self._processes)
 
 
 def _tags_of_writes(scheduler: SchedulerName, requests: int, usual: int) -> int:

@@ -18,7 +18,7 @@ from ..calibration.evaluate import Evaluator, Progress
 from ..calibration.figures import figure_value
 from ..calibration.intervals import HalfWidth, Intervals
 from ..calibration.profile import Profile
-from ..calibration.reported import reported
+from ..calibration.reported import mean_of, repeated, reported
 from ..calibration.study import Cell, StudySpec
 from ..calibration.study_document import ClaimSpec
 from ..calibration.study_runs import RunBuilder
@@ -187,8 +187,14 @@ def compare(
     """
     builder = RunBuilder(study, profile.factors if profile is not None else {})
     runs = study.wanted_runs
-    made = evaluator.run([builder.scenario(run) for run in runs], Sample(), progress)
-    outcomes = dict(zip(runs, made, strict=True))
+    outcomes: dict[str, Prediction] = {}
+    for sample, chosen in (
+        (Sample(), [run for run in runs if not study.whole(run)]),
+        (Sample(scale=1), [run for run in runs if study.whole(run)]),
+    ):
+        tasks = {run: repeated(study, run, builder.scenario(run)) for run in chosen}
+        made = iter(evaluator.run([scenario for each in tasks.values() for scenario in each], sample, progress))
+        outcomes |= {run: mean_of([next(made) for _ in each]) for run, each in tasks.items()}
     predictions = {run: reported(study, run, outcomes) for run in runs}
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
@@ -261,7 +267,7 @@ def summarise(cells: Iterable[Compared]) -> dict[str, Any]:
 def summary(comparisons: Sequence[StudyComparison]) -> dict[str, Any]:
     """Summaries of calibrated and of predicted cells over some studies, the claims, and what is missing."""
     cells = [compared for comparison in comparisons for compared in comparison.cells]
-    claims = [claimed for comparison in comparisons for claimed in comparison.claims]
+    claims = [claimed for comparison in comparisons for claimed in comparison.claims if claimed.claim.use == "predict"]
     return {
         **{use: summarise(c for c in cells if c.cell.use == use) for use in ("calibrate", "predict")},
         "claims": {"n": len(claims), "held": sum(claimed.holds for claimed in claims)},

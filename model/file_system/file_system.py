@@ -54,6 +54,8 @@ class FileSystem:
         0 as made, 1 after long use: see :class:`~.groups.Groups`.
     inodes_in_memory
         Inodes and names the kernel keeps; None for all.
+    scale
+        Of the run, in which everything is as many times smaller.
 
     Attributes
     ----------
@@ -92,20 +94,23 @@ class FileSystem:
         cycle_s: float,
         age: float = 0.0,
         inodes_in_memory: int | None = None,
+        scale: int = 1,
     ) -> None:
         self._engine = engine
         self._host = host
         self._cache = cache
         self.settings = settings
         behind = settings.journal_size if settings.journal_place == "end" else 0
-        self._groups = Groups(settings, capacity - behind, random, age)
+        self._groups = Groups(settings, capacity - behind, random, age, scale)
         self._allocator = Allocator(settings, self._groups)
         self._names = Names(settings.block, settings.entry, settings.lookup == "linear")
         self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
         self.metadata = Metadata(cache, self.journal, settings.block)
-        self._kept = InodeCache(engine, cache, settings, self._names, self.metadata, cycle_s, inodes_in_memory)
+        self._kept = InodeCache(
+            engine, cache, settings, self._names, self._inodes, self.metadata, cycle_s, inodes_in_memory
+        )
         root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
         self._inodes.allocate(root)

@@ -88,12 +88,29 @@ class Groups:
     age
         0: all free space of a group is one run; 1: free runs have the mean length of `settings.aged_run`, and as much
         is in use. In between runs are longer by 1 / age, and less is in use.
+    scale
+        Of the run. A file system that has the same number of groups however small it is would have more maps for its
+        memory than in the whole run, so as many groups share theirs.
     """
 
-    __slots__ = ("_age", "_capacity", "_groups", "_random", "_settings", "count", "free_bytes", "inodes", "size")
+    __slots__ = (
+        "_age",
+        "_capacity",
+        "_groups",
+        "_random",
+        "_settings",
+        "_sharing",
+        "count",
+        "free_bytes",
+        "inodes",
+        "size",
+    )
 
-    def __init__(self, settings: FileSystemSettings, capacity: int, random: np.random.Generator, age: float) -> None:
+    def __init__(
+        self, settings: FileSystemSettings, capacity: int, random: np.random.Generator, age: float, scale: int = 1
+    ) -> None:
         block = settings.block
+        self._sharing = scale if settings.groups else 1
         self._settings = settings
         self._capacity = capacity // block * block
         self._random = random
@@ -197,10 +214,12 @@ class Groups:
 
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""
+        number -= number % self._sharing
         return number * self.size + self._settings.header - self._settings.maps * self._settings.block
 
     def inode_map(self, number: int) -> int:
         """Address of the block that says which inodes of a group are free."""
+        number -= number % self._sharing
         return number * self.size + self._settings.header - self._settings.block
 
     def descriptors(self, number: int) -> Iterator[int]:

@@ -9,6 +9,7 @@ from typing import Any
 from ..account import Account
 from ..engine import Engine
 from ..page_cache import PageCache
+from .inodes import Inodes
 from .metadata import Metadata
 from .names import Names
 from .nodes import Directory, File
@@ -26,8 +27,8 @@ class InodeCache:
         Clock; of the device.
     settings
         Of the file system.
-    names, metadata
-        Of its directories, and its blocks in memory.
+    names, inodes, metadata
+        Of its directories, where its inodes are, and its blocks in memory.
     cycle_s
         Seconds of a CPU cycle.
     kept
@@ -38,6 +39,7 @@ class InodeCache:
         "_cache",
         "_cycle_s",
         "_engine",
+        "_inodes",
         "_kept",
         "_known",
         "_logs_atimes",
@@ -53,6 +55,7 @@ class InodeCache:
         cache: PageCache,
         settings: FileSystemSettings,
         names: Names,
+        inodes: Inodes,
         metadata: Metadata,
         cycle_s: float,
         kept: int | None,
@@ -61,6 +64,7 @@ class InodeCache:
         self._cache = cache
         self._settings = settings
         self._names = names
+        self._inodes = inodes
         self._metadata = metadata
         self._cycle_s = cycle_s
         self._kept = kept
@@ -102,6 +106,11 @@ class InodeCache:
             yield from self.look_up(parent, by)
             yield from self.search(parent, node.entry, by)
         yield from self.spend(by, self._settings.read_inode_cycles)
+        cluster = self._inodes.cluster(node)
+        if len(cluster) > 1 and not self._metadata.in_memory(node.inode):
+            if by.owed_s:
+                yield self._cache.pay(by)
+            yield from self._metadata.read_run(cluster, by)
         yield from self._metadata.read((node.inode,), by)
         self.remember(node)
 

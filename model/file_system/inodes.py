@@ -79,6 +79,16 @@ class Inodes:
         at = node.slot * settings.inode
         return group.chunks[at // settings.inode_chunk] + at % settings.inode_chunk // settings.block * settings.block
 
+    def cluster(self, node: File | Directory) -> range:
+        """Addresses of the blocks that are read together with the inode of a node."""
+        settings = self._settings
+        if settings.inode_cluster <= settings.block or node.slot < 0:
+            return range(node.inode, node.inode + settings.block, settings.block)
+        place = node.slot * settings.inode % settings.inode_chunk
+        before = place % settings.inode_cluster // settings.block * settings.block
+        start = node.inode - before
+        return range(start, start + settings.inode_cluster, settings.block)
+
     def _in_leaf(self, node: File | Directory) -> NewInode:
         """Put the items behind the last ones of the group: a tree's keys grow with the number of an object."""
         size = self._settings.inode + (_POINTER_ITEM if isinstance(node, File) else 0)

@@ -37,6 +37,8 @@ class FileSystemSettings(Spec):
     """Bytes of a group's inode table."""
     inode_chunk: Size = 0
     """Bytes of a chunk of inodes."""
+    inode_cluster: Size = 0
+    """Bytes of a chunk that are read together when an inode is; 0: only its block."""
     inode_read: bool
     """Whether a block of inodes none of which is in use is read before the first one is written."""
     directories: Literal["emptiest", "orlov", "rotor", "inherit"]

@@ -53,6 +53,8 @@ class QueueSection(Spec):
         And after so long (0: never).
     read_expire, write_expire, writes_starved, fifo_batch
         Of the anticipatory and of the deadline schedulers, and of CFQ.
+    task_history
+        Whether the anticipatory scheduler remembers a process once for all queues, or each queue by itself.
     slice_sync, slice_async, slice_idle, quantum
         Of CFQ.
     throttle_rotational, throttle_solid
@@ -81,6 +83,7 @@ class QueueSection(Spec):
     read_batch: Duration = 0.5
     write_batch: Duration = 0.125
     anticipation: Duration = 0.006
+    task_history: bool = False
     read_expire: Duration = 0.125
     write_expire: Duration = 0.25
     writes_starved: int = 2

@@ -7,6 +7,7 @@ from .freebsd6 import ReadAheadFreeBsd6
 from .linux24 import ReadAhead24, ReadAhead24Calls
 from .linux26 import ReadAhead26
 from .linux61 import ReadAhead61
+from .linux2611 import ReadAhead2611
 from .page_marks import PageMarks
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ReadAhead24Calls",
     "ReadAhead26",
     "ReadAhead61",
+    "ReadAhead2611",
     "ReadAheadFreeBsd6",
 ]
 
@@ -26,6 +28,7 @@ READ_AHEAD: dict[str, type[ReadAhead]] = {
     "2.4": ReadAhead24,
     "2.4-calls": ReadAhead24Calls,
     "2.6": ReadAhead26,
+    "2.6.11": ReadAhead2611,
     "6.1": ReadAhead61,
     "freebsd-6": ReadAheadFreeBsd6,
 }

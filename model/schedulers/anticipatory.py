@@ -7,6 +7,10 @@ in the queue, and writes get their turn when the read batch expires or nobody re
 readers send the disk back and forth with every read: each has it until the oldest read of the other has
 expired. A read of another process ends the waiting only if it is near (as_close_req) or nearer than what
 the process usually seeks, a write if it is the reader's own or as near (as_can_break_anticipation).
+
+What is remembered of a process is one for all queues of the host (as_io_context hangs on the task). Its pauses and
+seeks are therefore those of all its reads, and no queue waits for a process that has a request in another: a striped
+or mirrored array anticipates less than a disk does.
 """
 
 from __future__ import annotations
@@ -52,7 +56,7 @@ class AnticipatorySettings:
     write_expire_s: float = 0.25
 
 
-class _Reader:
+class Reader:
     """What the scheduler remembers of a process: when its last read ended, how long it thinks and how far it seeks."""
 
     __slots__ = ("_samples", "_total_s", "ended", "seeks", "under_way")
@@ -87,11 +91,15 @@ class Anticipatory(Scheduler):
     phase
         How much of the first read batch is already over when a write begins to wait (0 to 1): disks do not start
         their batches together.
+    processes
+        What all queues of the host remember of processes; None: each for itself.
     """
 
     __slots__ = (
+        "_alone",
         "_batch",
         "_batch_ends",
+        "_ended",
         "_expiry_checked",
         "_in_driver",
         "_last_reader",
@@ -109,7 +117,13 @@ class Anticipatory(Scheduler):
         "anticipations_lost",
     )
 
-    def __init__(self, max_bytes: int, settings: AnticipatorySettings, phase: float = 0.0) -> None:
+    def __init__(
+        self,
+        max_bytes: int,
+        settings: AnticipatorySettings,
+        phase: float = 0.0,
+        processes: dict[int, Reader] | None = None,
+    ) -> None:
         super().__init__(max_bytes)
         self._settings = settings
         self._sorted: tuple[Ordered, Ordered] = ([], [])
@@ -121,8 +135,10 @@ class Anticipatory(Scheduler):
         self._number = 0
         self._expiry_checked = [0.0, 0.0]
         self._wait_until = -1.0
-        self._last_reader: _Reader | None = None
-        self._readers: dict[int, _Reader] = {}
+        self._last_reader: Reader | None = None
+        self._alone = processes is None
+        self._readers: dict[int, Reader] = {} if processes is None else processes
+        self._ended = -1.0
         self._write_budget = _FIRST_WRITE_BUDGET
         self._writes_allowed = 0
         self._writes_done = 0
@@ -137,7 +153,7 @@ class Anticipatory(Scheduler):
             reader = self._readers[queued.stream]
             reader.seeks.add(queued.offset, queued.size)
             reader.under_way += 1
-            if self._wait_until >= 0.0 and self._is_better(queued, now):
+            if self._wait_until >= 0.0 and (self._has_other() or self._is_better(queued, now)):
                 self._stop_waiting()
         elif self._wait_until >= 0.0 and self._breaks(queued):
             self._stop_waiting()
@@ -145,20 +161,26 @@ class Anticipatory(Scheduler):
     def _breaks(self, write: QueuedRequest) -> bool:
         """Whether a write ends the waiting: the reader's own, or one nearer than what the reader usually seeks."""
         reader = self._last_reader
-        if reader is None or self._readers.get(write.stream) is reader:
+        if reader is None or self._readers.get(write.stream) is reader or self._has_other():
             return True
         return reader.seeks.mean > abs(write.offset - self._positions[READ])
 
+    def _has_other(self) -> bool:
+        """Whether the reader that is waited for has a request in another queue."""
+        reader = self._last_reader
+        return not self._alone and reader is not None and reader.under_way > 0
+
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
-        if request.op == READ:
+        if request.op == READ and self._alone:
             self._read_arrived(request.stream, now)
 
     def _read_arrived(self, stream: int, now: float) -> None:
         reader = self._readers.get(stream)
         if reader is None:
-            reader = self._readers[stream] = _Reader()
+            reader = self._readers[stream] = Reader()
         else:
-            reader.paused(now - reader.ended if reader.ended >= 0.0 else 0.0)
+            pauses = reader.ended >= 0.0 and (self._alone or not reader.under_way)
+            reader.paused(now - reader.ended if pauses else 0.0)
             reader.ended = -1.0
         if reader is self._last_reader:
             self._stop_waiting()
@@ -217,20 +239,26 @@ class Anticipatory(Scheduler):
         if reader is None:
             return True
         ahead = other.offset - self._positions[READ]
-        waited_s = now - reader.ended if self._wait_until >= 0.0 else 0.0
+        waited_s = now - self._ended if self._wait_until >= 0.0 else 0.0
         if waited_s > self._settings.anticipation_s:
             return True
         close = _CLOSE << max(0, int(waited_s * 1000) - 1)
-        return -close // 2 <= ahead <= close or reader.seeks.mean > abs(ahead)
+        if -close // 2 <= ahead <= close:
+            if not self._alone:
+                reader.ended = now  # two that work side by side count as one (as_can_break_anticipation)
+            return True
+        return reader.seeks.mean > abs(ahead)
 
     def _anticipating(self, now: float) -> bool:
         reader = self._last_reader
-        if reader is None or reader.ended < 0.0 or reader.under_way:
+        if self._wait_until > now and not self._alone:
+            return True
+        if reader is None or self._ended < 0.0 or reader.under_way:
             return False
         limit = self._settings.anticipation_s
         if reader.think_s > limit:
             return False
-        until = reader.ended + limit
+        until = self._ended + limit
         if now >= until:
             self.anticipations_lost += 1
             self._last_reader = None
@@ -268,6 +296,7 @@ class Anticipatory(Scheduler):
         self._positions[op] = queued.offset + queued.size
         self._in_driver += 1
         self._last_reader = self._readers[queued.stream] if op == READ else None
+        self._ended = -1.0
         return self._take(queued)
 
     def _expired(self, op: int, now: float) -> int | None:
@@ -287,3 +316,5 @@ class Anticipatory(Scheduler):
             reader = self._readers[queued.stream]
             reader.ended = now
             reader.under_way -= 1
+            if reader is self._last_reader:
+                self._ended = now

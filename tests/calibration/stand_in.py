@@ -52,13 +52,15 @@ class StandIn(Responses):
 
     def __init__(self, study: StudySpec, model: Model, refuses: Callable[[Vector], bool] = lambda theta: False) -> None:
         super().__init__(study, Evaluator(1), lambda done, total: None)
-        self._place = {cell.id: i for i, cell in enumerate(study.all_cells)}
+        self._place = {name: i for i, cell in enumerate(study.all_cells) for name in (cell.id, cell.name)}
         self._megabyte = math.log(1e6)
         self._model = model
         self._refuses = refuses
         self.asked = 0
 
-    def at(self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> list[Vector | InputError]:
+    def at(
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+    ) -> list[Vector | InputError]:
         self.asked += len(thetas)
         return [self._one(theta, cells) for theta in thetas]
 

@@ -7,9 +7,10 @@ import pytest
 
 from raidsim.calibration.choices import read_choices, try_all, with_choice
 from raidsim.calibration.figures import figure_value
-from raidsim.calibration.fit import Fit, Optimum
+from raidsim.calibration.fit import Fit
 from raidsim.calibration.report import Calibrated
-from raidsim.calibration.starts import Searches
+from raidsim.calibration.search import Optimum
+from raidsim.calibration.starts import searches_of
 from raidsim.calibration.study import StudySpec
 from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.errors import InputError
@@ -23,7 +24,7 @@ BASE = np.array([4.0, 4.1, 4.2])
 
 
 def _optimum(cost: float) -> Optimum:
-    return Optimum(np.zeros(2), np.zeros(2), cost, True, "", 1, {})
+    return Optimum(np.zeros(2), np.zeros(2), cost, True, "", 1, {}, {})
 
 
 def test_the_policy_that_was_measured_is_chosen() -> None:
@@ -42,7 +43,7 @@ def test_the_policy_that_was_measured_is_chosen() -> None:
         (cell,), sizes = study.calibrate_cells, np.zeros(len(study.parameters))
         found = simulate(RunBuilder(study, {}).scenario("mirror"), Sample())
         off = np.log(figure_value(found, "mirror", "iops") / cell.value)
-        return Optimum(sizes, sizes, float(off**2), True, "", 1, {})
+        return Optimum(sizes, sizes, float(off**2), True, "", 1, {}, {})
 
     tried = try_all(
         validate(StudySpec, document), {"arrays.mirror.balance": ["primary", "gmirror-round-robin"]}, search
@@ -79,7 +80,7 @@ def test_what_cannot_be_is_said() -> None:
     tried = try_all(study, {"kernel": ["linux-2.6.7", "linux-2.6.8"]}, search)
     fit, _ = stand_in_fit(study, lambda theta: BASE + theta.sum())
     optimum = fit.optimum()
-    report = Calibrated(study, fit.profile(optimum), Searches((optimum,)), {}, tuple(tried))
+    report = Calibrated(study, fit.profile(optimum), searches_of(fit, [optimum]), {}, tuple(tried))
     assert report.choices[0] == "kernel linux-2.6.8: cost 1"
     assert "kernel linux-2.6.7: cannot be" in report.choices[1]
     assert report.document()["choices"][1]["cost"] is None
@@ -94,7 +95,7 @@ def test_alternatives_that_data_do_not_tell_apart_are_called_so() -> None:
     tried = try_all(study, {"kernel": list(costs)}, lambda each: _optimum(costs[each.cases[0].kernel]))
     fit, _ = stand_in_fit(study, lambda theta: BASE + theta.sum())
     optimum = fit.optimum()
-    report = Calibrated(study, fit.profile(optimum), Searches((optimum,)), {}, tuple(tried))
+    report = Calibrated(study, fit.profile(optimum), searches_of(fit, [optimum]), {}, tuple(tried))
     assert report.choices[-1] == "The measured numbers do not tell the first two apart."
 
 

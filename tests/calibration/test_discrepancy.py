@@ -25,9 +25,10 @@ from raidsim.calibration.discrepancy import (
     model_half_width,
     study_errors,
 )
-from raidsim.calibration.fit import CELL_SD, PROGRAM_CELL_SD, UNCALIBRATED_SD
+from raidsim.calibration.fit import UNCALIBRATED_SD
 from raidsim.calibration.intervals import Intervals, left_out_errors, noise_sd
 from raidsim.calibration.learn_discrepancy import lacking, learn
+from raidsim.calibration.problem import CELL_SD, PROGRAM_CELL_SD
 from raidsim.calibration.profile import Profile
 from raidsim.calibration.study import StudySpec, load_study, study_names
 from raidsim.model.errors import InputError

@@ -9,7 +9,7 @@ import pytest
 
 from raidsim.calibration import fio_study
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.fio_study import FioStudy, scenario_path, study_from_fio
+from raidsim.calibration.fio_study import FioStudy, scenario_path
 from raidsim.calibration.fit import calibrate
 from raidsim.calibration.study import StudySpec
 from raidsim.model.drives import drive
@@ -46,7 +46,7 @@ def test_jobs_become_loads_and_cells(tmp_path: Path) -> None:
     large = job(
         "large", {"rw": "read", "bs": "1m", "filename": "/dev/sda"}, read=direction(500, 100.0, 1 << 20, 0.01, 0.012)
     )
-    study = study_from_fio(folder_of(tmp_path, report(randread(iodepth=16)), report(mixed), report(large)))
+    study = FioStudy(folder_of(tmp_path, report(randread(iodepth=16)), report(mixed), report(large))).study
     loads = loads_of(study)
     assert {name: (w.pattern, w.depth, w.jobs, w.block_size, w.read_share) for name, w in loads.items()} == {
         "r0": ("random", 16, 1, 4096, 1.0),
@@ -82,20 +82,20 @@ def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:
     """Protects the base: CPU, memory, size and queue as measured; the drive nearest in media rate, or the one named."""
     large = job("large", {"rw": "read", "bs": "1m"}, read=direction(500, 80.0, 1 << 20, 0.0125, 0.02))
     folder = folder_of(tmp_path, report(large))
-    machine = study_from_fio(folder).machine
+    machine = FioStudy(folder).study.machine
     spec = machine.drives["sda"].hard_disk()
     assert (machine.cpu.clock, machine.cpu.cores, machine.memory) == (2e9, 2, 1 << 30)
     assert (spec.capacity, spec.queue_depth, spec.rotation) == (500107862016, 32, 7200)
     assert abs(spec.outer_media_rate / (80 << 20) - 1) < 0.2
-    named = study_from_fio(folder, drive="wd5000aaks").machine.drives["sda"]
+    named = FioStudy(folder, drive="wd5000aaks").study.machine.drives["sda"]
     assert named.spec().capacity == drive("WD5000AAKS").capacity
     with pytest.raises(InputError, match="none such"):
-        study_from_fio(folder, drive="none such")
+        FioStudy(folder, drive="none such")
 
 
 def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
     """Protects reports of any origin: a drive that holds what they use, on an assumed computer."""
-    machine = study_from_fio(folder_of(tmp_path, report(randread(size="15t")), machine=None)).machine
+    machine = FioStudy(folder_of(tmp_path, report(randread(size="15t")), machine=None)).study.machine
     assert machine.drives["disk"].spec().capacity > 15 << 40
 
 
@@ -116,7 +116,7 @@ def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
 )
 def test_jobs_unlike_any_load_are_missing(tmp_path: Path, options: dict[str, str], needs: str) -> None:
     """Protects the fit from jobs that the model cannot run, and the reader from their silent absence."""
-    study = study_from_fio(folder_of(tmp_path, report(randread()), report(randread("other", **options))))
+    study = FioStudy(folder_of(tmp_path, report(randread()), report(randread("other", **options)))).study
     assert list(study.runs) == ["r0"]
     (missing,) = study.missing
     assert needs in missing.needs
@@ -127,7 +127,7 @@ def test_counts_of_queue_and_jobs(tmp_path: Path) -> None:
     """Protects depth and number of jobs: synchronous engines have one I/O, and split reports of numjobs are added."""
     sync = randread("sync", ioengine="psync", iodepth=16, numjobs=4)
     split = [randread("split", numjobs=2, iodepth=2) for _ in range(2)]
-    study = study_from_fio(folder_of(tmp_path, report(sync), report(*split)))
+    study = FioStudy(folder_of(tmp_path, report(sync), report(*split))).study
     assert [(load.depth, load.jobs) for load in loads_of(study).values()] == [(1, 4), (2, 2)]
     cells = {cell.id: round(cell.value, 9) for cell in study.all_cells}
     assert (cells["r1 iops"], cells["r1 read_mean_seconds"]) == (200.0, 0.01)
@@ -138,7 +138,7 @@ def test_jobs_at_the_same_time_are_missing(tmp_path: Path) -> None:
     """Protects against jobs that disturbed each other; after a stonewall they are groups of their own."""
     together = report(randread("a"), randread("b"))
     apart = report(randread("a"), {**randread("b"), "groupid": 1})
-    study = study_from_fio(folder_of(tmp_path, together, apart))
+    study = FioStudy(folder_of(tmp_path, together, apart)).study
     assert list(study.runs) == ["r1/a", "r1/b"]
     assert {each.needs for each in study.missing} == {"to run alone: a, b ran at the same time"}
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare
 
-from raidsim.calibration.fit import CELL_SD, Optimum
 from raidsim.calibration.likelihood import Limits, profile_limits
+from raidsim.calibration.problem import CELL_SD
 from raidsim.calibration.profile import BOUND_SD
 from raidsim.calibration.report import Calibrated
 from raidsim.calibration.responses import Vector
-from raidsim.calibration.starts import Searches, search_from
+from raidsim.calibration.starts import AS_GOOD, search_from, searches_of
 from raidsim.tests.calibration.stand_in import stand_in_fit, stand_in_study, with_measured
 
 PRIOR_SD = 0.2
@@ -96,7 +97,7 @@ def test_all_starts_end_at_the_same_optimum() -> None:
     fit, _ = stand_in_fit(stand_in_study(linear(np.array([0.1, -0.1])), len(BASE)), linear)
     searches = search_from(fit, 5)
     profile = fit.profile(searches.best)
-    assert searches.apart(profile) == [[]] * 5
+    assert [start.elsewhere for start in searches.of(profile)] == [()] * 5
     assert len({tuple(optimum.start) for optimum in searches.optima}) == 5
     again = search_from(stand_in_fit(fit.study, linear)[0], 5)
     assert [list(o.theta) for o in again.optima] == [list(o.theta) for o in searches.optima]
@@ -106,16 +107,59 @@ def test_a_second_optimum_is_reported() -> None:
     """Two optima: the better one is taken, the others are named, and the report calls the fit failed."""
 
     def folded(theta: Vector) -> Vector:
-        logs: Vector = BASE + 2.0 * (theta[0] ** 2 - 0.04) + 0.05 * theta[0] + 0.5 * SLOPES[:, 1] * theta[1]
+        logs: Vector = BASE + 2.0 * (theta[0] ** 2 - 0.04) + SLOPES @ (theta * [0.2, 0.5])
         return logs
 
-    fit, _ = stand_in_fit(stand_in_study(folded(np.array([0.2, 0.0])), len(BASE)), folded)
+    fit, _ = stand_in_fit(stand_in_study(folded(np.array([0.3, 0.0])), len(BASE)), folded)
     searches = search_from(fit, 8)
     profile = fit.profile(searches.best)
     assert profile.cost == min(optimum.cost for optimum in searches.optima)
-    assert any(names == ["media rate"] for names in searches.apart(profile))
+    assert any("media rate" in start.elsewhere for start in searches.of(profile))
     failures = Calibrated(fit.study, profile, searches, {}).failures
-    assert any("ended elsewhere in media rate" in line for line in failures)
+    assert any("ended elsewhere, fits worse: media rate" in line for line in failures)
+
+
+def test_errors_hold_places_that_fit_as_well() -> None:
+    """Two optima of about the same cost: the curvature at one knows nothing of the other, and the errors are widened
+    until it is just inside; parameters that are the same in both keep theirs.
+    """
+
+    def folded(theta: Vector) -> Vector:
+        logs: Vector = BASE + 2.0 * (theta[0] ** 2 - 0.04) + 0.5 * SLOPES[:, 1] * theta[1]
+        return logs
+
+    fit, _ = stand_in_fit(stand_in_study(folded(np.array([0.2, 0.1])), len(BASE)), folded)
+    searches = search_from(fit, 8)
+    narrow, wide = fit.covariance(searches.best), searches.widened(fit.covariance(searches.best))
+    assert any(start.elsewhere for start in searches.of(fit.profile(searches.best, narrow)))
+    assert not any(start.elsewhere for start in searches.of(fit.profile(searches.best, wide)))
+    assert max(searches.worse) < AS_GOOD
+    assert 1.645 * math.sqrt(wide[0, 0]) == pytest.approx(0.4, rel=0.1)
+    assert wide[1, 1] < 1.3 * narrow[1, 1]
+    assert np.all(np.linalg.eigvalsh(wide) > 0)
+
+
+def test_costs_are_told_apart_as_well_as_the_cells_are() -> None:
+    """Cells that are off by much more than expected make a difference in cost say less, by as much."""
+    random = np.random.default_rng(3)
+    noisy = linear(np.array([0.1, 0.1])) + 6 * CELL_SD * random.standard_normal(len(BASE))
+    close, far = (stand_in_fit(stand_in_study(logs, len(BASE)), linear)[0] for logs in (linear(np.zeros(2)), noisy))
+    assert close.inflation(close.optimum()) == 1.0
+    best = far.optimum()
+    inflation = far.inflation(best)
+    assert inflation > 4
+    assert searches_of(far, [best, replace(best, cost=best.cost + 1)]).worse[1] == pytest.approx(1 / inflation)
+
+
+def test_places_that_fit_worse_widen_nothing() -> None:
+    """The counter-test: another optimum that the numbers speak against leaves the errors as they are."""
+    fit, _ = stand_in_fit(stand_in_study(linear(np.array([0.1, 0.1])), len(BASE)), linear)
+    best = fit.optimum()
+    other = replace(best, theta=best.theta + 1.0, logs={name: log + 1.0 for name, log in best.logs.items()}, cost=99.0)
+    searches = searches_of(fit, [best, other])
+    assert searches.worse[1] > AS_GOOD
+    assert np.array_equal(searches.widened(fit.covariance(best)), fit.covariance(best))
+    assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "elsewhere, fits worse"]
 
 
 def test_starts_at_impossible_machines_move_closer() -> None:
@@ -127,7 +171,7 @@ def test_starts_at_impossible_machines_move_closer() -> None:
     searches = search_from(fit, 4)
     assert searches.refused == ()
     assert all(np.max(np.abs(optimum.start)) <= 0.12 for optimum in searches.optima)
-    assert searches.apart(fit.profile(searches.best)) == [[]] * 4
+    assert [start.elsewhere for start in searches.of(fit.profile(searches.best))] == [()] * 4
 
 
 def test_likelihood_and_standard_error_agree_where_figures_are_powers() -> None:
@@ -212,7 +256,7 @@ def test_a_search_that_did_not_converge_fails_the_fit() -> None:
     """The optimiser's message stands in the report, whatever the parameters are."""
     fit, _ = stand_in_fit(stand_in_study(BASE, len(BASE)), linear)
     found = fit.optimum()
-    stopped = Optimum(found.start, found.theta, found.cost, False, "too many evaluations", 8, found.slopes)
-    searches = Searches((stopped,))
+    stopped = replace(found, converged=False, message="12 steps were too few")
+    searches = searches_of(fit, [stopped])
     (failure,) = Calibrated(fit.study, fit.profile(stopped), searches, {}).failures
-    assert failure == "it stopped before it converged: too many evaluations"
+    assert failure == "it stopped before it converged: 12 steps were too few"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.reported import reported, with_earlier
+from raidsim.calibration.reported import mean_of, repeated, reported, with_earlier
 from raidsim.calibration.responses import Responses
 from raidsim.calibration.study import StudySpec
 from raidsim.calibration.study_runs import RunBuilder
@@ -85,3 +86,25 @@ def test_a_line_depends_on_what_its_earlier_runs_depend_on(table: StudySpec) -> 
         uses = Responses(table, evaluator, lambda done, total: None).users(["4"], 0.05)
     assert list(uses) == ["4"]
     assert uses["4"].all()
+
+
+def test_a_repeated_run_is_its_mean() -> None:
+    """Protects means that a report gives: every repetition has its own random numbers, and the figures are averaged."""
+    document = _document(after=False)
+    document["runs"]["1"]["repetitions"] = 3
+    study = validate(StudySpec, document)
+    scenario = RunBuilder(study, {}).scenario("1")
+    repetitions = repeated(study, "1", scenario)
+    assert repetitions[0] == scenario
+    assert len({each.seed for each in repetitions}) == 3
+    first = simulate(scenario, Sample())
+    others = [replace(first, figures={name: times * first.figures[name] for name in first.figures}) for times in (2, 6)]
+    assert mean_of([first, *others]).figures[FIGURE] == pytest.approx(3 * first.figures[FIGURE])
+
+
+def test_a_run_that_is_not_repeated_is_as_it_is(table: StudySpec) -> None:
+    """The counter-test: one run, with the study's own random numbers, is what it gives."""
+    scenario = RunBuilder(table, {}).scenario("1")
+    assert repeated(table, "1", scenario) == [scenario]
+    made = simulate(scenario, Sample())
+    assert mean_of([made]) is made

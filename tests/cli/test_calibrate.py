@@ -76,6 +76,27 @@ def test_known_parameters_come_back(run: Run, study_file: Callable[..., str], tm
     assert profile.evaluations == document["evaluations"] > 1
 
 
+def test_starts_are_a_table(run: Run, study_file: Callable[..., str]) -> None:
+    """Each start has its cost, how far its parameters are from the best one's, and what that means; JSON has it all."""
+    status, out = run(study_file(), "--starts", "2", "--profile", "all", "--workers", "1", "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert all(each["interval"][0] < each["factor"] < each["interval"][1] for each in document["parameters"])
+    assert all(each["reason"] for each in document["parameters"])
+    assert min(start["worse"] for start in document["starts"]) == 0
+    for start in document["starts"]:
+        assert len(start["distances"]) == 2
+        assert max(start["distances"]) < 1.645
+        assert start["verdict"] == "the same"
+    status, out = run(study_file(), "--starts", "2", "--workers", "1")
+    words = " ".join(out.split())
+    assert status == 0
+    assert "furthest from the best, in standard errors" in words
+    assert words.count("the best") == 3  # in the heading, of its row, and in the sentence below
+    assert "the same" in words
+    assert "2 of 2 starts ended at the best one" in words
+
+
 def test_a_fit_at_its_bound_is_a_failure(run: Run, study_file: Callable[..., str]) -> None:
     """A bus that would have to be four times as slow: status 1, and the words say what stopped where."""
     status, out = run(study_file(both=25.0), "--workers", "1")
@@ -95,7 +116,7 @@ def test_bad_input_is_refused(run: Run, study_file: Callable[..., str]) -> None:
     assert run("small", "--learn-discrepancy", "a.json")[0] == 2
     status, err = run(study_file(), "--profile", "heads")
     assert status == 2
-    assert "unknown parameter 'heads'; allowed: media rate, bus" in err
+    assert "unknown parameter 'heads'; allowed: media rate, bus, all" in err
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 
 from raidsim.calibration.choices import read_choices
 from raidsim.calibration.fio_comparison import compared
-from raidsim.calibration.fio_study import study_from_fio
+from raidsim.calibration.fio_study import FioStudy
 from raidsim.calibration.formats.detect import read_report
 from raidsim.calibration.inspection.inspection import inspect, read_source
 from raidsim.calibration.measured_machine import FILE_NAME, load_machine
@@ -127,7 +127,7 @@ def _report(data: bytes) -> object:
 
 def _fio_study(data: bytes) -> object:
     """`raidsim calibrate --from-fio`, up to the fit."""
-    return study_from_fio(_FOLDER.file("fio/measured.json", data).parent)
+    return FioStudy(_FOLDER.file("fio/measured.json", data).parent).study
 
 
 _RUN: list[FioRun] = []

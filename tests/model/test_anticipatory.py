@@ -16,6 +16,7 @@ from raidsim.model.engine import Engine
 from raidsim.model.host import Host
 from raidsim.model.request import READ, WRITE, Request
 from raidsim.model.schedulers import Anticipatory, AnticipatorySettings, QueuedRequest
+from raidsim.model.schedulers.anticipatory import Reader
 from raidsim.model.signal import Signal
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
@@ -35,10 +36,12 @@ class Bench:
         phase: float = 0.0,
         depth: int = 1,
         capacity: int = 64 * MIB,
+        engine: Engine | None = None,
+        processes: dict[int, Reader] | None = None,
     ) -> None:
-        self.engine = Engine()
+        self.engine = engine or Engine()
         self.disk = Recorder(self.engine, servers=depth, capacity=capacity)
-        self.scheduler = Anticipatory(4 * KIB, settings, phase)
+        self.scheduler = Anticipatory(4 * KIB, settings, phase, processes)
         self.queue = BlockQueue(
             self.engine, Host(Cpu(self.engine)), self.disk, self.scheduler, depth, 1 << 40, 1 << 30, None
         )
@@ -378,3 +381,45 @@ def test_a_near_write_ends_the_waiting_for_a_reader_that_seeks() -> None:
 
     assert served(1 << 30) == pytest.approx(0.0065)
     assert served(4 * KIB) == pytest.approx(0.005 + 0.006 + 0.001)
+
+
+def _submit(bench: Bench, request: Request, _: Any) -> None:
+    bench.queue.submit(request)
+
+
+def _two_disks(processes: dict[int, Reader] | None) -> list[float]:
+    """When a second process's read of the first disk is over; the first process has one there and two on another."""
+    first = Bench(processes=processes)
+    second = Bench(engine=first.engine, processes=processes)
+    done: list[float] = []
+    for bench, places in ((first, (0,)), (second, (0, MIB))):
+        for place in places:
+            bench.queue.submit(Request(READ, place, 4 * KIB, lambda _: None, 1))
+    first.engine.call_at(
+        0.0005,
+        lambda _: first.queue.submit(Request(READ, WRITES_AT, 4 * KIB, lambda _: done.append(first.engine.now), 2)),
+    )
+    first.engine.run()
+    return done
+
+
+def test_nobody_waits_for_a_process_with_a_read_in_another_queue() -> None:
+    """Protects arrays from too much anticipation: who has a read on another disk is not waited for on this one."""
+    assert _two_disks({}) == pytest.approx([0.002])
+
+
+def test_a_queue_that_remembers_for_itself_waits() -> None:
+    """The counter-test: with a memory of its own each queue waits out its 6 ms."""
+    assert _two_disks(None) == pytest.approx([0.008])
+
+
+@pytest.mark.parametrize(("shared", "pause"), [(True, 0.004), (False, 0.006)])
+def test_a_read_close_by_begins_the_pause_anew(shared: bool, pause: float) -> None:
+    """Protects two that read side by side: the pause counts from the other's read, where the kernel has it so."""
+    processes: dict[int, Reader] | None = {} if shared else None
+    bench = Bench(replace(SETTINGS, anticipation_s=0.02), processes=processes)
+    for at, place, stream in ((0.0, 0, 1), (0.0, WRITES_AT, 3), (0.003, 4 * KIB, 2), (0.007, 8 * KIB, 1)):
+        bench.engine.call_at(at, partial(_submit, bench, Request(READ, place, 4 * KIB, lambda _: None, stream)))
+    bench.engine.run()
+    reader = bench.scheduler._readers[1]
+    assert reader.think_s == pytest.approx(pause)

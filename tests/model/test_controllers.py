@@ -34,12 +34,14 @@ def test_every_controller_loads_and_every_number_has_an_origin(name: str) -> Non
 
 
 def test_the_gateway_840_is_as_reported() -> None:
-    """What the report says, and nothing more, is called found."""
+    """What the report and the user's guide say, and nothing more, is called found."""
     spec = controller("gateway-840")
     assert (spec.ports, spec.host_rate, spec.host_interface) == (12, 320e6, "Ultra320 SCSI")
     assert "raid1" not in spec.levels
     found = {key for key, origin in controller_sources("Gateway-840").items() if origin.source}
-    assert found == {"model", "host_interface", "host_rate", "ports", "levels"}
+    report = {"model", "host_interface", "host_rate", "ports", "levels"}
+    guide = {"clusters_writes", "battery", "partial_rows", "sequential_reads"}
+    assert found == report | guide
 
 
 def test_write_back_follows_the_battery_of_the_entry() -> None:

@@ -25,7 +25,12 @@ EPS = 1e-8
 
 
 def _media(
-    segments: int = 4, look_ahead: int = 128_000, buffer: int = 1 << 20, extents: int = 100, low_water: int = 32_000
+    segments: int = 4,
+    look_ahead: int = 128_000,
+    buffer: int = 1 << 20,
+    extents: int = 100,
+    low_water: int = 32_000,
+    returns: bool = True,
 ) -> Media:
     return Media(
         GEOMETRY,
@@ -37,6 +42,7 @@ def _media(
         write_extents=extents,
         destage_batch_bytes=256_000,
         low_water_bytes=low_water,
+        look_ahead_returns=returns,
     )
 
 
@@ -233,6 +239,43 @@ def test_destaging_waits_for_the_look_ahead() -> None:
     media.read(8192, 64_000, 0.004, 0.004)
     assert media.hit
     assert media.buffered(72_192, 128_000, 0.2)
+
+
+def _writes_after_reads(returns: bool) -> float:
+    """How long 4 MB of sequential writes take that fill the buffer at once, after two reads in order far away."""
+    media = _media(look_ahead=256_000, buffer=256 * KIB, returns=returns)
+    media.read(0, 4096, 0.0, 0.0)
+    now = media.read(4096, 64_000, 0.0001, 0.0001)
+    for number in range(16):
+        at = FAR + number * 256_000
+        now = media.make_room(at, 256_000, now) + 0.003
+        _accept(media, at, 256_000, now)
+    return now
+
+
+def test_writes_that_follow_each_other_keep_the_head() -> None:
+    """Protects copies: where reading ahead belongs to the read command, the head does not go back between writes."""
+    stays, goes = _writes_after_reads(returns=False), _writes_after_reads(returns=True)
+    assert stays < 16 * 1.5 * TURN, "half a turn of writing for each, at most a turn until its place comes round"
+    assert goes > stays + 8 * SEEK, "the counter-test: two moves of the arm for a batch"
+
+
+def test_the_head_goes_back_with_the_next_read() -> None:
+    """Protects streams: a read after the write makes the head read ahead again, as far as before."""
+    media = _media(returns=False)
+    media.read(0, 4096, 0.0, 0.0)
+    media.read(4096, 4096, 0.0001, 0.0001)
+    media.make_room(FAR, 128_000, 0.0002)
+    _accept(media, FAR, 128_000, 0.0002)
+    media.settle(0.1)
+    assert media.dirty.total == 0
+    stream = media.stream
+    assert stream is not None
+    held = media._end_of(stream)
+    media.settle(0.2)
+    assert media._end_of(stream) == held, "unasked it does not"
+    media.read(8192, 4096, 0.3, 0.3)
+    assert media.buffered(12_288, 128_000, 0.4)
 
 
 def test_a_steady_reader_does_not_stop_destaging() -> None:

@@ -14,6 +14,7 @@ from raidsim.model.resync_barrier import RESYNC_BARRIER
 
 KIB = 1024
 LINUX = [name for name in kernel_names() if name.startswith("linux-")]
+LINUX_24 = [name for name in LINUX if name.startswith("linux-2.4")]
 
 
 def since(*version: int) -> list[str]:
@@ -57,25 +58,31 @@ def test_what_kernels_learned_in_between() -> None:
 
 @pytest.mark.parametrize(("chunk_kib", "window_kib"), [(16, 128), (64, 384), (256, 1536)])
 def test_2_6_12_reads_two_stripes_ahead(chunk_kib: int, window_kib: int) -> None:
-    """Protects RAID 0 of three members from windows that keep one of them busy; 128 KiB at least."""
+    """Protects RAID 0 of three members from windows that keep one of them busy; 128 KiB at least. Counter-test: 2.6.8,
+    which has a drive's window.
+    """
     stripe_bytes = 3 * chunk_kib * KIB
-    assert kernel("linux-2.6.12").read_ahead.window_for_stripes(stripe_bytes) == window_kib * KIB
-    assert kernel("linux-2.4.18").read_ahead.window_for_stripes(stripe_bytes) == 124 * KIB, "the counter-test: 2.4"
+    assert kernel("linux-2.6.12").read_ahead.window_for_stripes(stripe_bytes, 3) == window_kib * KIB
+    assert kernel("linux-2.6.8").read_ahead.window_for_stripes(stripe_bytes, 3) == 128 * KIB
 
 
-@pytest.mark.parametrize("name", ["linux-2.4.17", "linux-2.4.21"])
+@pytest.mark.parametrize("name", LINUX_24)
 def test_2_4_reads_four_chunks_of_every_member_ahead(name: str) -> None:
     """Protects RAID 0 of four drives on 2.4 from windows of two chunks: 1 MiB with chunks of 64 KiB, as on RAID 5 of
-    five. A plain drive and a mirror, which have no stripe, keep 124 KiB.
+    five; with chunks of 4 KiB 248 KiB a drive. A plain drive and a mirror, which have no stripe, keep 124 KiB.
     """
     section = kernel(name).read_ahead
-    assert section.window_for_stripes(4 * 64 * KIB) == 1024 * KIB == section.window_for_parity(4, 64 * KIB)
-    assert section.window_for_stripes(0) == 124 * KIB
+    assert section.window_for_stripes(4 * 64 * KIB, 4) == 1024 * KIB == section.window_for_parity(4, 64 * KIB)
+    assert section.window_for_stripes(4 * 4 * KIB, 4) == 992 * KIB == section.window_for_parity(4, 4 * KIB)
+    assert section.window_for_stripes(0, 2) == 124 * KIB
 
 
 def test_files_begin_at_the_front_of_their_group_before_2_6() -> None:
-    """Protects where files lie that are written at the same time: the process number shifts them since 2.6 only."""
-    assert {name for name in LINUX if not kernel(name).colours} == {"linux-2.4.17", "linux-2.4.21"}
+    """Protects where files lie that are written at the same time: the process number shifts them since 2.6 only. Who
+    writes keeps the processor for a slice of time.
+    """
+    assert [name for name in LINUX if not kernel(name).colours] == LINUX_24
+    assert [name for name in LINUX if kernel(name).time_slice] == LINUX_24
 
 
 @pytest.mark.parametrize(

@@ -418,3 +418,17 @@ def test_who_waits_for_a_file_unplugs_with_every_page_that_arrives() -> None:
 
     assert unplugged(waits=True) == 4
     assert unplugged(waits=False) == 0
+
+
+@pytest.mark.parametrize(("aligned", "others"), [(False, 128 * KIB), (True, 64 * KIB)])
+def test_clusters_begin_where_the_one_before_ended(aligned: bool, others: int) -> None:
+    """Protects FreeBSD's clusters: behind a first call of 64 KiB all are whole. Counter-test: cut at multiples of
+    128 KiB in the file, they go out in halves.
+    """
+    settings = PageCacheSettings(run_bytes=RUN, run_aligned=aligned)
+    bench = Bench(generation="freebsd-6", window=2 * MIB, settings=settings)
+    bench.read(bench.file(8 * MIB), call_bytes=64 * KIB)
+    sizes = [size for _, size in bench.disk.sent(READ)]
+    assert sizes[0] == 64 * KIB
+    assert set(sizes[len(sizes) // 2 : -1]) == {others}
+    assert sum(sizes) == 8 * MIB

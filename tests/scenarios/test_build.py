@@ -11,7 +11,7 @@ from raidsim.model.errors import InputError
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
-from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, LinusElevator, MqDeadline
+from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
 from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
@@ -34,7 +34,7 @@ def array_of(level: str, members: int = 4, **more: Any) -> dict[str, Any]:
 def test_the_kernel_chooses_scheduler_and_block() -> None:
     """Protects the generations: 2.4 has its elevator and 1 KiB blocks, 2.6 the anticipatory scheduler and 4 KiB."""
     old, new = built(kernel=LINUX_24), built(kernel=LINUX_26)
-    assert type(old.queues["sda"].scheduler) is LinusElevator
+    assert type(old.queues["sda"].scheduler) is OneWayElevator
     assert type(new.queues["sda"].scheduler) is Anticipatory
     assert (old.dds[0].cache.settings.block_bytes, new.dds[0].cache.settings.block_bytes) == (1024, 4096)
     assert old.scheduler_cycle_s == 0.0

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import pytest
 
 from raidsim.calibration.discrepancy import DiscrepancyTable
-from raidsim.calibration.evaluate import Evaluator
+from raidsim.calibration.evaluate import Evaluator, Progress
 from raidsim.calibration.figures import Unit
-from raidsim.calibration.fit import CELL_SD, UNCALIBRATED_SD
+from raidsim.calibration.fit import UNCALIBRATED_SD
+from raidsim.calibration.problem import CELL_SD
 from raidsim.calibration.profile import Profile
 from raidsim.calibration.study import Cell, StudySpec, load_study
 from raidsim.calibration.study_document import Use
 from raidsim.model.spec_errors import validate
+from raidsim.scenarios.prediction import Prediction
+from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.calibration import small_study as small
 from raidsim.validation.comparison import Compared, StudyComparison, compare, summarise, summary
 
@@ -167,3 +172,29 @@ def test_suffixes_of_binary_units_are_ours() -> None:
     assert compared(10.0, 10.0, unit="KB/s", scale=1024).unit == "KiB/s"
     assert compared(10.0, 10.0, unit="KB/s", scale=1000).unit == "KB/s"
     assert compared(10.0, 10.0, unit="s", scale=1).unit == "s"
+
+
+class Noting(Evaluator):
+    """Writes down at which scale it is asked for what."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.scales: dict[str, int | None] = {}
+
+    def run(
+        self, scenarios: Iterable[ScenarioSpec], sample: Sample, progress: Progress | None = None
+    ) -> list[Prediction]:
+        """See :class:`Evaluator`."""
+        wanted = list(scenarios)
+        self.scales.update({scenario.name: sample.scale for scenario in wanted})
+        return super().run(wanted, sample, progress)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_run_is_compared_whole_if_the_study_says_so(whole: bool) -> None:
+    """Protects claims about the ends of long runs: such a run is not simulated at a scale; counter-test, all others."""
+    document = small.runs_document()
+    document["runs"]["stripe"]["whole"] = whole
+    with Noting() as evaluator:
+        compare(validate(StudySpec, document), None, evaluator, table=NOTHING_LEARNT)
+    assert evaluator.scales == {"one": None, "both": None, "load": None, "stripe": 1 if whole else None}

@@ -1,0 +1,273 @@
+"""One search for the best parameters, at the price of few simulations.
+
+Where every cell is known at some parameters and its slopes are, it is foretold elsewhere; the best parameters by what
+is foretold, within a box around the best so far, are found without any simulation. Of the runs there those are
+simulated of which the slopes leave in doubt what will come out, and the others are taken as foretold. The slopes learn
+from each step. A box in which too little was gained gets smaller (a trust region; Conn, Gould and Toint, Trust-Region
+Methods, 2000).
+
+There are two rounds, the first one with shorter runs. The second begins with a simulation of all runs where the first
+has ended, and of what moves from there only the doubtful runs are simulated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model.errors import InputError
+from ..scenarios.sample import Sample
+from .problem import CELL_SD, OUTLIER_SD, Problem, cost
+from .responses import Responses, Vector
+from .slopes import STEP, Slopes
+from .study import Cell
+
+MOST_STEPS = 12
+"""Of both rounds together."""
+MOST_JACOBIANS = 2
+"""Of runs on raw devices; programs on files have one."""
+FORETOLD = 0.25
+"""A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
+CERTAIN = 0.25
+"""A run is not simulated where its cells are foretold better than to so many of the standard deviations that they are
+expected to be off by."""
+TOLERANCE = 0.02
+"""A round ends where the next step should make the cost smaller by no more than this share."""
+LEAST_GAINS = (0.5, 0.02)
+"""The same as a number for each parameter, in the first round and in the second: what it costs if each is off by one
+standard error, and by a fifth of one."""
+_BOXES = (0.5, 0.125)
+"""How far the first step of each round may go, in prior standard deviations of each parameter."""
+_LEAST_BOX = 0.05
+_CHANCE_GAIN = 0.25
+"""Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
+much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
+_POOR, _GOOD = 0.25, 0.75
+"""Share of the foretold gain below which a box gets smaller, and above which it may grow."""
+
+_SETTLED = "the next step would gain nothing that is more than chance"
+_UNSETTLED = "no step gains what the slopes promise"
+
+Rows = Callable[[Vector, Sequence[Cell]], tuple[dict[str, Vector], dict[str, NDArray[np.bool_]]]]
+"""Slopes of some cells by simulations, and which of them were simulated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Where a search ended.
+
+    Attributes
+    ----------
+    start, theta
+        ln(factor) of every parameter, where it began and where it ended.
+    cost
+        Half the sum of squares of all residuals, with outliers counting less.
+    converged, message
+        Whether and why it was over.
+    evaluations
+        How many sets of parameters it has tried, slopes apart.
+    slopes
+        d ln(figure) / d ln(factor) there, by id of the cells of fitted runs.
+    logs
+        ln(figure) there, the same way.
+    """
+
+    start: Vector
+    theta: Vector
+    cost: float
+    converged: bool
+    message: str
+    evaluations: int
+    slopes: dict[str, Vector]
+    logs: dict[str, float]
+
+
+@dataclass(slots=True)
+class _Point:
+    """Parameters, and what the cells are there: simulated or foretold."""
+
+    theta: Vector
+    logs: dict[str, float]
+    levels: Vector
+    cost: float
+
+
+class Search:
+    """A search.
+
+    Parameters
+    ----------
+    problem
+        What is minimised.
+    responses
+        Runs the simulations.
+    rows
+        Takes slopes.
+    samples
+        Of the first round and of the second.
+    """
+
+    def __init__(self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample]) -> None:
+        self._problem = problem
+        self._responses = responses
+        self._rows = rows
+        self._samples = samples
+        self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
+        self._slopes = Slopes(responses.users(self._runs, STEP), problem.noise)
+        self._known: dict[str, list[tuple[Vector, dict[str, float]]]] = {}
+        self._jacobians = 0
+        self._steps = 0
+        self._refusals: list[InputError] = []
+
+    def run(self, start: Vector) -> Optimum:
+        """Search from some parameters.
+
+        Raises
+        ------
+        InputError
+            If the model refuses the machine there.
+        """
+        point = self._simulated(start, self._samples[0])
+        self._take_slopes(start, set(self._runs))
+        point, _ = self._round(point, 0)
+        point = self._simulated(point.theta, self._samples[1])
+        point, settled = self._round(point, 1)
+        message = (
+            _SETTLED if settled else _UNSETTLED if self._steps < MOST_STEPS else f"{MOST_STEPS} steps were too few"
+        )
+        if self._refusals:
+            message += f"; steps to impossible machines: {len(self._refusals)}, the first one: {self._refusals[0]}"
+        rows = dict(self._slopes.rows)
+        return Optimum(start, point.theta, point.cost, settled, message, self._steps, rows, point.logs)
+
+    def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
+        """Steps until the next one would gain nothing; the best point, and whether it came to that."""
+        sample, least, box = self._samples[number], LEAST_GAINS[number] * len(best.theta), _BOXES[number]
+        while True:
+            step, promised = self._proposed(best, box)
+            if promised <= max(TOLERANCE * best.cost, least):
+                return best, True
+            if box < _LEAST_BOX:
+                by_chance = promised <= _CHANCE_GAIN * len(best.theta)
+                if by_chance or not self._taken_again(best.theta):
+                    return best, by_chance
+                box = _BOXES[number]
+                continue
+            if self._steps >= MOST_STEPS:
+                return best, False
+            self._steps += 1
+            trial = self._at(best.theta + step, sample)
+            gain = -np.inf if trial is None else best.cost - trial.cost
+            length = float(np.max(np.abs(step) / self._problem.prior_sd))
+            if gain < _POOR * promised:
+                box = length / 4
+            elif gain > _GOOD * promised and length > 0.9 * box:
+                box *= 2
+            if trial is None:
+                continue
+            unsure = self._learn(best, trial)
+            if gain > 0:
+                best = trial
+                unsure -= self._problem.programs
+                if unsure and self._jacobians < MOST_JACOBIANS:
+                    self._take_slopes(best.theta, unsure)
+
+    def _proposed(self, best: _Point, box: float) -> tuple[Vector, float]:
+        """The step to what is foretold to be best within a box, and how much it should gain."""
+        from scipy.optimize import least_squares
+
+        problem = self._problem
+        slopes = problem.slopes(self._slopes.rows, best.logs)
+        low = np.maximum(-box * problem.prior_sd, -problem.bound - best.theta)
+        high = np.minimum(box * problem.prior_sd, problem.bound - best.theta)
+        tight = 1e-9 * problem.prior_sd
+        found = least_squares(
+            lambda step: problem.residuals(best.levels + slopes @ step),
+            np.zeros(len(best.theta)),
+            jac=lambda step: problem.jacobian(slopes, best.levels + slopes @ step),
+            bounds=(np.minimum(low, -tight), np.maximum(high, tight)),
+            x_scale=problem.prior_sd,
+            loss="soft_l1",
+            f_scale=OUTLIER_SD,
+        )
+        return np.asarray(found.x), best.cost - float(found.cost)
+
+    def _at(self, theta: Vector, sample: Sample) -> _Point | None:
+        """What the cells are at some parameters; None if the machine is impossible."""
+        logs, doubtful = self._foretold(theta)
+        if doubtful:
+            try:
+                logs |= self._simulate(theta, doubtful, sample)
+            except InputError as refusal:
+                self._refusals.append(refusal)
+                return None
+        return self._point(theta, logs)
+
+    def _foretold(self, theta: Vector) -> tuple[dict[str, float], list[str]]:
+        """ln(figure) by id of what can be foretold, from the known place that leaves least in doubt, and other runs."""
+        logs: dict[str, float] = {}
+        doubtful = []
+        for run in self._runs:
+            cells = [cell for cell in self._problem.near if cell.run == run]
+            doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
+            nearest = int(np.argmin(doubts))
+            if doubts[nearest] > CERTAIN:
+                doubtful.append(run)
+                continue
+            there, known = self._known[run][nearest]
+            logs |= {cell.id: known[cell.id] + self._slopes.foretold(cell, theta - there) for cell in cells}
+        return logs, doubtful
+
+    def _doubt(self, cells: Sequence[Cell], step: Vector) -> float:
+        """How badly what is fitted of a run is foretold, in standard deviations that they are expected to be off by."""
+        fitted = [cell for cell in cells if cell.id in self._problem.fitted]
+        return max(self._slopes.doubt(cell, step) / self._problem.cell_sd(cell) for cell in fitted)
+
+    def _simulated(self, theta: Vector, sample: Sample) -> _Point:
+        """The same, with every run simulated; forgets what was known before."""
+        self._known = {run: [] for run in self._runs}
+        self._steps += 1
+        return self._point(theta, self._simulate(theta, self._runs, sample))
+
+    def _simulate(self, theta: Vector, runs: Sequence[str], sample: Sample) -> dict[str, float]:
+        """ln(figure) by id of the cells of some runs, by simulation."""
+        wanted = set(runs)
+        cells = [cell for cell in self._problem.near if cell.run in wanted]
+        found = self._responses.at([theta], cells, sample)[0]
+        if isinstance(found, InputError):
+            raise found
+        logs = {cell.id: float(log) for cell, log in zip(cells, found, strict=True)}
+        for run in runs:
+            self._known[run].append((theta, {cell.id: logs[cell.id] for cell in cells if cell.run == run}))
+        return logs
+
+    def _point(self, theta: Vector, logs: dict[str, float]) -> _Point:
+        levels = self._problem.levels(logs, theta)
+        return _Point(theta, logs, levels, cost(self._problem.residuals(levels)))
+
+    def _learn(self, best: _Point, trial: _Point) -> set[str]:
+        """Correct the slopes of what was simulated by a step; returns runs whose slopes had not foretold it."""
+        step = trial.theta - best.theta
+        unsure = set()
+        for cell in self._problem.near:
+            if not np.array_equal(self._known[cell.run][-1][0], trial.theta):
+                continue
+            change = trial.logs[cell.id] - best.logs[cell.id]
+            if abs(self._slopes.correct(cell, step, change)) > max(CELL_SD, FORETOLD * abs(change)):
+                unsure.add(cell.run)
+        return unsure
+
+    def _taken_again(self, theta: Vector) -> bool:
+        """Simulate the slopes of all runs on raw devices, if that is still to be had."""
+        raw = set(self._runs) - self._problem.programs
+        if not raw or self._jacobians >= MOST_JACOBIANS:
+            return False
+        self._take_slopes(theta, raw)
+        return True
+
+    def _take_slopes(self, theta: Vector, runs: set[str]) -> None:
+        self._slopes.take(*self._rows(theta, [cell for cell in self._problem.near if cell.run in runs]))
+        self._jacobians += 1
