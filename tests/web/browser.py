@@ -27,6 +27,7 @@ REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
 DESKTOP, PHONE = (1280, 900), (390, 844)
 MOST_TABS = 80
 _LIST_MS = 5e3
+_PRESS_MS = 20e3
 _COMPLAINTS = ("error", "warning")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -159,6 +160,21 @@ def simulated(page: Page, button: str, shows: Locator) -> None:
     """Press a button that starts a run, and wait until what its result shows is there."""
     page.get_by_role("button", name=button, exact=True).click()
     shows.wait_for()
+
+
+def pressed(page: Page, button: str, shows: Locator) -> None:
+    """Press a button until what it brings is there; a press is lost where the page is shown anew under it."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        page.get_by_role("button", name=button, exact=True).click()
+        try:
+            shows.wait_for(timeout=_PRESS_MS)
+        except TooLate:
+            assert time.monotonic() < end, f"{button} does nothing"
+        else:
+            return
 
 
 def downloaded(page: Page, button: str, folder: Path) -> str:

@@ -26,6 +26,7 @@ from raidsim.tests.web.browser import (
     look_at,
     open_form,
     opened,
+    pressed,
     served,
     simulated,
     tabbed_to,
@@ -69,8 +70,7 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
         page.get_by_role("table", name="Throughput and latencies of the load").wait_for()
         page.get_by_text("Bottleneck:").wait_for()
         look_at(page, "Compare")
-        page.get_by_role("button", name="Keep this design").click()
-        page.get_by_role("button", name="Remove").wait_for()
+        pressed(page, "Keep this design", page.get_by_role("button", name="Remove"))
         open_form(page)
         choose(page, "RAID level", "RAID 10")
         close_form(page)
