@@ -7,7 +7,7 @@ the inactive list that is reclaimed, the same share of the active one goes back 
 (shrink_zone), dirty pages that stay among it: many of them at the head of the inactive list wear the active one out.
 From 2.4.10 to the end of 2.4 the active list turns at half that pace (shrink_caches: the ratio over two), and a page of
 it that was used in the meantime goes round once more (refill_inactive: PageTestandClearReferenced), so that metadata
-outlast a file of twice the memory that streams past. The lists hold runs of pages of one file, not pages.
+outlast a file of several times the memory that streams past. The lists hold runs of pages of one file, not pages.
 """
 
 from __future__ import annotations
