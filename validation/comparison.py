@@ -188,13 +188,16 @@ def compare(
     builder = RunBuilder(study, profile.factors if profile is not None else {})
     runs = study.wanted_runs
     outcomes: dict[str, Prediction] = {}
+    tasks = {run: repeated(study, run, builder.scenario(run)) for run in runs}
+    total, before = len([scenario for each in tasks.values() for scenario in each]), 0
     for sample, chosen in (
         (Sample(), [run for run in runs if not study.whole(run)]),
         (Sample(scale=1), [run for run in runs if study.whole(run)]),
     ):
-        tasks = {run: repeated(study, run, builder.scenario(run)) for run in chosen}
-        made = iter(evaluator.run([scenario for each in tasks.values() for scenario in each], sample, progress))
-        outcomes |= {run: mean_of([next(made) for _ in each]) for run, each in tasks.items()}
+        scenarios = [scenario for run in chosen for scenario in tasks[run]]
+        made = iter(evaluator.run(scenarios, sample, _part_of(progress, before, total)))
+        outcomes |= {run: mean_of([next(made) for _ in tasks[run]]) for run in chosen}
+        before += len(scenarios)
     predictions = {run: reported(study, run, outcomes) for run in runs}
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
@@ -207,6 +210,14 @@ def compare(
         tuple(_compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell)) for cell in cells),
         tuple(_claimed(study, claim, predictions, measured) for claim in study.claims),
     )
+
+
+def _part_of(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """The progress of one part, of `total` steps of which `before` are done, as that of the whole."""
+    if progress is None:
+        return None
+    follow = progress
+    return lambda done, _: follow(before + done, total)
 
 
 def _compared(study: StudySpec, cell: Cell, prediction: Prediction, value: float, half_width: HalfWidth) -> Compared:

@@ -195,6 +195,9 @@ def test_a_run_is_compared_whole_if_the_study_says_so(whole: bool) -> None:
     """Protects claims about the ends of long runs: such a run is not simulated at a scale; counter-test, all others."""
     document = small.runs_document()
     document["runs"]["stripe"]["whole"] = whole
+    steps: list[tuple[int, int]] = []
     with Noting() as evaluator:
-        compare(validate(StudySpec, document), None, evaluator, table=NOTHING_LEARNT)
+        compare(validate(StudySpec, document), None, evaluator, lambda *step: steps.append(step), table=NOTHING_LEARNT)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps), "progress goes back"
+    assert steps[-1] == (4, 4)
     assert evaluator.scales == {"one": None, "both": None, "load": None, "stripe": 1 if whole else None}
