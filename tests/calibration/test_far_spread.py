@@ -25,7 +25,7 @@ BASE = np.zeros(1)
 def _covariance(size: int) -> Matrix:
     """One with correlations and errors of several sizes."""
     root = np.random.default_rng(1).standard_normal((size, size)) * np.linspace(0.02, 0.4, size)[:, np.newaxis]
-    return np.asarray(root @ root.T / size)
+    return np.asarray(root @ root.T / size, dtype=np.float64)
 
 
 def _gradients(size: int, count: int) -> Matrix:
@@ -33,7 +33,7 @@ def _gradients(size: int, count: int) -> Matrix:
 
 
 def _true(gradients: Matrix, covariance: Matrix) -> Vector:
-    return np.sqrt(np.einsum("ij,jk,ik->i", gradients, covariance, gradients))
+    return np.asarray(np.sqrt(np.einsum("ij,jk,ik->i", gradients, covariance, gradients)), dtype=np.float64)
 
 
 def test_variances_are_right_on_the_mean() -> None:
