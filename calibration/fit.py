@@ -9,7 +9,7 @@ counted as knowledge.
 Simulations are what a fit costs, so each run is simulated once for all its cells, slopes are taken from shorter runs,
 and a run is only simulated again where its slopes leave in doubt what will come out (:mod:`.search`). The rows are the
 sensitivities of the fitted runs. Of runs that nothing was fitted to, programs and all those of a study with many
-parameters, a few steps of all parameters together give the spread only.
+parameters, a few draws of the parameters give the spread only (:mod:`.far_spread`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
 from .evaluate import Evaluator, Progress
+from .far_spread import DRAWS, draws, spread
 from .noise import chance
 from .problem import Problem
 from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
@@ -37,12 +38,9 @@ _PRIORS_STAND = "no cell to calibrate on: the priors stand"
 _MOVES = 0.02
 """Slope (d ln / d ln) above which a raw device's cell says something about a parameter."""
 _ONE_SD_PERCENT = 68.3
-MOST_DIRECTIONS = 2
-"""Simulations that tell how far the parameters leave a run of programs open that nothing was fitted to."""
-RAW_DIRECTIONS = 3
-"""The same of a raw device, in a study with more than :data:`FEW`; with fewer each one is moved."""
 FEW = 8
-"""Parameters that are moved one by one for the runs on raw devices that nothing was fitted to."""
+"""Parameters that are moved one by one for the runs on raw devices that nothing was fitted to; with more they are
+drawn, as for programs."""
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
 SLOPE_SAMPLE = Sample(
@@ -180,9 +178,8 @@ class Fit:
         """Standard deviations of the cells without slopes, in runs that nothing was fitted to.
 
         A cell of programs is as open as the fitted cells of the same figure are on the mean. A figure that was fitted
-        nowhere is simulated: the squared length of a gradient is its dimension times the mean square of its components
-        along random orthogonal directions; these are one standard deviation long in the parameters as they are after
-        the fit.
+        nowhere is simulated where the parameters may be. It takes the longer sample: what a short one makes of a rhythm
+        is not what the parameters leave open.
         """
         programs_runs = self._problem.programs
         known: dict[str, list[float]] = {}
@@ -193,16 +190,12 @@ class Fit:
         cells = [cell for cell in self._problem.far if cell.id not in near]
         programs = [cell for cell in cells if cell.run in programs_runs]
         spreads = {cell.id: float(np.mean(known[cell.figure])) for cell in programs if cell.figure in known}
-        size = len(theta)
-        basis = np.linalg.qr(np.random.default_rng(0).standard_normal((size, size)))[0]
-        moves = (np.linalg.cholesky(covariance) @ basis).T
-        raw = [cell for cell in cells if cell.run not in programs_runs]
-        left = [cell for cell in programs if cell.id not in spreads]
-        for part, directions in ((raw, RAW_DIRECTIONS), (left, MOST_DIRECTIONS)):
-            if part:
-                changes = self._responses.along(theta, list(moves[:directions]), part, SLOPE_SAMPLE)
-                lengths = np.sqrt(size * np.mean(changes**2, axis=0))
-                spreads |= {cell.id: float(length) for cell, length in zip(part, lengths, strict=True)}
+        drawn = [cell for cell in cells if cell.id not in spreads]
+        if drawn:
+            moves = draws(covariance)
+            changes = self._responses.drawn(theta, moves, drawn, FIT_SAMPLE, self._problem.bound)
+            widths = spread(changes, len(theta))
+            spreads |= {cell.id: float(width) for cell, width in zip(drawn, widths, strict=True)}
         return spreads
 
     def _rows(self, theta: Vector, cells: Sequence[Cell]) -> tuple[dict[str, Vector], dict[str, NDArray[np.bool_]]]:
@@ -243,7 +236,7 @@ class Fit:
 
     def _report(self, begun: int = 0, done: bool = False) -> None:
         if self._progress is not None:
-            expected = 2 * len(self._sd) + MOST_STEPS + MOST_DIRECTIONS
+            expected = 2 * len(self._sd) + MOST_STEPS + DRAWS
             self._progress(expected if done else min(self._steps + begun, expected - 1), expected)
 
 

@@ -96,17 +96,24 @@ class Responses:
         InputError
             If there is no possible machine in either direction.
         """
-        here, *ends = self.at([theta, *(theta + move for move in moves)], cells, sample)
-        base = _possible(here)
-        changes = []
-        for move, end in zip(moves, ends, strict=True):
-            fraction, fractions = 1.0, iter(_FRACTIONS)
-            while isinstance(end, InputError):
-                refusal, fraction = end, next(fractions, 0.0)
-                if not fraction:
-                    raise refusal
-                end = self.at([theta + fraction * move], cells, sample)[0]
-            changes.append((end - base) / fraction)
+        return np.array([change / fraction for fraction, change in self._ends(theta, moves, cells, sample)]).reshape(
+            len(moves), len(cells)
+        )
+
+    def drawn(
+        self, theta: Vector, moves: Sequence[Vector], cells: Sequence[Cell], sample: Sample, bound: Vector
+    ) -> Matrix:
+        """By how much ln(figure) of every cell changes, by draw of the parameters, each as far as its bound at most.
+
+        Where the machine of a draw is impossible, the opposite one is taken, or as much of the way as is possible:
+        what comes out there, not what would have come out beyond.
+
+        Raises
+        ------
+        InputError
+            If there is no possible machine in either direction.
+        """
+        changes = [change for _, change in self._ends(theta, moves, cells, sample, bound)]
         return np.array(changes).reshape(len(moves), len(cells))
 
     def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
@@ -121,6 +128,28 @@ class Responses:
             ]
         own = dict(zip(runs, uses, strict=True))
         return {run: np.any([own[each] for each in (*self.study.earlier(run), run)], axis=0) for run in asked}
+
+    def _ends(
+        self,
+        theta: Vector,
+        moves: Sequence[Vector],
+        cells: Sequence[Cell],
+        sample: Sample,
+        bound: Vector | float = math.inf,
+    ) -> list[tuple[float, Vector]]:
+        """By how much ln(figure) of every cell changes along each move, and what part of it the model has taken."""
+        here, *ends = self.at([theta, *(np.clip(theta + move, -bound, bound) for move in moves)], cells, sample)
+        base = _possible(here)
+        found = []
+        for move, end in zip(moves, ends, strict=True):
+            fraction, fractions = 1.0, iter(_FRACTIONS)
+            while isinstance(end, InputError):
+                refusal, fraction = end, next(fractions, 0.0)
+                if not fraction:
+                    raise refusal
+                end = self.at([np.clip(theta + fraction * move, -bound, bound)], cells, sample)[0]
+            found.append((fraction, end - base))
+        return found
 
     def _logs(self, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Vector | InputError:
         """ln(figure) of every cell, or the refusal of a run among them."""

@@ -114,8 +114,8 @@ def test_runs_give_their_parameters_back() -> None:
     assert profile.sensitivities["both/seconds"] == pytest.approx([-x for x in profile.sensitivities["both"]], abs=1e-6)
 
 
-def test_directions_together_give_the_spread(study: StudySpec, profile: Profile) -> None:
-    """As many random directions as parameters have the gradient's whole length: the spread that slopes give."""
+def test_draws_give_the_spread(study: StudySpec, profile: Profile) -> None:
+    """As many draws as there are parameters have the gradient's whole length: the spread that slopes give."""
     with Evaluator(1) as evaluator:
         fit = fit_module.Fit(study, evaluator)
         fit._problem.programs = {"other"}
@@ -164,7 +164,6 @@ def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monke
 
 def test_many_parameters_are_moved_together(study: StudySpec, monkeypatch: pytest.MonkeyPatch) -> None:
     """With many of them the spread of raw devices' predicted cells comes from few simulations, and is no slope."""
-    monkeypatch.setattr(fit_module, "RAW_DIRECTIONS", 1)
     monkeypatch.setattr(fit_module, "FEW", 2)
     document = small.small_document({case.id: case.rate for case in study.cases})
     extra = {"name": "parity", "paths": ["machine.cpu.prices.xor_rate"], "sd": "30%", "reason": "no array here"}
