@@ -11,9 +11,9 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 - after a read the head reads on until it is `look_ahead` bytes beyond what the host has asked for;
 - a read in or a little ahead of what is being read waits for the head to get there, if that is soonest;
 - a drive that adapts reads only a certain amount ahead after a read, until one begins where it ended, and looks into
-  its buffer for the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manuals C141-E077
-  to C141-E258, "using the read segment buffer"; "CacheFlow" in Western Digital's technical references). Of drives of
-  1998 the amount is 0 (C141-E050);
+  its buffer for the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manuals C141-E077,
+  -E145, -E192 and -E224, "miss-hit"; "CacheFlow" in Western Digital's technical references). In disks for notebooks the
+  amount was 0 until 2000 (C141-E050, -E104);
 - when the lead is full the head destages in batches (see :mod:`.disk_destage`), and returns to the stream when the
   batch is done or the lead is low; a drive whose reading ahead belongs to the read command does not do so once a write
   has come (Fujitsu's manual C141-E104, 6.5);

@@ -58,14 +58,14 @@ def test_a_stream_is_read_at_the_rate_of_the_platters(first: int, turns: int) ->
 
 
 def test_the_second_command_after_a_gap_comes_a_revolution_late_if_nothing_is_read_ahead() -> None:
-    """Protects drives of 1998: 128 KiB of every 256 in two commands take 4 ms to pass, and a revolution more."""
+    """Protects what gaps cost then: 128 KiB of every 256 in two commands take 4 ms to pass, and a revolution more."""
     offsets = strided(2, 256 * KIB)
     assert late_s(0, offsets) == pytest.approx(200 * TURN_S, rel=0.06)
     assert rate(0, offsets) < 0.35 * rate(None, offsets)
 
 
 def test_a_certain_amount_is_enough_for_a_second_command_that_comes_at_once() -> None:
-    """Protects drives of 2005: what they read on holds the next command, so gaps only take the time to pass."""
+    """Protects what gaps do not cost: what they read on holds the next command, so gaps only take the time to pass."""
     offsets = strided(2, 256 * KIB)
     assert rate(AMOUNT, offsets) == pytest.approx(rate(None, offsets), rel=0.02)
 

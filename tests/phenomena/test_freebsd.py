@@ -52,7 +52,7 @@ def test_either_alone_does_no_harm(changed: tuple[str, float]) -> None:
 
 
 ADAPTS = (("look_ahead_first", 0),)
-"""A drive that reads ahead only after reads that continue others, as makers described theirs in 1998."""
+"""A drive that reads ahead only after reads that continue others, as disks for notebooks did until 2000."""
 AMOUNT = (("look_ahead_first", 64 * KIB),)
 """A drive that reads a certain amount after any read, as makers describe theirs of 1999 and later."""
 
