@@ -125,7 +125,7 @@ class HardDisk:
             segments=spec.segments,
             segment_bytes=spec.segment_size,
             look_ahead_bytes=spec.look_ahead,
-            look_ahead_adapts=spec.look_ahead_adapts,
+            first_ahead_bytes=spec.look_ahead_first,
             write_buffer_bytes=spec.write_buffer if caches else 0,
             write_extents=spec.write_extents if caches else 0,
             destage_batch_bytes=spec.destage_batch,

@@ -10,9 +10,10 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 
 - after a read the head reads on until it is `look_ahead` bytes beyond what the host has asked for;
 - a read in or a little ahead of what is being read waits for the head to get there, if that is soonest;
-- a drive that adapts reads nothing ahead after a read until one begins where it ended, and looks into its buffer for
-  the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manual C141-E050, 6.5.3;
-  Seagate's adaptive read look-ahead, Barracuda 9 manual; "CacheFlow" in Western Digital's technical references);
+- a drive that adapts reads only a certain amount ahead after a read, until one begins where it ended, and looks into
+  its buffer for the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manuals C141-E077,
+  -E145, -E192 and -E224, "miss-hit"; "CacheFlow" in Western Digital's technical references). In disks for notebooks the
+  amount was 0 until 2000 (C141-E050, -E104);
 - when the lead is full the head destages in batches (see :mod:`.disk_destage`), and returns to the stream when the
   batch is done or the lead is low; a drive whose reading ahead belongs to the read command does not do so once a write
   has come (Fujitsu's manual C141-E104, 6.5);
@@ -39,8 +40,8 @@ class Media(WritingHead):
         As for :class:`~.disk_head.Head`.
     segments, segment_bytes, look_ahead_bytes
         Read segments, the size of each, and how far the head reads ahead; 0 segments or 0 bytes: not at all.
-    look_ahead_adapts
-        Whether it reads ahead only after reads that continue others.
+    first_ahead_bytes
+        How far after a read that continues no other; None: as far as after any, and drives do not adapt.
     write_buffer_bytes, write_extents, destage_batch_bytes
         As for :class:`~.disk_destage.WritingHead`.
     low_water_bytes
@@ -59,6 +60,7 @@ class Media(WritingHead):
     __slots__ = (
         "_adapts",
         "_first_ahead",
+        "_first_safe_s",
         "_look_ahead",
         "_low_water",
         "_parked",
@@ -79,7 +81,7 @@ class Media(WritingHead):
         segments: int = 0,
         segment_bytes: int = 0,
         look_ahead_bytes: int = 0,
-        look_ahead_adapts: bool = False,
+        first_ahead_bytes: int | None = None,
         write_buffer_bytes: int = 0,
         write_extents: int = 0,
         destage_batch_bytes: int = 0,
@@ -92,10 +94,11 @@ class Media(WritingHead):
         self._segment: Segment | None = None
         self._segment_bytes = segment_bytes
         self._look_ahead = look_ahead_bytes if segments else 0
-        self._adapts = look_ahead_adapts
-        self._first_ahead = 0 if look_ahead_adapts else self._look_ahead
+        self._adapts = first_ahead_bytes is not None
+        self._first_ahead = min(self._look_ahead, self._look_ahead if first_ahead_bytes is None else first_ahead_bytes)
         fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
         self._safe_ahead_s = self._look_ahead / fastest
+        self._first_safe_s = self._first_ahead / fastest
         self._low_water = low_water_bytes
         self._returns = look_ahead_returns
         self.hit = False
@@ -175,7 +178,7 @@ class Media(WritingHead):
             segment.reach = end + ahead
             segment.begun_s = begin
             segment.begun_turns = turns
-            segment.safe_s = ready + self._safe_ahead_s if ahead else ready
+            segment.safe_s = ready + self._first_safe_s
             segment.stale = False
             segment.hits = 0
             self._segment = segment

@@ -79,8 +79,8 @@ class DriveSpec(Spec):
     """Bytes of the buffer for one of them."""
     look_ahead: Size = 0
     """How far the head reads on, unasked."""
-    look_ahead_adapts: bool = False
-    """Whether it does so only after a read that begins where an earlier one ended."""
+    look_ahead_first: Size | None = None
+    """How far after a read that begins where no earlier one ended; as far as after any if not given."""
     write_cache: bool = False
     """Whether writes are acknowledged from the buffer."""
     write_buffer: Size = 0
