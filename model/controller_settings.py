@@ -40,6 +40,7 @@ class ControllerSettings:
     clusters_writes
         Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting
         first, as the cache of a write-back controller gathers them, instead of each going to the array as it comes.
+        They are combined from when they are received: a stripe waits for data that is still on its way from the host.
     forced_write_back
         Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU").
     partial_age_s
