@@ -21,7 +21,7 @@ from .array import Join
 from .controller_cache import WriteCache
 from .controller_destage import Destager
 from .controller_readahead import ReadCache, SequentialReaders, uncovered
-from .controller_settings import ControllerSettings, row_bytes_of
+from .controller_settings import ControllerSettings, full_stripe_bytes_of, row_bytes_of
 from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ModelError
@@ -68,7 +68,9 @@ class RaidController:
 
     __slots__ = (
         "_active",
-        "_ahead_rows",
+        "_ahead_bytes",
+        "_ahead_on_a_miss",
+        "_ahead_stripe",
         "_array",
         "_busy_from",
         "_cached",
@@ -123,7 +125,13 @@ class RaidController:
         self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity, settings.gathers_in_turn)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)
         self._readers = SequentialReaders(settings.read_streams)
-        self._ahead_rows = min(settings.read_ahead_rows, settings.most_ahead_rows(self._row_bytes))
+        self._ahead_on_a_miss = settings.reads_ahead == "on a miss"
+        self._ahead_stripe = (
+            settings.row_bytes or full_stripe_bytes_of(array) if self._ahead_on_a_miss else self._row_bytes
+        )
+        self._ahead_bytes = self._ahead_stripe * min(
+            settings.read_ahead_rows, settings.most_ahead_rows(self._ahead_stripe)
+        )
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
         self._unplug_array: Callable[[], None] | None = getattr(array, "unplug", None)
         self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
@@ -289,7 +297,7 @@ class RaidController:
     # writes
 
     def _reserve(self, request: Request) -> None:
-        self._writes.reserved_bytes += request.size
+        self._writes.expect(request.offset, request.offset + request.size)
         self._transfer(request, self._cached)
 
     def _commit(self, request: Request) -> None:
@@ -363,8 +371,8 @@ class RaidController:
                 join.done(request)
 
             self._submit_read(low, high, request.stream, arrived)
-        if self._ahead_rows:
-            self._read_ahead(start, end, request.stream)
+        if self._ahead_bytes:
+            self._read_ahead(start, end, request.stream, missing is not None)
 
     def _look_up(self, start: int, end: int) -> tuple[tuple[int, int] | None, list[Any]]:
         """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
@@ -390,13 +398,20 @@ class RaidController:
         dirty = (self._writes.rows.get(row), self._writes.flights.get(row))
         return [*self._reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]
 
-    def _read_ahead(self, start: int, end: int, stream: int) -> None:
+    def _read_ahead(self, start: int, end: int, stream: int, missed: bool) -> None:
+        """Read ahead of the reader of [start, end), which was `missed` in memory or not, if it is time to."""
         reader = self._readers.read(start, end)
         if reader.reads < self._settings.sequential_reads:
             return
         row_bytes = self._row_bytes
-        limit = min((end // row_bytes + 1 + self._ahead_rows) * row_bytes, self._capacity)
-        position = max(reader.ahead, end)
+        stripe = self._ahead_stripe
+        limit = end - end % stripe + self._ahead_bytes
+        if not self._ahead_on_a_miss:
+            limit += stripe
+        elif not missed:
+            return
+        limit = min(limit, self._capacity)
+        position = end if self._ahead_on_a_miss else max(reader.ahead, end)
         while position < limit:
             row = position // row_bytes
             border = min(limit, (row + 1) * row_bytes)

@@ -5,7 +5,8 @@ row in front of one: a sequential writer has passed it and left a hole. Then tho
 if room is needed, the incomplete rest. Each kind in rising order of address and round again (a one-way elevator).
 
 Writes that are acknowledged only when the drives have them are gathered in the same way while they wait for their turn,
-but the row that has waited longest goes first, complete or not: somebody waits for it.
+but the row that has waited longest goes first, complete or not: somebody waits for it. A row of which a command that
+has been received will bring more waits for that data: commands are combined in the queue in which they are received.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ class WriteCache:
     __slots__ = (
         "_aged",
         "_ages",
+        "_expected",
         "_partial",
         "_ready",
         "array_bytes",
@@ -131,6 +133,7 @@ class WriteCache:
         self._aged = Sweep()
         self._partial = Sweep()
         self._ages: deque[DirtyRow] = deque()
+        self._expected: dict[int, int] = {}
 
     @property
     def unwritten_bytes(self) -> int:
@@ -141,6 +144,14 @@ class WriteCache:
         """Whether a write of `size` bytes fits; one that is larger than the cache only into an empty one."""
         used = self.dirty_bytes + self.flight_bytes + self.reserved_bytes
         return used + size <= self.capacity_bytes or not used
+
+    def expect(self, start: int, end: int) -> None:
+        """Reserve room for a write whose data is on its way from the host."""
+        self.reserved_bytes += end - start
+        if self.in_turn:
+            expected = self._expected
+            for number in range(start // self.row_bytes, (end - 1) // self.row_bytes + 1):
+                expected[number] = expected.get(number, 0) + 1
 
     def commit(self, start: int, end: int, now: float, waiter: Callable[[], None] | None = None) -> bool:
         """A write that room was reserved for is in memory; returns whether all of it overwrote dirty data.
@@ -159,7 +170,9 @@ class WriteCache:
             fresh += row.extents.add(start, border)
             if waiter is not None:
                 row.waiters.append(waiter)
-            if number not in self.flights and not self.in_turn:
+            if self.in_turn:
+                self._arrived(number)
+            elif number not in self.flights:
                 self._enqueue(row)
             start = border
         self.dirty_bytes += fresh
@@ -203,14 +216,22 @@ class WriteCache:
             number = self._partial.take()
         return None if number is None else self._fly(number)
 
+    def _arrived(self, number: int) -> None:
+        """What one command brings of a row is in memory."""
+        left = self._expected[number] - 1
+        if left:
+            self._expected[number] = left
+        else:
+            del self._expected[number]
+
     def _longest_waiting(self) -> DirtyRow | None:
-        """The row that came first of those that are not being written already."""
+        """The row that came first of those that are not being written already and of which no more is on its way."""
         held = []
         taken = None
         ages = self._ages
         while ages and taken is None:
             row = ages.popleft()
-            if row.number in self.flights:
+            if row.number in self.flights or row.number in self._expected:
                 held.append(row)
             else:
                 taken = self._fly(row.number)

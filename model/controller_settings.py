@@ -10,6 +10,7 @@ from .errors import ModelError
 WritePolicy = Literal["write-back", "write-through", "off"]
 Battery = Literal["good", "failed", "learning", "charging"]
 PartialRows = Literal["together", "chunk by chunk"]
+ReadsAhead = Literal["steadily", "on a miss"]
 
 PLAIN_ROW_BYTES = 64 * 1024
 """Cache line of a controller over an array without chunks (a mirror, a linear array)."""
@@ -39,6 +40,7 @@ class ControllerSettings:
     clusters_writes
         Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting
         first, as the cache of a write-back controller gathers them, instead of each going to the array as it comes.
+        They are combined from when they are received: a stripe waits for data that is still on its way from the host.
     forced_write_back
         Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU").
     partial_age_s
@@ -51,6 +53,10 @@ class ControllerSettings:
         How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
         once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the
         parity read, changed and written before the next chunk's turn.
+    reads_ahead
+        When a sequential reader is read ahead for. "steadily": with every read, so that it stays so many stripes
+        ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what
+        was read ahead has been used up; stripes are those of the whole array, one chunk of every data drive.
     read_ahead_rows
         Stripes read ahead of a sequential reader; 0 for none.
     read_streams
@@ -78,6 +84,7 @@ class ControllerSettings:
     low_water: float = 0.5
     destage_depth: int = 16
     partial_rows: PartialRows = "together"
+    reads_ahead: ReadsAhead = "steadily"
     read_ahead_rows: int = 2
     read_streams: int = 8
     sequential_reads: int = 2
@@ -92,6 +99,8 @@ class ControllerSettings:
             raise ModelError(f"battery {self.battery!r}; allowed: {', '.join(get_args(Battery))}")
         if self.partial_rows not in get_args(PartialRows):
             raise ModelError(f"partial_rows {self.partial_rows!r}; allowed: {', '.join(get_args(PartialRows))}")
+        if self.reads_ahead not in get_args(ReadsAhead):
+            raise ModelError(f"reads_ahead {self.reads_ahead!r}; allowed: {', '.join(get_args(ReadsAhead))}")
         if not 0.0 <= self.low_water <= self.high_water <= 1.0:
             raise ModelError(
                 f"low_water {self.low_water}, high_water {self.high_water}; allowed: 0 <= low <= high <= 1"
@@ -164,6 +173,16 @@ def row_bytes_of(array: Any) -> int:
     if inner:
         return int(inner if chunk % inner == 0 else inner * len(members))
     return int(chunk * len(members))
+
+
+def full_stripe_bytes_of(array: Any) -> int:
+    """Data bytes of one chunk of every data drive; of all groups, where an array is a stripe over parity arrays."""
+    members = getattr(array, "members", ())
+    row_bytes = row_bytes_of(array)
+    inner = getattr(getattr(members[0], "layout", None), "stripe_bytes", 0) if members else 0
+    if inner and inner == row_bytes and not getattr(array.layout, "stripe_bytes", 0):
+        return row_bytes * len(members)
+    return row_bytes
 
 
 def parity_chunk_of(array: Any) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from .controller_settings import Battery, ControllerSettings, PartialRows, WritePolicy
+from .controller_settings import Battery, ControllerSettings, PartialRows, ReadsAhead, WritePolicy
 from .engine import Engine
 from .errors import ModelError
 from .firmware import Firmware
@@ -80,6 +80,8 @@ class ControllerSpec(Spec):
     destage_depth: int = Field(default=16, ge=1)
     partial_rows: PartialRows = "together"
     """How incomplete stripes of parity arrays are written."""
+    reads_ahead: ReadsAhead = "steadily"
+    """When sequential readers are read ahead for."""
     read_ahead_rows: int = Field(default=2, ge=0)
     read_streams: int = Field(default=8, ge=1)
     sequential_reads: int = Field(default=2, ge=1)
@@ -123,6 +125,7 @@ class ControllerSpec(Spec):
             low_water=self.low_water,
             destage_depth=self.destage_depth,
             partial_rows=self.partial_rows,
+            reads_ahead=self.reads_ahead,
             read_ahead_rows=self.read_ahead_rows,
             read_streams=self.read_streams,
             sequential_reads=self.sequential_reads,

@@ -112,9 +112,9 @@ def test_the_row_that_has_waited_longest_goes_first() -> None:
     """Somebody waits for it: neither full rows nor addresses come into it."""
     cache = WriteCache(MIB, ROW, 64 * MIB, in_turn=True)
     for number, row in enumerate((9, 3, 7)):
-        cache.reserved_bytes += PAGE
+        cache.expect(row * ROW, row * ROW + PAGE)
         cache.commit(row * ROW, row * ROW + PAGE, float(number))
-    cache.reserved_bytes += ROW
+    cache.expect(3 * ROW, 4 * ROW)
     cache.commit(3 * ROW, 4 * ROW, 3.0)
     taken = [cache.take(False) for _ in range(4)]
     assert [row.number for row in taken if row is not None] == [9, 3, 7]
@@ -124,12 +124,13 @@ def test_the_row_that_has_waited_longest_goes_first() -> None:
 def test_a_row_under_way_keeps_its_place() -> None:
     """What comes for a row that is being written waits for it, before what came later."""
     cache = WriteCache(MIB, ROW, 64 * MIB, in_turn=True)
-    cache.reserved_bytes += 3 * PAGE
+    cache.expect(0, PAGE)
     cache.commit(0, PAGE, 0.0)
     first = cache.take(False)
     assert first is not None
-    cache.commit(PAGE, 2 * PAGE, 1.0)
-    cache.commit(5 * ROW, 5 * ROW + PAGE, 2.0)
+    for start, now in ((PAGE, 1.0), (5 * ROW, 2.0)):
+        cache.expect(start, start + PAGE)
+        cache.commit(start, start + PAGE, now)
     other = cache.take(False)
     assert other is not None
     assert other.number == 5
@@ -138,6 +139,42 @@ def test_a_row_under_way_keeps_its_place() -> None:
     again = cache.take(False)
     assert again is not None
     assert again.number == 0
+
+
+def test_a_row_waits_for_the_commands_that_have_been_received_for_it() -> None:
+    """Its second half is on its way from the host: another row goes first, and then the whole row."""
+    cache = WriteCache(MIB, ROW, 64 * MIB, in_turn=True)
+    cache.expect(0, PAGE)
+    cache.expect(PAGE, ROW)
+    cache.expect(4 * ROW, 4 * ROW + PAGE)
+    cache.commit(0, PAGE, 0.0)
+    cache.commit(4 * ROW, 4 * ROW + PAGE, 1.0)
+    other = cache.take(False)
+    assert other is not None
+    assert other.number == 4
+    assert cache.take(False) is None
+    cache.commit(PAGE, ROW, 2.0)
+    row = cache.take(False)
+    assert row is not None
+    assert cache.is_full(row)
+    assert cache.reserved_bytes == 0
+
+
+def test_a_write_back_cache_does_not_wait_for_what_is_on_its_way() -> None:
+    """Counter-test: there rows wait for other reasons, and a complete one goes at once."""
+    cache = WriteCache(MIB, ROW, 64 * MIB)
+    cache.expect(0, ROW)
+    cache.expect(0, PAGE)
+    cache.commit(0, ROW, 0.0)
+    assert cache.take(False) is not None
+
+
+def test_places_enough_do_not_keep_a_busy_hosts_rows_in_part() -> None:
+    """What is received continues what came before it, and so 32 commands of half a row are 16 whole rows."""
+    bench = ControllerBench(destage_depth=64, **CLUSTERS)
+    ClosedLoop(bench, bench.controller, WRITE, ROW // 2, 32, sequential(ROW // 2, 40 * ROW))
+    bench.run()
+    assert bench.array.row_writes == {"full": 40, "rmw": 0, "rcw": 0}
 
 
 def test_gathered_writes_all_reach_the_array_and_each_is_done_once() -> None:

@@ -40,7 +40,7 @@ def test_the_gateway_840_is_as_reported() -> None:
     assert "raid1" not in spec.levels
     found = {key for key, origin in controller_sources("Gateway-840").items() if origin.source}
     report = {"model", "host_interface", "host_rate", "ports", "levels"}
-    guide = {"clusters_writes", "battery", "partial_rows", "sequential_reads"}
+    guide = {"clusters_writes", "battery", "partial_rows", "reads_ahead", "read_ahead_rows", "sequential_reads"}
     assert found == report | guide
 
 

@@ -18,8 +18,14 @@ STUDY = load_study("gateway-2005")
 MIB = 1 << 20
 
 
-def figures(run: str, scale: int, memory: int | None = None, array: dict[str, Any] | None = None) -> dict[str, float]:
-    """What the programs of a run print, with other memory or another array than the study's."""
+def figures(
+    run: str,
+    scale: int,
+    memory: int | None = None,
+    array: dict[str, Any] | None = None,
+    controller: dict[str, Any] | None = None,
+) -> dict[str, float]:
+    """What the programs of a run print, with other memory, another array or another controller than the study's."""
     scenario = RunBuilder(STUDY, {}).scenario(run)
     document = scenario.model_dump()
     if memory is not None:
@@ -27,6 +33,8 @@ def figures(run: str, scale: int, memory: int | None = None, array: dict[str, An
     if array is not None:
         (name,) = document["arrays"]
         document["arrays"][name] |= array
+    if controller is not None:
+        document["machine"]["controllers"]["gateway"]["overrides"] |= controller
     return simulate(type(scenario).model_validate(document), Sample(scale=scale)).figures
 
 
@@ -43,6 +51,22 @@ def test_seeks_in_a_file_that_memory_nearly_holds_cost_little() -> None:
 def test_seeks_in_a_file_that_memory_does_not_hold_are_the_drives() -> None:
     """Counter-test: with a quarter of the memory most seeks wait for a drive, three at a time: a few hundred/s."""
     assert 100 < seeks(512 * MIB) < 600
+
+
+def raid_0_over_raid_10(controller: dict[str, Any] | None) -> float:
+    """How much faster bonnie reads on twelve data drives than on six pairs."""
+    rates = [figures(f"{level}/bonnie", 8, controller=controller) for level in ("raid0", "raid10")]
+    return rates[0]["bonnie.read_rate"] / rates[1]["bonnie.read_rate"]
+
+
+def test_a_reader_gets_less_of_fewer_data_drives_although_the_link_limits_both() -> None:
+    """Protects the order of the reads, 1.53 in the report: the narrower stripe is waited for twice as often."""
+    assert raid_0_over_raid_10(None) > 1.03
+
+
+def test_read_ahead_for_steadily_both_read_at_the_links_rate() -> None:
+    """Counter-test: without the mechanism the link makes them equal."""
+    assert raid_0_over_raid_10({"reads_ahead": "steadily", "read_ahead_rows": 8}) < 1.01
 
 
 def postmark(run: str, array: dict[str, Any] | None = None) -> float:
