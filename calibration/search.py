@@ -8,6 +8,10 @@ Methods, 2000).
 
 There are two rounds, the first one with shorter runs. The second begins with a simulation of all runs where the first
 has ended, and of what moves from there only the doubtful runs are simulated again.
+
+Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
+they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
+slopes taken there say so.
 """
 
 from __future__ import annotations
@@ -26,9 +30,13 @@ from .slopes import STEP, Slopes
 from .study import Cell
 
 MOST_STEPS = 12
-"""Of both rounds together."""
+"""Of both rounds together, where slopes are dear."""
 MOST_JACOBIANS = 2
-"""Of runs on raw devices; programs on files have one."""
+"""Of runs on raw devices; programs on files have one, where slopes are dear."""
+FEW_SIMULATIONS = 100
+"""Slopes of all runs that take no more than so many are cheap."""
+MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 5
+"""The same where they are, of all runs."""
 FORETOLD = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
 CERTAIN = 0.25
@@ -36,6 +44,8 @@ CERTAIN = 0.25
 expected to be off by."""
 TOLERANCE = 0.02
 """A round ends where the next step should make the cost smaller by no more than this share."""
+TOLERANCE_CHEAP = 0.003
+"""The same where slopes are cheap, of the second round."""
 LEAST_GAINS = (0.5, 0.02)
 """The same as a number for each parameter, in the first round and in the second: what it costs if each is off by one
 standard error, and by a fifth of one."""
@@ -116,7 +126,12 @@ class Search:
         self._rows = rows
         self._samples = samples
         self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
-        self._slopes = Slopes(responses.users(self._runs, STEP), problem.noise)
+        uses = responses.users(self._runs, STEP)
+        self._slopes = Slopes(uses, problem.noise)
+        self._cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
+        self._most_steps = MOST_STEPS_CHEAP if self._cheap else MOST_STEPS
+        self._most_jacobians = MOST_JACOBIANS_CHEAP if self._cheap else MOST_JACOBIANS
+        self._taken_at: Vector | None = None
         self._known: dict[str, list[tuple[Vector, dict[str, float]]]] = {}
         self._jacobians = 0
         self._steps = 0
@@ -135,9 +150,8 @@ class Search:
         point, _ = self._round(point, 0)
         point = self._simulated(point.theta, self._samples[1])
         point, settled = self._round(point, 1)
-        message = (
-            _SETTLED if settled else _UNSETTLED if self._steps < MOST_STEPS else f"{MOST_STEPS} steps were too few"
-        )
+        few = f"{self._most_steps} steps were too few"
+        message = _SETTLED if settled else _UNSETTLED if self._steps < self._most_steps else few
         if self._refusals:
             message += f"; steps to impossible machines: {len(self._refusals)}, the first one: {self._refusals[0]}"
         rows = dict(self._slopes.rows)
@@ -146,17 +160,21 @@ class Search:
     def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
         sample, least, box = self._samples[number], LEAST_GAINS[number] * len(best.theta), _BOXES[number]
+        share = TOLERANCE_CHEAP if number and self._cheap else TOLERANCE
         while True:
             step, promised = self._proposed(best, box)
-            if promised <= max(TOLERANCE * best.cost, least):
+            if promised <= max(share * best.cost, least):
+                if number and self._cheap and self._taken_again(best.theta):
+                    box = _BOXES[number]
+                    continue
                 return best, True
             if box < _LEAST_BOX:
                 by_chance = promised <= _CHANCE_GAIN * len(best.theta)
-                if by_chance or not self._taken_again(best.theta):
+                if (by_chance and not self._cheap) or not self._taken_again(best.theta):
                     return best, by_chance
                 box = _BOXES[number]
                 continue
-            if self._steps >= MOST_STEPS:
+            if self._steps >= self._most_steps:
                 return best, False
             self._steps += 1
             trial = self._at(best.theta + step, sample)
@@ -172,7 +190,7 @@ class Search:
             if gain > 0:
                 best = trial
                 unsure -= self._problem.programs
-                if unsure and self._jacobians < MOST_JACOBIANS:
+                if unsure and not self._cheap and self._jacobians < self._most_jacobians:
                     self._take_slopes(best.theta, unsure)
 
     def _proposed(self, best: _Point, box: float) -> tuple[Vector, float]:
@@ -261,13 +279,15 @@ class Search:
         return unsure
 
     def _taken_again(self, theta: Vector) -> bool:
-        """Simulate the slopes of all runs on raw devices, if that is still to be had."""
-        raw = set(self._runs) - self._problem.programs
-        if not raw or self._jacobians >= MOST_JACOBIANS:
+        """Simulate the slopes of all runs, where they are dear only of those on raw devices, if that is to be had."""
+        wanted = set(self._runs) if self._cheap else set(self._runs) - self._problem.programs
+        known = self._cheap and self._taken_at is not None and np.array_equal(self._taken_at, theta)
+        if not wanted or known or self._jacobians >= self._most_jacobians:
             return False
-        self._take_slopes(theta, raw)
+        self._take_slopes(theta, wanted)
         return True
 
     def _take_slopes(self, theta: Vector, runs: set[str]) -> None:
         self._slopes.take(*self._rows(theta, [cell for cell in self._problem.near if cell.run in runs]))
         self._jacobians += 1
+        self._taken_at = theta

@@ -154,6 +154,7 @@ def test_programs_leave_out_what_raw_devices_determine(study: StudySpec) -> None
 
 def test_the_last_jacobian_serves_when_there_were_enough(study: StudySpec, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one Jacobian the fit still ends within two standard errors: later steps use it again."""
+    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
     monkeypatch.setattr(search_module, "MOST_JACOBIANS", 1)
     with Evaluator(1) as evaluator:
         profile = calibrate(study, evaluator)

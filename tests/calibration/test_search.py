@@ -1,0 +1,58 @@
+"""The search: where slopes cost little it is only over where slopes taken there say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from raidsim.calibration import search as search_module
+from raidsim.calibration.responses import Vector
+from raidsim.calibration.search import Optimum
+from raidsim.tests.calibration.stand_in import stand_in_fit, stand_in_study
+
+BASE = np.full(4, 4.0)
+TRUE = np.array([0.15, -0.2])
+MISLED = np.random.default_rng(8).standard_normal(2) * 0.2
+"""A start where the slopes say little of those on the way."""
+
+
+def winding(theta: Vector) -> Vector:
+    """Figures that turn, and one with a limit behind which a parameter changes nothing."""
+    x, y = theta
+    turns = [x + y + 2 * x * y, x - 2 * y * abs(y), max(-0.3, 2 * x) - y, np.sin(6 * x) / 6 + 0.2 * y]
+    return np.asarray(BASE + np.array(turns), dtype=np.float64)
+
+
+def _from(start: Vector) -> tuple[Optimum, float, int]:
+    """Where a search ends, how far from the truth in standard errors, and how many machines it has asked about."""
+    fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding)
+    found = fit.optimum(start)
+    errors = np.sqrt(np.diag(fit.covariance(found)))
+    return found, float(np.max(np.abs(found.theta - TRUE) / errors)), responses.asked
+
+
+def test_slopes_at_the_end_show_that_it_is_none() -> None:
+    """From where slopes mislead, the search goes on to the truth; from elsewhere it gets there as well."""
+    assert np.all(np.abs(MISLED) < 0.6)
+    for start in (np.zeros(2), MISLED):
+        found, away, _ = _from(start)
+        assert found.converged
+        assert found.cost < 1.0
+        assert away < 1.0
+
+
+def test_slopes_from_elsewhere_call_an_end_what_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The counter-test: where slopes are dear the same search is content with what it has learnt on the way."""
+    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
+    found, away, _ = _from(MISLED)
+    assert found.converged
+    assert found.cost > 10.0
+    assert away > 3.0
+
+
+def test_it_costs_a_few_slopes_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the first slopes were right, those at the end are all that comes on top."""
+    _, _, cheap = _from(np.zeros(2))
+    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
+    _, _, dear = _from(np.zeros(2))
+    assert cheap <= dear + 2 * search_module.MOST_JACOBIANS_CHEAP
