@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
-from .request import RESYNC_STREAM, WRITE, WRITE_THROUGH, Device, Request
+from .request import RESYNC_STREAM, WAITED, WRITE, WRITE_THROUGH, Device, Request
 
 SECTOR = 512
 SUPERBLOCK_SECTOR = 8
@@ -15,21 +16,52 @@ DATA_OFFSET_SECTORS = 2048
 """Where they put the data, unless the chunk asks for more."""
 
 
+_RESERVED = 64 * 1024
+"""Version 0.90 metadata lie in the last whole block of so many bytes of what is used of a member."""
+
+
+@dataclass(frozen=True, slots=True)
+class Superblock:
+    """Where a version of md's metadata has the superblock of a member, and how it is written.
+
+    Attributes
+    ----------
+    size
+        Bytes.
+    at_end
+        Behind the data (version 0.90: include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), a whole stroke of the arm away
+        from what lies at the beginning, or right before them (1.2).
+    through
+        Whether the write is done only when it is on the platters, or once the drive has taken it.
+    """
+
+    size: int = SECTOR
+    at_end: bool = False
+    through: bool = True
+
+
+VERSION_0_90 = Superblock(size=4096, at_end=True, through=False)
+"""As Linux 2.6.12 writes it: a page (MD_SB_BYTES); assumed: no barrier, which md has of later kernels."""
+VERSION_1_2 = Superblock()
+"""As Linux 6.1 was recorded to write it."""
+
+
 class MetadataWrite(Request):
     """A write of superblock or bitmap to one member.
 
-    The metadata lie right before the data, so for the member it is a write at its beginning.
+    Metadata that lie right before the data are for the member a write at its beginning.
 
     Attributes
     ----------
     sector
-        Where it goes, relative to the beginning of the data (negative).
+        Where it goes, relative to the beginning of the data (negative if before them).
     """
 
     __slots__ = ("sector",)
 
-    def __init__(self, sector: int, size: int, done: Callable[[Request], None]) -> None:
-        super().__init__(WRITE, 0, size, done, RESYNC_STREAM, WRITE_THROUGH)
+    def __init__(self, sector: int, size: int, done: Callable[[Request], None], through: bool = True) -> None:
+        offset = max(sector, 0) * SECTOR
+        super().__init__(WRITE, offset, size, done, RESYNC_STREAM, WRITE_THROUGH if through else WAITED)
         self.sector = sector
 
 
@@ -77,7 +109,16 @@ class MemberMetadata:
         self._data_offset = data_offset_sectors
         self.writes = 0
 
-    def write(self, sector: int, size: int, then: Callable[[], None]) -> None:
+    def write_superblock(self, superblock: Superblock, then: Callable[[], None]) -> None:
+        """Write the superblock of every member that is there, and call `then`."""
+        if not superblock.at_end:
+            self.write(SUPERBLOCK_SECTOR, superblock.size, then, superblock.through)
+            return
+        least = min(member.capacity for member in self._array.members)
+        sector = (least // _RESERVED - 1) * _RESERVED // SECTOR + self._data_offset
+        self.write(sector, superblock.size, then, superblock.through)
+
+    def write(self, sector: int, size: int, then: Callable[[], None], through: bool = True) -> None:
         """Write `size` bytes at `sector` of every member that is there, last slot first, and call `then`."""
         array = self._array
         absent = array.failed - array.rebuilding
@@ -92,5 +133,5 @@ class MemberMetadata:
                 then()
 
         for device in reversed(devices):
-            device.submit(MetadataWrite(sector - self._data_offset, size, done))
+            device.submit(MetadataWrite(sector - self._data_offset, size, done, through))
         array.unplug()

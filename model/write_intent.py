@@ -21,10 +21,11 @@ from .member_metadata import (
     BITMAP_SECTOR,
     DATA_OFFSET_SECTORS,
     SECTOR,
-    SUPERBLOCK_SECTOR,
+    VERSION_1_2,
     MemberMetadata,
     MetadataWrite,
     Redundant,
+    Superblock,
 )
 from .request import Request
 
@@ -246,6 +247,8 @@ class ArrayMetadata:
         Idle time after which the array is marked clean; 0: never, once it is dirty (``safe_mode_delay`` 0).
     data_offset_sectors
         Where the data begin on the members.
+    superblock
+        Where it is, and how it is written.
     """
 
     __slots__ = (
@@ -255,6 +258,7 @@ class ArrayMetadata:
         "_first_since_event",
         "_idle_since",
         "_safe_mode_delay_s",
+        "_superblock",
         "_supers",
         "_timer",
         "_updating",
@@ -270,10 +274,12 @@ class ArrayMetadata:
         bitmap: WriteIntentBitmap | None = None,
         safe_mode_delay_s: float = SAFE_MODE_DELAY_S,
         data_offset_sectors: int = DATA_OFFSET_SECTORS,
+        superblock: Superblock = VERSION_1_2,
     ) -> None:
         self._engine = engine
         self._array = array
         self._bitmap = bitmap
+        self._superblock = superblock
         self._safe_mode_delay_s = safe_mode_delay_s
         self._supers = MemberMetadata(array, data_offset_sectors)
         self.clean = True
@@ -352,7 +358,7 @@ class ArrayMetadata:
             self._write_superblock()
 
     def _write_superblock(self) -> None:
-        self._supers.write(SUPERBLOCK_SECTOR, SECTOR, self._superblock_written)
+        self._supers.write_superblock(self._superblock, self._superblock_written)
 
     def _superblock_written(self) -> None:
         self._updating = False

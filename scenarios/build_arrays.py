@@ -33,6 +33,7 @@ from ..model.layouts import (
 )
 from ..model.links import Path
 from ..model.loop_device import LoopDevice
+from ..model.member_metadata import VERSION_0_90
 from ..model.mirror_array import MirrorArray
 from ..model.page_cache import PageCache
 from ..model.parity_array import ParityArray
@@ -306,6 +307,11 @@ class _Builder:
         if spec.bitmap is not None:
             bitmap = WriteIntentBitmap(self._engine, array, spec.bitmap)
             array.keep_metadata(ArrayMetadata(self._engine, array, bitmap))
+        elif self._marks_clean(array):
+            section = self._kernel.superblock
+            assert section is not None
+            marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=VERSION_0_90)
+            array.keep_metadata(marks)
         if rebuilding:
             self._parent.resyncs[name] = self._resync(array, slots, "recover")
         elif spec.resync is not None and spec.resync.action != "recover":
@@ -313,6 +319,14 @@ class _Builder:
         if isinstance(members[0], MemberSlot):
             self._may_fail(name, array, slots)
         return array
+
+    def _marks_clean(self, array: Any) -> bool:
+        """Whether it is an array of md that its superblocks say to be clean or dirty."""
+        if self._kernel.superblock is None or self._controller is not None:
+            return False
+        return isinstance(array, MirrorArray | Raid10Array | ParityArray) and not isinstance(
+            getattr(array, "balance", None), AtaRaid
+        )
 
     def _resync(
         self, array: Any, slots: Sequence[str], action: Action, finished: Callable[[], None] | None = None

@@ -236,6 +236,17 @@ class ResyncSection(Spec):
     source: str
 
 
+class SuperblockSection(Spec):
+    """How long after its last write a redundant array is marked clean in its superblocks (version 0.90).
+
+    The next write waits until it is marked dirty again.
+    """
+
+    clean_after: Duration
+    """Without writes."""
+    source: str
+
+
 class CryptSection(Spec):
     """dm-crypt, which encrypts on all cores.
 
@@ -309,6 +320,8 @@ class KernelSpec(Spec):
     raid10: Raid10Section | None = None
     resync: ResyncSection
     """The thread that rebuilds and checks."""
+    superblock: SuperblockSection | None = None
+    """Marks of redundant arrays, clean or dirty; None: they are not modelled, but with a write-intent bitmap."""
     pipe: PipeSection
     """Between two programs."""
     crypt: CryptSection = CryptSection(

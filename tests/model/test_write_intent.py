@@ -13,13 +13,13 @@ import raidsim
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
-from raidsim.model.member_metadata import MetadataWrite
+from raidsim.model.member_metadata import VERSION_0_90, VERSION_1_2, MetadataWrite, Superblock
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.parity_settings import ParitySettings
 from raidsim.model.raid10_array import Raid10Array
 from raidsim.model.read_balance import Md61, Md61Raid10
-from raidsim.model.request import DIRECT, WRITE, WRITE_THROUGH, Device, Request
+from raidsim.model.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Device, Request
 from raidsim.model.write_intent import SAFE_MODE_DELAY_S, ArrayMetadata, WriteIntentBitmap
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
@@ -39,7 +39,7 @@ class Member(Recorder):
 
     def submit(self, request: Request) -> None:
         if isinstance(request, MetadataWrite):
-            assert request.sync == WRITE_THROUGH
+            assert request.sync == (WRITE_THROUGH if request.sector < 0 else WAITED)
             self.metadata.append((request.sector, request.size // 512))
         super().submit(request)
 
@@ -60,12 +60,21 @@ def array_of(engine: Engine, level: str, members: list[Member]) -> MirrorArray |
 class Bench:
     """An array with metadata, played one I/O at a time."""
 
-    def __init__(self, level: str, count: int, *, bitmap: bool, safe: float, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        level: str,
+        count: int,
+        *,
+        bitmap: bool,
+        safe: float,
+        fresh: bool = False,
+        superblock: Superblock = VERSION_1_2,
+    ) -> None:
         self.engine = Engine()
         self.members = [Member(self.engine, f"d{slot}") for slot in range(count)]
         self.array: Any = array_of(self.engine, level, self.members)
         marks = WriteIntentBitmap(self.engine, self.array, MIB, fresh) if bitmap else None
-        self.metadata = ArrayMetadata(self.engine, self.array, marks, safe)
+        self.metadata = ArrayMetadata(self.engine, self.array, marks, safe, superblock=superblock)
         self.array.keep_metadata(self.metadata)
 
     def write(self, offset: int, size: int = 4 * KIB) -> float:
@@ -129,6 +138,27 @@ def test_an_idle_array_is_marked_clean_again() -> None:
         assert bench.taken() == Counter({(slot, SUPERBLOCK, 1): expected for slot in range(4)}) - Counter()
         bench.write(MIB)
         assert sum(bench.taken().values()) == 4 * expected
+
+
+def test_old_superblocks_lie_behind_the_data() -> None:
+    """Protects version 0.90: a page in the last 64 KiB of each member, which the drive's cache may hold."""
+    bench = Bench("raid1", 2, bitmap=False, safe=0.021, superblock=VERSION_0_90)
+    last = (CAPACITY // (64 * KIB) - 1) * 64 * KIB
+    bench.write(0)
+    assert [member.log for member in bench.members] == [[(WRITE, last, 4096), (WRITE, 0, 4096)]] * 2
+    assert bench.taken() == Counter([(0, last // 512, 8), (1, last // 512, 8)])
+
+
+def test_a_short_pause_costs_two_superblocks_where_arrays_are_marked_clean_soon() -> None:
+    """Protects the delay of 20 ms that md had until 2006: a write every 50 ms pays for marks, one every 10 ms does not."""
+    for pause, safe, expected in ((0.05, 0.021, 2 * 20), (0.01, 0.021, 0), (0.05, SAFE_MODE_DELAY_S, 0)):
+        bench = Bench("raid1", 2, bitmap=False, safe=safe, superblock=VERSION_0_90)
+        bench.write(0)
+        bench.taken()
+        for _ in range(20):
+            bench.sleep(pause)
+            bench.write(0)
+        assert sum(bench.taken().values()) == 2 * expected
 
 
 def test_writes_at_the_same_time_share_the_metadata_writes() -> None:

@@ -121,6 +121,21 @@ def test_2_4_counts_low_memory_only() -> None:
     assert small.limit == int(0.6 * 512 * MIB)
 
 
+def test_old_arrays_with_redundancy_are_marked_clean() -> None:
+    """Protects superblocks of 2.6.12: mirrors have them and nothing else has; kernels that do not say so have none."""
+    mirror = array_of("raid1", 2)
+    for kernel, array, expected in (
+        ("linux-2.6.12", mirror, True),
+        ("linux-2.6.12", array_of("raid5", 3), True),
+        ("linux-2.6.12", array_of("raid0", 2), False),
+        ("linux-2.6.12", array_of("raid1", 2, balance="ataraid"), False),
+        (LINUX_24, mirror, False),
+        (LINUX_26, mirror, False),
+    ):
+        made: Any = built(kernel=kernel, array=array, targets=("md0",)).arrays["md0"]
+        assert (made.metadata is not None) == expected, (kernel, array)
+
+
 def rebuild(level: str, kernel: str, major: int = 8, **more: Any) -> Any:
     """The settings of a rebuild of sdb."""
     array = array_of(level, 3, failed=["sdb"], rebuilding=["sdb"], **more)
