@@ -150,7 +150,7 @@ def test_old_superblocks_lie_behind_the_data() -> None:
 
 
 def test_a_short_pause_costs_two_superblocks_where_arrays_are_marked_clean_soon() -> None:
-    """Protects the delay of 20 ms that md had until 2006: a write every 50 ms pays for marks, one every 10 ms does not."""
+    """Protects the delay of 20 ms, md's until 2006: a write every 50 ms pays for marks, one every 10 ms does not."""
     for pause, safe, expected in ((0.05, 0.021, 2 * 20), (0.01, 0.021, 0), (0.05, SAFE_MODE_DELAY_S, 0)):
         bench = Bench("raid1", 2, bitmap=False, safe=safe, superblock=VERSION_0_90)
         bench.write(0)
