@@ -1,10 +1,13 @@
 """Read-ahead of Linux 2.4 (mm/filemap.c, generic_file_readahead).
 
 The window doubles from 3 pages to max_readahead (31 pages; for md RAID 5 data disks x max(4 chunks, 248 KiB)); the
-next window goes out when the program touches the first page of the newest one.
+next window goes out when the program touches the first page of the newest one, and then the queues are unplugged at
+once (`reada_ok` is 2: run_task_queue(&tq_disk)), so that the drives read it while the program works.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from .base import PAGE, HeldPages, TwoWindows
 
@@ -13,6 +16,8 @@ class ReadAhead24(TwoWindows):
     """Linux 2.4."""
 
     __slots__ = ()
+
+    unplugs: ClassVar[bool] = True
 
     def _grown(self, window: int) -> int:
         return min(self.max_bytes + PAGE, window * 2) if window else min(4 * PAGE, self.max_bytes)
