@@ -171,6 +171,8 @@ class PageCache(WriteBack):
                         # What lies in front of the unknown is on its way while this is read.
                         assert mapper is not None
                         yield from mapper.load_map(file, at, at + 1, by)
+                if read_ahead.unplugs and window[0] > position:
+                    self.device.unplug()
                 if self._row_locks is not None and self._row_locks.waits:
                     yield from self._submitting(self._row_locks, by)
             ready = file.cached.run_from(position)

@@ -159,6 +159,8 @@ class RawCache(WriteBack):
                 owed = prices.bio_s
             elif window is not None:
                 owed += self._read_pages(window[0], window[1], stream) * page_price
+                if read_ahead.unplugs and window[0] > position:
+                    self.device.unplug()
             ready = self.cached.run_from(position)
             if ready == position:
                 if owed:

@@ -102,7 +102,7 @@ class ReadAheadSection(Spec):
         On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
     """
 
-    policy: Literal["2.4", "2.4-calls", "2.6", "2.6.11", "6.1", "freebsd-6"]
+    policy: Literal["2.2", "2.4", "2.4-calls", "2.6", "2.6.11", "6.1", "freebsd-6"]
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0

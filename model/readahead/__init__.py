@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .base import PAGE, HeldPages, ReadAhead
 from .freebsd6 import ReadAheadFreeBsd6
-from .linux24 import ReadAhead24, ReadAhead24Calls
+from .linux24 import ReadAhead22, ReadAhead24, ReadAhead24Calls
 from .linux26 import ReadAhead26
 from .linux61 import ReadAhead61
 from .linux2611 import ReadAhead2611
@@ -16,6 +16,7 @@ __all__ = [
     "HeldPages",
     "PageMarks",
     "ReadAhead",
+    "ReadAhead22",
     "ReadAhead24",
     "ReadAhead24Calls",
     "ReadAhead26",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 READ_AHEAD: dict[str, type[ReadAhead]] = {
+    "2.2": ReadAhead22,
     "2.4": ReadAhead24,
     "2.4-calls": ReadAhead24Calls,
     "2.6": ReadAhead26,

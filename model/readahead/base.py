@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from .page_marks import PageMarks
 
@@ -36,9 +36,14 @@ class ReadAhead(ABC):
     ----------
     read_to
         Where the program's last read has ended (bytes); -1 before its first.
+    unplugs
+        Whether the device is unplugged for a window that is read while the program still works on the one before;
+        otherwise it starts when somebody waits.
     """
 
     __slots__ = ("_end", "max_bytes", "read_to")
+
+    unplugs: ClassVar[bool] = False
 
     def __init__(self, max_bytes: int, end: int) -> None:
         self.max_bytes = max_bytes

@@ -1,10 +1,14 @@
 """Read-ahead of Linux 2.4 (mm/filemap.c, generic_file_readahead).
 
 The window doubles from 3 pages to max_readahead (31 pages; for md RAID 5 data disks x max(4 chunks, 248 KiB)); the
-next window goes out when the program touches the first page of the newest one.
+next window goes out when the program touches the first page of the newest one. Linux 2.2 and 2.4 up to 2.4.9 unplug the
+queues then at once (`reada_ok` is 2: run_task_queue(&tq_disk)), so that the drives read it while the program works;
+later 2.4 has lost that (2.4.17 to 2.4.27), and leaves it plugged until somebody waits.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from .base import PAGE, HeldPages, TwoWindows
 
@@ -72,3 +76,11 @@ class ReadAhead24Calls(ReadAhead24):
 
     def _trigger(self) -> int:
         return PAGE if self._first else 0
+
+
+class ReadAhead22(ReadAhead24Calls):
+    """The same in Linux 2.2 and 2.4 up to 2.4.9, which unplug for a window that nobody waits for yet."""
+
+    __slots__ = ()
+
+    unplugs: ClassVar[bool] = True
