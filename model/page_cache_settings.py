@@ -59,6 +59,9 @@ class PageCacheSettings:
         what is written has a buffer head and a bio for every block); 0: as `bio_bytes`.
     flusher_yields
         Whether the flusher keeps out of the device's queue while someone submits writes and waits for room in it.
+    drop_behind
+        Whether pages that are read ahead in order are the first to be reclaimed once they have been used
+        (:mod:`raidsim.model.page_memory`).
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -75,4 +78,5 @@ class PageCacheSettings:
     bio_bytes: int = 0
     read_bio_bytes: int = 0
     flusher_yields: bool = False
+    drop_behind: bool = False
     task_plug: bool = False

@@ -253,6 +253,7 @@ class BuiltMachine:
             bio_bytes=write_run,
             read_bio_bytes=section.read_bio,
             flusher_yields=section.flusher_yields,
+            drop_behind=section.drop_behind,
             task_plug=self.kernel.queue.task_plug,
         )
         return PageCache(self.engine, self.host, device, settings, self.pages, self.memory, self._read_ahead(array))
