@@ -304,18 +304,24 @@ class PageCache(WriteBack):
         yield from super().throttle(by, dirtied)
 
     def _do_duty(self, by: Account, duty: int) -> Generator[Any, Any, None]:
-        """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room."""
+        """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room.
+
+        Of several that write side by side each looks at the limit after a block or a few, and writes the oldest of all
+        by the pass: 32 buffers (write_some_buffers), whether it is below the limit before they are through or not.
+        """
         memory, submitted, turns = self.memory, 0, self._host.writer_turns
-        while memory.over_limit and submitted < duty:
+        beside = self.settings.interleaves and turns.side_by_side
+        least = min(duty, memory.limits.pass_bytes) if beside else 0
+        while submitted < duty and (memory.over_limit or (submitted < least and self.is_dirty())):
             ready = self.is_dirty() and self.device.has_room
-            turn_s = QUANTUM_S if turns.side_by_side else self.settings.turn_s
+            turn_s = QUANTUM_S if beside else self.settings.turn_s
             if by.owed_s >= turn_s or (by.owed_s and not ready):
                 yield self.pay(by)
             elif ready:
                 size = self._write_run()
                 submitted += size
                 price = self._bio_price(size)
-                if turns.side_by_side:
+                if beside:
                     price = turns.locked(self._engine.now + by.owed_s, price)
                 by.cpu_s += price
                 by.owed_s += price
@@ -337,7 +343,7 @@ class PageCache(WriteBack):
         """
         begun = list(files)
         self._submitters += 1
-        spins = self.settings.turn_s > QUANTUM_S
+        spins = self.settings.interleaves
         for file in begun:
             while file.dirty:
                 if self.device.has_room:

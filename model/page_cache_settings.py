@@ -52,6 +52,9 @@ class PageCacheSettings:
         the oldest of all files, and a file that is synced is written from its newest on.
     turn_s
         For so long a program that writes keeps the CPU, unless it has to wait.
+    interleaves
+        Whether programs that write at the same time on several processors take blocks by turns
+        (:mod:`raidsim.model.writer_turns`).
     bio_bytes
         Contiguous bytes for which the kernel makes one bio; 0: a block.
     read_bio_bytes
@@ -75,6 +78,7 @@ class PageCacheSettings:
     by_age: bool = False
     block_lists: bool = False
     turn_s: float = QUANTUM_S
+    interleaves: bool = False
     bio_bytes: int = 0
     read_bio_bytes: int = 0
     flusher_yields: bool = False

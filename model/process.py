@@ -322,7 +322,7 @@ class Process:
         turns.writers += 1
         while start < end:
             self._left = end - start
-            if turns.side_by_side and cache.settings.turn_s > QUANTUM_S:
+            if turns.side_by_side and cache.settings.interleaves:
                 start = yield from self._write_beside(opened, start, end, per_byte)
                 continue
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)

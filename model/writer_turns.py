@@ -9,6 +9,9 @@ for their turn.
 What they do in the kernel is under one of a few locks that there are once for the whole machine (the kernel lock around
 ext3_get_block and journal_start, lru_list_lock around the lists of dirty buffers, io_request_lock around the queues of
 all drives, with the search for a place in them). Who finds one taken spins: it waits, and the waiting is CPU time.
+
+File systems on parity arrays are left out: rows that are written in pieces of two files are let go half complete too
+often here, so that two threads on the RAID 5 of mblack-2001 write 19 MB/s, measured 40.
 """
 
 from __future__ import annotations
