@@ -60,7 +60,7 @@ def test_two_that_write_spin_for_the_locks_of_the_kernel() -> None:
     alone = runs_of(machine_of(2, page_s=30e-6), 1)[1][0].cpu_s
     beside = runs_of(machine_of(2, page_s=30e-6), 2)[1]
     assert all(1.6 * alone < each.cpu_s < 2.05 * alone for each in beside)
-    copies = {"copy_s_per_byte": 30e-6 / (4 * KIB)}
+    copies: dict[str, Any] = {"copy_s_per_byte": 30e-6 / (4 * KIB)}
     alone = runs_of(machine_of(2, **copies), 1)[1][0].cpu_s
     assert [each.cpu_s for each in runs_of(machine_of(2, **copies), 2)[1]] == pytest.approx([alone] * 2, rel=0.01)
 
