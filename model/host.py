@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from .cpu import Cpu
 from .request import RESYNC_THREADS
 from .task_plug import TaskPlug
+from .writer_turns import WriterTurns
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +127,21 @@ class Host:
         What its tasks hold back while they plug a queue or an array: each unplugs before another one plugs.
     thread_plugs
         The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
+    writer_turns
+        Whose turn it is of the programs that write files side by side.
     """
 
-    __slots__ = ("_command_s", "_threads", "commands", "cpu", "plug", "prices", "sleepers", "thread_plugs")
+    __slots__ = (
+        "_command_s",
+        "_threads",
+        "commands",
+        "cpu",
+        "plug",
+        "prices",
+        "sleepers",
+        "thread_plugs",
+        "writer_turns",
+    )
 
     def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
         self.cpu = cpu
@@ -139,6 +152,7 @@ class Host:
         self.sleepers: dict[int, SleepingThread] = {}
         self.plug = TaskPlug()
         self.thread_plugs: dict[int, TaskPlug] = {}
+        self.writer_turns = WriterTurns(cpu.cores)
 
     def thread_stream(self) -> int:
         """A stream for one more resync thread."""

@@ -163,7 +163,8 @@ class PageCache(WriteBack):
                     if known == at and mapper is not None:
                         known = mapper.mapped_until(file, at, stop)
                     if known > at:
-                        cost = self._read_pages(file, at, known, by.stream) * page_price
+                        passing = self.settings.drop_behind and read_ahead.in_order
+                        cost = self._read_pages(file, at, known, by.stream, passing) * page_price
                         by.cpu_s += cost
                         by.owed_s += cost
                         at = known
@@ -212,8 +213,11 @@ class PageCache(WriteBack):
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
 
-    def _read_pages(self, file: PagedFile, start: int, end: int, stream: int) -> int:
-        """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages."""
+    def _read_pages(self, file: PagedFile, start: int, end: int, stream: int, passing: bool = False) -> int:
+        """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages.
+
+        `passing` is for :meth:`.PageMemory.add`.
+        """
         cached, pending = file.cached, file.pending
         submitted = 0
         position = start - start % PAGE
@@ -238,7 +242,7 @@ class PageCache(WriteBack):
             pending.add(position, stop)
             at = position
             for at, address, size in file.extents.pieces(position, stop):
-                self.device.submit(Request(READ, address, size, self._read_done, stream, True, (file, at)))
+                self.device.submit(Request(READ, address, size, self._read_done, stream, True, (file, at, passing)))
                 at += size
             if at < stop:  # lies with the metadata, which have been read, or is a hole
                 pending.remove(at, stop)
@@ -251,10 +255,10 @@ class PageCache(WriteBack):
 
     def _read_done(self, request: Request) -> None:
         self.latencies[READ].add(self._engine._now - request.submitted)
-        file, start = request.parent
+        file, start, passing = request.parent
         end = start + request.size
         if file.pending.remove(start, end):
-            self.pages.add(file, start, end)
+            self.pages.add(file, start, end, passing)
         waiting = self._waiting
         if waiting:
             ready = [entry for entry in waiting if entry[0] is file and start <= entry[1] < end]
@@ -292,25 +296,35 @@ class PageCache(WriteBack):
     def is_dirty(self) -> bool:
         return bool(self._dirty_files)
 
-    def throttle(self, by: Account | None = None, dirtied: int = 0) -> Generator[Any, Any, None]:
+    def throttle(self, by: Account | None = None, dirtied: int = 0, share: float = 1.0) -> Generator[Any, Any, None]:
+        """See :meth:`.WriteBack.throttle`; the duty is for so much of what a writer dirties before it is looked at."""
         if by is not None and self.settings.turn_s > QUANTUM_S:
-            yield from self._do_duty(by)
+            yield from self._do_duty(by, int(share * self.memory.limits.duty))
             return
         if by is not None and by.owed_s:
             yield self.pay(by)
         yield from super().throttle(by, dirtied)
 
-    def _do_duty(self, by: Account) -> Generator[Any, Any, None]:
-        """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room."""
-        memory, submitted = self.memory, 0
-        while memory.over_limit and submitted < memory.limits.duty:
+    def _do_duty(self, by: Account, duty: int) -> Generator[Any, Any, None]:
+        """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room.
+
+        Of several that write side by side each looks at the limit after a block or a few, and writes the oldest of all
+        by the pass: 32 buffers (write_some_buffers), whether it is below the limit before they are through or not.
+        """
+        memory, submitted, turns = self.memory, 0, self._host.writer_turns
+        beside = self.settings.interleaves and turns.side_by_side
+        least = min(duty, memory.limits.pass_bytes) if beside else 0
+        while submitted < duty and (memory.over_limit or (submitted < least and self.is_dirty())):
             ready = self.is_dirty() and self.device.has_room
-            if by.owed_s >= self.settings.turn_s or (by.owed_s and not ready):
+            turn_s = QUANTUM_S if beside else self.settings.turn_s
+            if by.owed_s >= turn_s or (by.owed_s and not ready):
                 yield self.pay(by)
             elif ready:
                 size = self._write_run()
                 submitted += size
                 price = self._bio_price(size)
+                if beside:
+                    price = turns.locked(self._engine.now + by.owed_s, price)
                 by.cpu_s += price
                 by.owed_s += price
             elif self.is_dirty():
@@ -331,10 +345,13 @@ class PageCache(WriteBack):
         """
         begun = list(files)
         self._submitters += 1
+        spins = self.settings.interleaves
         for file in begun:
             while file.dirty:
                 if self.device.has_room:
                     price = self._bio_price(self._write_run(file, stream, True))
+                    if spins:
+                        price = self._host.writer_turns.locked(self._engine.now, price)
                     if by is not None:
                         by.cpu_s += price
                     yield self._host.cpu.run(price)

@@ -52,6 +52,9 @@ class PageCacheSettings:
         the oldest of all files, and a file that is synced is written from its newest on.
     turn_s
         For so long a program that writes keeps the CPU, unless it has to wait.
+    interleaves
+        Whether programs that write at the same time on several processors take blocks by turns
+        (:mod:`raidsim.model.writer_turns`).
     bio_bytes
         Contiguous bytes for which the kernel makes one bio; 0: a block.
     read_bio_bytes
@@ -59,6 +62,9 @@ class PageCacheSettings:
         what is written has a buffer head and a bio for every block); 0: as `bio_bytes`.
     flusher_yields
         Whether the flusher keeps out of the device's queue while someone submits writes and waits for room in it.
+    drop_behind
+        Whether pages that are read ahead in order are the first to be reclaimed once they have been used
+        (:mod:`raidsim.model.page_memory`).
     task_plug
         See :class:`~raidsim.model.raw_cache.RawCacheSettings`.
     """
@@ -72,7 +78,9 @@ class PageCacheSettings:
     by_age: bool = False
     block_lists: bool = False
     turn_s: float = QUANTUM_S
+    interleaves: bool = False
     bio_bytes: int = 0
     read_bio_bytes: int = 0
     flusher_yields: bool = False
+    drop_behind: bool = False
     task_plug: bool = False

@@ -8,6 +8,11 @@ the inactive list that is reclaimed, the same share of the active one goes back 
 From 2.4.10 to the end of 2.4 the active list turns at half that pace (shrink_caches: the ratio over two), and a page of
 it that was used in the meantime goes round once more (refill_inactive: PageTestandClearReferenced), so that metadata
 outlast a file of several times the memory that streams past. The lists hold runs of pages of one file, not pages.
+
+The 2.4 of Alan Cox has another memory (rmap), which drops what a reader in order has passed (mm/filemap.c, drop_behind,
+called for every window of read-ahead; mm/swap.c, drop_page): such pages go to the clean list, from which pages are
+taken first, so that what was in memory before the reader came stays there, and of a file that is read again as much
+comes from memory as there is.
 """
 
 from __future__ import annotations
@@ -61,6 +66,7 @@ class PageMemory:
         "_deactivate",
         "_inactive",
         "_pace",
+        "_passing",
         "_second_chance",
         "_stale",
         "capacity",
@@ -77,22 +83,26 @@ class PageMemory:
         self.reclaimed = 0
         self._inactive: deque[_Run] = deque()
         self._active: deque[_Run] = deque()
+        self._passing: deque[_Run] = deque()
         self._active_bytes = 0
         self._deactivate = 0.0
         self._stale = 0
 
-    def add(self, file: PagedFile, start: int, end: int) -> int:
-        """[start, end) of `file` is in memory now; returns how many bytes of it were not before."""
+    def add(self, file: PagedFile, start: int, end: int, passing: bool = False) -> int:
+        """[start, end) of `file` is in memory now; returns how many bytes of it were not before.
+
+        Pages that are `passing` are the first to be reclaimed once they have been used.
+        """
         new = file.cached.add(start, end)
         if not new:
             return 0
         self.held += new
-        inactive = self._inactive
-        last = inactive[-1] if inactive else None
+        runs = self._passing if passing else self._inactive
+        last = runs[-1] if runs else None
         if last is not None and last.file is file and last.end == start and start - last.start < RUN_BYTES:
             last.end = end
         else:
-            inactive.append(_Run(file, start, end))
+            runs.append(_Run(file, start, end))
             file.listed_runs += 1
         if self.held > self.capacity:
             self._reclaim()
@@ -137,12 +147,13 @@ class PageMemory:
         if start == 0:
             self._stale += file.listed_runs
             file.listed_runs = 0
-            if self._stale > _STALE_RUNS and self._stale * 2 > len(self._inactive) + len(self._active):
+            listed = len(self._inactive) + len(self._active) + len(self._passing)
+            if self._stale > _STALE_RUNS and self._stale * 2 > listed:
                 self._drop_stale()
 
     def drop_clean(self) -> None:
         """Reclaim everything that is not dirty."""
-        for runs in (self._inactive, self._active):
+        for runs in (self._inactive, self._active, self._passing):
             for run in runs:
                 if not run.file.dirty:
                     self._drop(run.file, run.start, run.end)
@@ -150,12 +161,40 @@ class PageMemory:
 
     def _drop_stale(self) -> None:
         """Forget runs of which nothing is cached any more."""
-        for name in ("_inactive", "_active"):
+        for name in ("_inactive", "_active", "_passing"):
             kept = deque(run for run in getattr(self, name) if run.file.cached.overlaps(run.start, run.end))
             setattr(self, name, kept)
         self._stale = 0
 
+    def _reclaim_passed(self) -> None:
+        """Reclaim pages that have been passed, up to the first that has not; those used again are on other lists."""
+        passing = self._passing
+        while self.held > self.capacity and passing:
+            run = passing[0]
+            file, at = run.file, run.start
+            stop = file.active.run_from(at)
+            if stop == at:
+                stop = file.once.run_from(at)
+                if stop > at:
+                    stop = min(stop, run.end, at + self.held - self.capacity)
+                    if file.dirty and file.dirty.overlaps(at, stop):
+                        self._inactive.append(_Run(file, at, stop))
+                        file.listed_runs += 1
+                    else:
+                        self.reclaimed += self._drop(file, at, stop)
+                elif file.cached.run_from(at) > at:
+                    return
+                else:
+                    following = file.cached.next_start(at)
+                    stop = run.end if following is None else following
+            run.start = min(stop, run.end)
+            if run.start == run.end:
+                passing.popleft()
+                file.listed_runs = max(0, file.listed_runs - 1)
+
     def _reclaim(self) -> None:
+        if self._passing:
+            self._reclaim_passed()
         inactive, active = self._inactive, self._active
         busy = 0
         while self.held > self.capacity and busy < _MOST_BUSY:

@@ -318,8 +318,13 @@ class Process:
         if edge < start and edge < file.extents.size and not cache.is_cached(file, edge, edge + 1):
             # A block that is written in part has to be in memory first.
             yield from cache.fetch(file, edge, edge + block, self)
+        turns = self._host.writer_turns
+        turns.writers += 1
         while start < end:
             self._left = end - start
+            if turns.side_by_side and cache.settings.interleaves:
+                start = yield from self._write_beside(opened, start, end, per_byte)
+                continue
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
             if self.owed_s >= cache.settings.turn_s:
@@ -330,7 +335,44 @@ class Process:
             start = stop
             if cache.memory.over_limit:
                 yield from cache.throttle(self, dirtied)
+        turns.writers -= 1
         self._left = 0
+
+    def _write_beside(self, opened: _Open, start: int, end: int, per_byte: float) -> Generator[Any, Any, int]:
+        """Write for a time slice while another program writes on another processor; returns how far it got."""
+        cache, system, file = opened.mount.cache, opened.mount.file_system, opened.file
+        turns, copy_s = self._host.writer_turns, self._host.prices.copy_s_per_byte
+        locked_s = per_byte - copy_s + self._host.prices.page_s / PAGE
+        piece = system.settings.reservation or system.settings.block
+        waits = turns.take()
+        if waits is not None:
+            if self.owed_s:
+                yield self._pay()
+            if not waits.fired:
+                yield waits
+        left = cache.settings.turn_s
+        while start < end and left > 0.0:
+            self._left = end - start
+            stop = min(end, start - start % piece + piece)
+            self._spend((stop - start) * copy_s)
+            self._spend(turns.locked(self._engine.now + self.owed_s, (stop - start) * locked_s))
+            left -= self.owed_s
+            yield self._pay()
+            if stop > file.size:
+                yield from system.extend(file, stop, self)
+            dirtied = cache.mark_dirty(file, start, stop)
+            start = stop
+            if cache.memory.over_limit:
+                sleeps = not cache.device.has_room
+                if sleeps:
+                    turns.give()
+                spent = self.cpu_s
+                yield from cache.throttle(self, dirtied, piece / _SLICE_BYTES)
+                left -= self.cpu_s - spent
+                if sleeps:
+                    return start
+        turns.give()
+        return start
 
     def _rewrite(self, operation: Operation) -> Generator[Any, Any, None]:
         prices, phase = self._host.prices, self.phases[-1]

@@ -36,6 +36,8 @@ class CacheSection(Spec):
         Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
     second_chance
         Whether active pages that were used stay on their list for another round, which is half as fast.
+    drop_behind
+        Whether pages that were read ahead in order are reclaimed before all others once their reader has passed them.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
     loop_cached
@@ -71,6 +73,7 @@ class CacheSection(Spec):
     block_lists: bool = False
     counts_looks: bool = False
     second_chance: bool = False
+    drop_behind: bool = False
     raw_devices: bool = True
     loop_cached: bool = False
     block_divides: bool = True

@@ -57,6 +57,11 @@ class ReadAhead(ABC):
         """Let the largest window be `factor` times as large (posix_fadvise: mm/fadvise.c, POSIX_FADV_SEQUENTIAL)."""
         self.max_bytes *= factor
 
+    @property
+    def in_order(self) -> bool:
+        """Whether the newest window goes on where one before it has ended."""
+        return False
+
     @abstractmethod
     def touch(self, position: int, call_end: int = 0) -> tuple[int, int] | None:
         """The program is about to read the byte at `position`: what to submit now, as [start, end), if anything.
@@ -82,6 +87,11 @@ class TwoWindows(ReadAhead):
         self._window = 0
         self._newest = (-1, -1)
         self._previous_start = -1
+
+    @property
+    def in_order(self) -> bool:
+        """See :attr:`ReadAhead.in_order`."""
+        return 0 <= self._previous_start < self._newest[0]
 
     def touch(self, position: int, call_end: int = 0) -> tuple[int, int] | None:
         """See :meth:`ReadAhead.touch`."""

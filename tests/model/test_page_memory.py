@@ -200,3 +200,54 @@ def test_an_active_page_that_goes_back_is_one_use_from_its_return() -> None:
         assert file.active.total <= file.cached.total
         memory.forget(file)
     assert memory.held == 0
+
+
+def read_ahead_of(memory: PageMemory, file: PagedFile, passing: bool) -> int:
+    """Read a file in order, 64 KiB ahead of what is used; returns how many bytes were in memory before."""
+    hits, ahead = 0, 16 * PAGE
+    for page in range(0, file.size + ahead, PAGE):
+        if page < file.size:
+            if file.cached.run_from(page) > page:
+                hits += PAGE
+            else:
+                memory.add(file, page, page + PAGE, passing)
+        if page >= ahead:
+            memory.used(file, page - ahead, page - ahead + PAGE)
+    return hits
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_what_a_reader_has_passed_is_reclaimed_first(passes: int) -> None:
+    """Protects drop-behind of rmap: of a file of twice the memory that was written, and is read again and again, all
+    that memory holds is found there each time; the counter-test: without it nothing is.
+    """
+    for passing, found in ((True, 7 * MIB), (False, 0)):
+        memory, file = PageMemory(8 * MIB), PagedFile("f", 16 * MIB)
+        use(memory, file)
+        hits = [read_ahead_of(memory, file, passing) for _ in range(passes)]
+        assert all(found <= each <= (8 * MIB if found else 0) for each in hits)
+        assert memory.held == file.cached.total <= memory.capacity + PAGE
+
+
+def test_pages_read_ahead_wait_to_be_used() -> None:
+    """Protects read-ahead: what was read ahead and not yet used stays while there is anything else to reclaim."""
+    memory, old, new = PageMemory(4 * MIB), PagedFile("old", 4 * MIB), PagedFile("new", 4 * MIB)
+    use(memory, old)
+    memory.add(new, 0, 2 * MIB, True)
+    assert new.cached.total == 2 * MIB
+    memory.used(new, 0, MIB)
+    memory.add(new, 2 * MIB, 3 * MIB, True)
+    assert new.cached.run_from(0) == 0
+    assert new.cached.run_from(MIB) == 3 * MIB
+
+
+def test_a_passed_page_that_is_used_again_stays() -> None:
+    """Protects what is used often from drop-behind: a second use takes a page to the active list; dirty ones stay."""
+    memory, file, other = PageMemory(4 * MIB), PagedFile("f", 2 * MIB), PagedFile("other", 8 * MIB)
+    memory.add(file, 0, 2 * MIB, True)
+    for end in (2 * MIB, MIB):
+        memory.used(file, 0, end)
+    file.dirty.add(MIB, MIB + PAGE)
+    read_ahead_of(memory, other, True)
+    assert file.active.total == MIB
+    assert file.cached.run_from(0) == MIB + PAGE
