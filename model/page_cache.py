@@ -16,6 +16,7 @@ from .dirty_lists import DirtyLists
 from .dirty_memory import DirtyMemory
 from .engine import Engine
 from .flush import flush
+from .head_turns import HeadTurns
 from .host import Host
 from .latency_histogram import LatencyHistogram
 from .page_cache_settings import Mapper, PageCacheSettings
@@ -52,6 +53,7 @@ class PageCache(WriteBack):
 
     __slots__ = (
         "_dirty_files",
+        "_head_turns",
         "_lists",
         "_make_read_ahead",
         "_row_locks",
@@ -80,6 +82,7 @@ class PageCache(WriteBack):
         self.pages = pages
         self._make_read_ahead = read_ahead
         self._row_locks: RowLocks | None = getattr(device, "row_locks", None)
+        self._head_turns: HeadTurns | None = getattr(device, "head_turns", None)
         self.device_file = device_file(device.name, device.capacity)
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
@@ -176,6 +179,9 @@ class PageCache(WriteBack):
                     self.device.unplug()
                 if self._row_locks is not None and self._row_locks.waits:
                     yield from self._submitting(self._row_locks, by)
+                turns = self._head_turns
+                if turns is not None and turns.sleeps(by.stream):
+                    yield from self._asleep(turns, by)
             ready = file.cached.run_from(position)
             if ready == position:
                 if by.owed_s:
@@ -210,6 +216,17 @@ class PageCache(WriteBack):
             locks.when_free(taken.fire)
             self.device.unplug()
             yield taken
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
+
+    def _asleep(self, turns: HeadTurns, by: Account) -> Generator[Any, Any, None]:
+        """Sleep in the submission of what there are no stripe heads for: nothing is copied meanwhile."""
+        if by.owed_s:
+            yield self.pay(by)
+        if turns.sleeps(by.stream):
+            awake = Signal()
+            turns.when_awake(by.stream, awake.fire)
+            yield awake
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
 

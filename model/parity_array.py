@@ -15,6 +15,7 @@ from .array import Array, Join, Metadata, forward
 from .discard import DiscardLimits, refused
 from .engine import Engine
 from .errors import ArrayFailed, ModelError
+from .head_turns import HeadTurns
 from .host import Host
 from .journal import Journal
 from .layouts.parity import ParityLayout
@@ -47,6 +48,8 @@ class ParityArray(Array):
     ----------
     cache
         The stripe cache.
+    head_turns
+        Processes that sleep for want of stripe heads when they read; None where they share none.
     threads
         What handles its stripes: md's thread, or its workers; none where whoever submits does.
     daemon_submits
@@ -67,6 +70,7 @@ class ParityArray(Array):
         "_writer",
         "cache",
         "daemon_submits",
+        "head_turns",
         "layout",
         "resyncer",
         "row_locks",
@@ -119,7 +123,13 @@ class ParityArray(Array):
             self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache)
-        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread)
+        self.head_turns: HeadTurns | None = None
+        if settings.head_turns:
+            if in_passes or not settings.heads or settings.locks_rows:
+                raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
+            cores = host.cpu.cores if host is not None else 1
+            self.head_turns = HeadTurns(self.cache, cores, self._let_members_go)
+        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread, self.head_turns)
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread)
         self.row_locks: RowLocks | None = None
         if settings.locks_rows:

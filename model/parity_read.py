@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .array import Array, Join, forward
+from .head_turns import HeadTurns
 from .layouts.parity import ParityLayout
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
@@ -36,6 +37,9 @@ class RowReader:
     thread
         md's thread, which does what a read through the cache needs; None where reads are served at once.
 
+    turns
+        Processes that sleep for want of heads; None where pieces of requests wait for theirs in the order they came.
+
     Attributes
     ----------
     unreadable
@@ -51,6 +55,7 @@ class RowReader:
         "_md_thread",
         "_settings",
         "_submit",
+        "_turns",
         "unreadable",
     )
 
@@ -62,6 +67,7 @@ class RowReader:
         cache: StripeCache,
         acquire: Callable[[int, int, int, Callable[[], None]], bool],
         thread: ParityThread | ParityWorkers | None,
+        turns: HeadTurns | None = None,
     ) -> None:
         self._array = array
         self._layout = layout
@@ -70,6 +76,7 @@ class RowReader:
         self._cache = cache
         self._acquire = acquire
         self._md_thread = thread
+        self._turns = turns
         self._submit = [member.submit for member in array.members]
         self.unreadable = array.failed
 
@@ -91,6 +98,8 @@ class RowReader:
                 self._read_in_passes(self._md_thread, row, slot, low, high, join)
             elif array.failed:
                 self._read_degraded(row, slot, low, high, request, join)
+            elif self._turns is not None:
+                self._read_in_turn(self._turns, row, slot, low, high, request, join)
             else:
                 self._read_whole(row, slot, low, high, request, join)
 
@@ -177,16 +186,38 @@ class RowReader:
             self._cache.release(row)
             done()
 
-        def start() -> None:
-            known = self._cache.holds(row, slot, low, high)
-            if known is not None and known.here:
-                arrived()
-                return
-            self._array.member_reads += 1
-            offset = row * self._layout.chunk_bytes + low
-            self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
+        self._acquire(row, low, high, lambda: self._read_part(row, slot, low, high, request, arrived))
 
-        self._acquire(row, low, high, start)
+    def _read_in_turn(
+        self, turns: HeadTurns, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+    ) -> None:
+        """The same, in as many parts as the process has to sleep for heads."""
+        left = high - low
+
+        def begin(start: int, end: int) -> None:
+            def arrived(_: object = None) -> None:
+                nonlocal left
+                self._charge(end - start, self._settings.copies_reads)
+                self._cache.release(row)
+                left -= end - start
+                if not left:
+                    done()
+
+            self._read_part(row, slot, start, end, request, arrived)
+
+        turns.read(request.stream, row, low, high, begin)
+
+    def _read_part(
+        self, row: int, slot: int, low: int, high: int, request: Request, arrived: Callable[..., None]
+    ) -> None:
+        """Read what has its heads, unless the cache holds it."""
+        known = self._cache.holds(row, slot, low, high)
+        if known is not None and known.here:
+            arrived()
+            return
+        self._array.member_reads += 1
+        offset = row * self._layout.chunk_bytes + low
+        self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
 
     def _read_degraded(
         self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]

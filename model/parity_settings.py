@@ -40,6 +40,9 @@ class ParitySettings:
         Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none.
     locks_rows
         Whether a row that is being read or written takes no other block (:mod:`raidsim.model.row_locks`).
+    head_turns
+        Whether who reads sleeps in the submission for want of heads, and shares them with the others that do
+        (:mod:`raidsim.model.head_turns`); otherwise requests get theirs in the order they came.
     discards
         Whether discards are passed on (the module's ``devices_handle_discard_safely``, since 3.7).
     """
@@ -54,4 +57,5 @@ class ParitySettings:
     most_heads: int = 0
     workers: int = 0
     locks_rows: bool = False
+    head_turns: bool = False
     discards: bool = False

@@ -10,6 +10,16 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
+from typing import Protocol
+
+
+class Sleepers(Protocol):
+    """Processes that wait for heads; true while there are any (:class:`~raidsim.model.head_turns.HeadTurns`)."""
+
+    def __bool__(self) -> bool: ...
+
+    def take(self) -> None:
+        """Take what heads have got free."""
 
 
 class Arrival:
@@ -78,6 +88,8 @@ class StripeCache:
 
     Attributes
     ----------
+    sleepers
+        Processes that wait for heads to read, where they share them (:mod:`raidsim.model.head_turns`).
     waits
         How often work had to wait for heads.
     most_in_use
@@ -101,6 +113,7 @@ class StripeCache:
         "in_use",
         "most_heads",
         "most_in_use",
+        "sleepers",
         "waits",
     )
 
@@ -112,6 +125,7 @@ class StripeCache:
         self.head_bytes = head_bytes
         self.in_use = 0
         self.waits = 0
+        self.sleepers: Sleepers | None = None
         # By row: how often it was acquired, which heads as bits, and how many these count as.
         self._active: dict[int, list[int]] = {}
         self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
@@ -127,7 +141,7 @@ class StripeCache:
     @property
     def full(self) -> bool:
         """Whether work waits for heads."""
-        return bool(self._waiting)
+        return bool(self._waiting or self.sleepers)
 
     def when_free(self, callback: Callable[[], None]) -> None:
         """Call back once when no work waits for heads any more."""
@@ -135,14 +149,14 @@ class StripeCache:
 
     def acquire(self, row: int, low: int, high: int) -> bool:
         """Occupy the heads of bytes [low, high) of `row`, unless too few are free or others wait already."""
-        return not self._waiting and self._take(row, low, high)
+        return not self.full and self.take(row, low, high)
 
     @property
     def free_heads(self) -> int:
         """Heads that work may take now: none while other work waits for some."""
         if not self.heads:
             return 1 << 30
-        return 0 if self._waiting else self.heads - self.in_use
+        return 0 if self.full else self.heads - self.in_use
 
     def knows(self, row: int) -> bool:
         """Whether anything of `row` is remembered."""
@@ -154,7 +168,25 @@ class StripeCache:
         self.waits += 1
         self._waiting.append((row, low, high, start))
 
-    def _take(self, row: int, low: int, high: int) -> bool:
+    def sleep(self) -> None:
+        """A process sleeps for want of a head."""
+        self._blocked = self._short = True
+        self.waits += 1
+
+    def reach(self, row: int, low: int, high: int, heads: int) -> int:
+        """How far from `low` on, up to `high`, one gets in `row` with `heads` heads more than those in use."""
+        head = self.head_bytes
+        entry = self._active.get(row)
+        used = entry[1] if entry is not None else 0
+        for number in range(low // head, -(-high // head)):
+            if not used >> number & 1:
+                if not heads:
+                    return max(low, number * head)
+                heads -= 1
+        return high
+
+    def take(self, row: int, low: int, high: int) -> bool:
+        """Occupy the heads of bytes [low, high) of `row`, unless too few are free; nobody is passed by who may."""
         if not self.heads:
             return True
         head = self.head_bytes
@@ -203,7 +235,7 @@ class StripeCache:
             self.heads += 1
             self._most_kept += 1
             self._let_in()
-        self._short = bool(self._waiting)
+        self._short = self.full
 
     def _let_in(self) -> None:
         if not self._blocked or 4 * self.in_use > 3 * self.heads:
@@ -211,11 +243,16 @@ class StripeCache:
         self._blocked = False
         while self._waiting:
             row, low, high, start = self._waiting[0]
-            if not self._take(row, low, high):
+            if not self.take(row, low, high):
                 self._blocked = True
                 return
             self._waiting.popleft()
             start()
+        if self.sleepers:
+            self.sleepers.take()
+            if self.sleepers:
+                self._blocked = True
+                return
         callbacks, self._idle_callbacks = self._idle_callbacks, []
         for callback in callbacks:
             callback()

@@ -129,6 +129,8 @@ class Raid5Section(Spec):
         Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
     locks_rows
         Whether a row that is being read or written takes no other block.
+    head_turns
+        Whether readers that sleep for want of a head share what gets free (:mod:`raidsim.model.head_turns`).
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -149,6 +151,7 @@ class Raid5Section(Spec):
     hold: Duration | None
     shared_plug: bool = False
     locks_rows: bool = False
+    head_turns: bool = False
     copies_reads: bool
     direct_reads: bool = False
     worker_groups: bool = False
