@@ -43,6 +43,7 @@ FEW = 8
 drawn, as for programs."""
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
+"""For fits whose slopes cost much, profile likelihoods, and what is drawn."""
 SLOPE_SAMPLE = Sample(
     read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 29, least_memory_bytes=32 << 20
 )
@@ -98,7 +99,7 @@ class Fit:
         if not self._noise_known:
             self._problem.noise.update(chance(self._problem, self._responses, begin, SLOPE_SAMPLE))
             self._noise_known = True
-        return Search(self._problem, self._responses, self._rows, (SLOPE_SAMPLE, FIT_SAMPLE)).run(begin)
+        return Search(self._problem, self._responses, self._rows, (SLOPE_SAMPLE, FIT_SAMPLE, Sample())).run(begin)
 
     def profile(self, optimum: Optimum, covariance: Matrix | None = None) -> Profile:
         """What a search has found, with the sensitivities of all cells; `covariance` instead of its own if given."""

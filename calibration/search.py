@@ -7,7 +7,8 @@ from each step. A box in which too little was gained gets smaller (a trust regio
 Methods, 2000).
 
 There are two rounds, the first one with shorter runs. The second begins with a simulation of all runs where the first
-has ended, and of what moves from there only the doubtful runs are simulated again.
+has ended, and of what moves from there only the doubtful runs are simulated again. Where slopes cost little, its runs
+are as long as those of predictions: what is fitted is what is compared.
 
 Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
 they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
@@ -117,18 +118,20 @@ class Search:
     rows
         Takes slopes.
     samples
-        Of the first round and of the second.
+        Of the first round, of the second, and of the second where slopes are cheap.
     """
 
-    def __init__(self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample]) -> None:
+    def __init__(
+        self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample, Sample]
+    ) -> None:
         self._problem = problem
         self._responses = responses
         self._rows = rows
-        self._samples = samples
         self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
         uses = responses.users(self._runs, STEP)
         self._slopes = Slopes(uses, problem.noise)
         self._cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
+        self._samples = (samples[0], samples[2 if self._cheap else 1])
         self._most_steps = MOST_STEPS_CHEAP if self._cheap else MOST_STEPS
         self._most_jacobians = MOST_JACOBIANS_CHEAP if self._cheap else MOST_JACOBIANS
         self._taken_at: Vector | None = None

@@ -57,11 +57,13 @@ class StandIn(Responses):
         self._model = model
         self._refuses = refuses
         self.asked = 0
+        self.samples: list[Sample] = []
 
     def at(
         self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
     ) -> list[Vector | InputError]:
         self.asked += len(thetas)
+        self.samples.append(sample)
         return [self._one(theta, cells) for theta in thetas]
 
     def _one(self, theta: Vector, cells: Sequence[Cell]) -> Vector | InputError:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from raidsim.calibration import search as search_module
+from raidsim.calibration.fit import FIT_SAMPLE
 from raidsim.calibration.responses import Vector
 from raidsim.calibration.search import Optimum
+from raidsim.scenarios.sample import Sample
 from raidsim.tests.calibration.stand_in import stand_in_fit, stand_in_study
 
 BASE = np.full(4, 4.0)
@@ -56,3 +58,16 @@ def test_it_costs_a_few_slopes_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
     _, _, dear = _from(np.zeros(2))
     assert cheap <= dear + 2 * search_module.MOST_JACOBIANS_CHEAP
+
+
+@pytest.mark.parametrize("cheap", [True, False])
+def test_what_is_fitted_is_what_is_compared(cheap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects calibrated cells of programs, which come out otherwise at another scale: the last runs are as long as
+    those of predictions. Counter-test: where slopes are dear they are not.
+    """
+    if not cheap:
+        monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
+    fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding)
+    fit.optimum(np.zeros(2))
+    assert (Sample() in responses.samples) is cheap
+    assert (FIT_SAMPLE in responses.samples) is not cheap

@@ -79,5 +79,5 @@ def test_the_drives_read_the_next_window_while_the_program_works(raw: bool) -> N
 
 
 def test_only_2_2_unplugs_for_it() -> None:
-    """Protects the others: 2.4.10 has lost it, 2.6 has a timer and a limit, later kernels plug tasks, FreeBSD does not."""
+    """Protects the others: 2.4.10 lost it, 2.6 has a timer and a limit, later kernels plug tasks, FreeBSD nothing."""
     assert {name for name, policy in READ_AHEAD.items() if policy.unplugs} == {"2.2"}
