@@ -24,6 +24,8 @@ _EPOCHS = (
     ((7, 0), 2026.2, 0.175),
 )
 """When a series of Linux began, and the years between two of its releases (kernel.org)."""
+_USUAL_2_4 = 17
+"""Third number of a 2.4 that is not told: before 2.4.10 memory was another, and few stayed with it."""
 _SMALL_CORES = re.compile(
     r"Celeron|Atom|Pentium\(R\) Silver|\bN\d{2,4}\b|Cortex|\bARM|Raspberry|Annapurna", re.IGNORECASE
 )
@@ -38,16 +40,26 @@ def nearest_kernel(release: str) -> str:
     if release.startswith("FreeBSD"):
         return FREEBSD
     when = _released(release)
-    linux = [name for name in kernel_names() if name.startswith("linux-")]
+    linux = [name for name in kernel_names() if name.startswith("linux-") and _may_be(name, release)]
     if when is None:
         return NEWEST
     server = "-server" in release
 
-    def distance(name: str) -> tuple[bool, float, bool, str]:
-        other = _series(name) != _series(release)
-        return other, abs((_released(name) or 0.0) - when), name.endswith("-server") != server, name
+    def distance(name: str) -> tuple[bool, float, bool, bool, str]:
+        other, away = _series(name) != _series(release), abs((_released(name) or 0.0) - when)
+        return other, away, not _is_patched(name), name.endswith("-server") != server, name
 
     return min(linux, key=distance)
+
+
+def _is_patched(name: str) -> bool:
+    """Whether a modelled kernel is not one of kernel.org."""
+    return "-" in name.removeprefix("linux-").removesuffix("-server")
+
+
+def _may_be(name: str, release: str) -> bool:
+    """Whether a modelled kernel is one of kernel.org, or a patched one whose release this is."""
+    return not _is_patched(name) or re.match(rf"{re.escape(name.removeprefix('linux-'))}(?!\d)", release) is not None
 
 
 def _series(release: str) -> tuple[str, str]:
@@ -62,7 +74,8 @@ def _released(release: str) -> float | None:
     match = _VERSION.search(release)
     if match is None:
         return None
-    major, minor, patch = int(match[1]), int(match[2]), int(match[3] or 0)
+    major, minor = int(match[1]), int(match[2])
+    patch = int(match[3] or (_USUAL_2_4 if (major, minor) == (2, 4) else 0))
     if major == 2:
         for (first, second), began, step in _EPOCHS[:3]:
             if (first, second) == (major, minor):
