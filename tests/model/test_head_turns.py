@@ -6,21 +6,13 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.dirty_memory import DirtyMemory
 from raidsim.model.errors import ModelError
 from raidsim.model.head_turns import HeadTurns
-from raidsim.model.host import FREE as FREE_PRICES
-from raidsim.model.host import Host
 from raidsim.model.kernels import kernel
-from raidsim.model.page_cache import PageCache
-from raidsim.model.page_cache_settings import PageCacheSettings
-from raidsim.model.page_memory import PageMemory
-from raidsim.model.paged_file import PagedFile
-from raidsim.model.readahead import READ_AHEAD
 from raidsim.model.request import READ
 from raidsim.model.stripe_cache import StripeCache
-from raidsim.tests.model.page_cache_bench import NO_LIMITS, Program
 from raidsim.tests.model.parity_bench import CHUNK, PAGE, Bench
+from raidsim.tests.model.parity_reader import reading
 
 HEADS = CHUNK // PAGE
 ORDER: dict[str, Any] = {"hold_s": 5.0, "shared_plug": True, "copies_reads": False, "heads": 2 * HEADS}
@@ -103,25 +95,6 @@ def test_a_chunk_is_read_as_far_as_heads_go(settings: dict[str, Any], parts: lis
     assert bench.array.cache.in_use == 0
 
 
-def _reading(settings: dict[str, Any], per_byte: float) -> float:
-    """How long a reader of four rows takes through the page cache (s), with so much CPU time for a byte."""
-    bench = Bench(**settings)
-    pages, memory = PageMemory(1 << 30), DirtyMemory(NO_LIMITS)
-    host, window = Host(bench.cpu, FREE_PRICES), 6 * CHUNK
-    cache = PageCache(
-        bench.engine, host, bench.array, PageCacheSettings(), pages, memory, lambda end: READ_AHEAD["2.4"](window, end)
-    )
-    file, program = PagedFile("f", 12 * CHUNK), Program()
-    file.extents.append(0, file.size)
-
-    def work() -> Any:
-        yield from cache.read(file, cache.open(file), 0, file.size, program, per_byte, PAGE)
-        yield cache.pay(program)
-
-    bench.engine.run(bench.engine.spawn(work()))
-    return bench.engine.now
-
-
 def test_a_sleeper_copies_nothing() -> None:
     """Protects the sleep in a submission: a reader whose next window has no heads does not copy what it has meanwhile.
 
@@ -129,9 +102,9 @@ def test_a_sleeper_copies_nothing() -> None:
     """
     few = {**TURNS, "heads": HEADS // 2}
     copying = 12 * CHUNK * 5e-9
-    slept = _reading(few, 5e-9) - _reading(few, 0.0)
-    awake = _reading(TURNS | {"heads": 256}, 5e-9) - _reading(TURNS | {"heads": 256}, 0.0)
-    ordered = _reading(ORDER | {"heads": 256}, 5e-9) - _reading(ORDER | {"heads": 256}, 0.0)
+    slept = reading(few, 5e-9) - reading(few, 0.0)
+    awake = reading(TURNS | {"heads": 256}, 5e-9) - reading(TURNS | {"heads": 256}, 0.0)
+    ordered = reading(ORDER | {"heads": 256}, 5e-9) - reading(ORDER | {"heads": 256}, 0.0)
     assert slept > awake + 0.1 * copying
     assert awake == pytest.approx(ordered)
 

@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.dirty_memory import DirtyMemory
 from raidsim.model.errors import ModelError
-from raidsim.model.host import FREE as FREE_PRICES
-from raidsim.model.host import Host
 from raidsim.model.kernels import kernel
-from raidsim.model.page_cache import PageCache
-from raidsim.model.page_cache_settings import PageCacheSettings
-from raidsim.model.page_memory import PageMemory
-from raidsim.model.paged_file import PagedFile
-from raidsim.model.readahead import READ_AHEAD
-from raidsim.tests.model.page_cache_bench import NO_LIMITS, Program
 from raidsim.tests.model.parity_bench import CHUNK, PAGE, Bench
+from raidsim.tests.model.parity_reader import reading
 
 FREE: dict[str, Any] = {"hold_s": 5.0, "shared_plug": True, "copies_reads": False}
 LOCKS: dict[str, Any] = {**FREE, "locks_rows": True}
@@ -81,32 +73,13 @@ def test_writers_are_told_when_nothing_waits_any_more() -> None:
     assert [*rooms, bench.array.has_room] == [True, False, True]
 
 
-def _reading(settings: dict[str, Any], per_byte: float) -> float:
-    """How long a reader of four rows takes through the page cache (s), with so much CPU time for a byte."""
-    bench = Bench(**settings)
-    pages, memory = PageMemory(1 << 30), DirtyMemory(NO_LIMITS)
-    host, window = Host(bench.cpu, FREE_PRICES), 6 * CHUNK
-    cache = PageCache(
-        bench.engine, host, bench.array, PageCacheSettings(), pages, memory, lambda end: READ_AHEAD["2.4"](window, end)
-    )
-    file, program = PagedFile("f", 12 * CHUNK), Program()
-    file.extents.append(0, file.size)
-
-    def work() -> Any:
-        yield from cache.read(file, cache.open(file), 0, file.size, program, per_byte, PAGE)
-        yield cache.pay(program)
-
-    bench.engine.run(bench.engine.spawn(work()))
-    return bench.engine.now
-
-
 def test_a_reader_that_waits_for_rows_copies_nothing_meanwhile() -> None:
     """Protects what reads of RAID 5 lose under 2.2: the reader sleeps in its submission, so most of the copying adds to
     the time of the drives; without the locks what is read ahead comes while it copies, but for the first and the last.
     """
     copying = 12 * CHUNK * 5e-9
-    assert _reading(LOCKS, 5e-9) - _reading(LOCKS, 0.0) > 0.4 * copying
-    assert _reading(FREE, 5e-9) - _reading(FREE, 0.0) < 0.2 * copying
+    assert reading(LOCKS, 5e-9) - reading(LOCKS, 0.0) > 0.4 * copying
+    assert reading(FREE, 5e-9) - reading(FREE, 0.0) < 0.2 * copying
 
 
 def test_only_drivers_that_gather_rows_lock_them() -> None:
