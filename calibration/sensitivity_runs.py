@@ -34,6 +34,8 @@ LEAST_EFFECT = 0.01
 """Percent of change per standard deviation below which nothing matters."""
 MATTERS_TOTAL = 0.01
 """The same of the variance, where nothing was screened."""
+_DIGITS = 6
+"""Decimal places of a size that count for the order: behind them it is a matter of the processor."""
 TRAJECTORIES = 8
 SAMPLES = 64
 """Of Sobol's indices of all parameters."""
@@ -201,8 +203,8 @@ class Sensitivity:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Positions of the parameters, the one first that moves the figure most."""
-        return tuple(sorted(range(len(self.parameters)), key=lambda i: -self._size(i)))
+        """Positions of the parameters, the one first that moves the figure most; of equal ones as they came."""
+        return tuple(sorted(range(len(self.parameters)), key=lambda i: -round(self._size(i), _DIGITS)))
 
     @property
     def matter(self) -> tuple[int, ...]:
