@@ -12,11 +12,13 @@ from raidsim.model.firmware import Firmware
 from raidsim.model.host import FREE
 from raidsim.model.layouts import ParityLayout, StripedLayout, layout_for
 from raidsim.model.links import Link, Path
+from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.parity_settings import ParitySettings
+from raidsim.model.read_balance import READ_BALANCE
 from raidsim.model.request import Request
 from raidsim.model.stripe_array import StripeArray
-from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
+from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 CHUNK = 64 * KIB
 ROW = 3 * CHUNK
@@ -131,3 +133,19 @@ class ClosedLoop:
 def sequential(size: int, total: int, start: int = 0) -> range:
     """Offsets of a sequential stream."""
     return range(start, start + total, size)
+
+
+def small_raid5(engine: Engine) -> ParityArray:
+    """Three recorders of 16 MiB, without a limit of stripe heads."""
+    layout: Any = layout_for("raid5", 3, CHUNK, 16 * MIB)
+    return ParityArray(engine, "r5", recorders(engine, 3, 16 * MIB), layout, ParitySettings(heads=0))
+
+
+def small_mirror(engine: Engine) -> MirrorArray:
+    """Two recorders of 16 MiB."""
+    return MirrorArray(engine, "m", recorders(engine, 2, 16 * MIB), READ_BALANCE["md-2.6"](2))
+
+
+def striped(engine: Engine, members: list[Any], chunk: int) -> StripeArray:
+    """A stripe over whatever the members are."""
+    return StripeArray(engine, "s", members, StripedLayout([member.capacity for member in members], chunk))

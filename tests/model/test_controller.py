@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,8 @@ from raidsim.model.extents import ExtentSet
 from raidsim.model.firmware import Firmware
 from raidsim.model.layouts import StripedLayout, layout_for
 from raidsim.model.links import Link, Path
-from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.read_balance import READ_BALANCE
 from raidsim.model.request import READ, WRITE, WRITE_THROUGH, Request
 from raidsim.model.stripe_array import StripeArray
 from raidsim.tests.model.controller_bench import (
@@ -30,6 +29,9 @@ from raidsim.tests.model.controller_bench import (
     ClosedLoop,
     ControllerBench,
     sequential,
+    small_mirror,
+    small_raid5,
+    striped,
 )
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
@@ -334,18 +336,8 @@ def test_commands_outside_the_capacity_are_refused(offset: int, size: int) -> No
 def test_a_row_is_what_the_array_writes_without_reading() -> None:
     """Protects the gathering over nested arrays: RAID 50 fills a row of one group, RAID 10 a chunk of every mirror."""
     engine = Engine()
-    size = 16 * MIB
-
-    def parity() -> ParityArray:
-        layout: Any = layout_for("raid5", 3, CHUNK, size)
-        return ParityArray(engine, "r5", recorders(engine, 3, size), layout, ParitySettings(heads=0))
-
-    def mirror() -> MirrorArray:
-        return MirrorArray(engine, "m", recorders(engine, 2, size), READ_BALANCE["md-2.6"](2))
-
-    def stripe(members: list[Any], chunk: int) -> StripeArray:
-        return StripeArray(engine, "s", members, StripedLayout([m.capacity for m in members], chunk))
-
+    parity, mirror = partial(small_raid5, engine), partial(small_mirror, engine)
+    stripe = partial(striped, engine)
     assert row_bytes_of(parity()) == 2 * CHUNK
     assert row_bytes_of(stripe([parity(), parity()], 2 * CHUNK)) == 2 * CHUNK
     assert row_bytes_of(stripe([parity(), parity()], CHUNK)) == 4 * CHUNK

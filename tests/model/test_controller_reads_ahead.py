@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,15 +10,18 @@ import pytest
 from raidsim.model.controller_settings import ControllerSettings, full_stripe_bytes_of
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ModelError
-from raidsim.model.layouts import StripedLayout, layout_for
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.read_balance import READ_BALANCE
 from raidsim.model.request import READ
-from raidsim.model.stripe_array import StripeArray
-from raidsim.tests.model.controller_bench import CHUNK, ROW, ClosedLoop, ControllerBench, sequential
-from raidsim.tests.model.recording import MIB, recorders
+from raidsim.tests.model.controller_bench import (
+    CHUNK,
+    ROW,
+    ClosedLoop,
+    ControllerBench,
+    sequential,
+    small_mirror,
+    small_raid5,
+    striped,
+)
+from raidsim.tests.model.recording import recorders
 
 ON_A_MISS: dict[str, Any] = {"reads_ahead": "on a miss", "read_ahead_rows": 1, "write_policy": "write-through"}
 STEADILY: dict[str, Any] = {"read_ahead_rows": 1, "write_policy": "write-through"}
@@ -66,18 +70,8 @@ def test_a_first_read_reads_nothing_ahead() -> None:
 def test_a_full_stripe_is_a_chunk_of_every_data_drive() -> None:
     """RAID 50 reads all of its groups ahead, however it writes their rows; RAID 10 one side of its mirrors."""
     engine = Engine()
-    size = 16 * MIB
-
-    def parity() -> ParityArray:
-        layout: Any = layout_for("raid5", 3, CHUNK, size)
-        return ParityArray(engine, "r5", recorders(engine, 3, size), layout, ParitySettings(heads=0))
-
-    def mirror() -> MirrorArray:
-        return MirrorArray(engine, "m", recorders(engine, 2, size), READ_BALANCE["md-2.6"](2))
-
-    def stripe(members: list[Any], chunk: int) -> StripeArray:
-        return StripeArray(engine, "s", members, StripedLayout([m.capacity for m in members], chunk))
-
+    parity, mirror = partial(small_raid5, engine), partial(small_mirror, engine)
+    stripe = partial(striped, engine)
     assert full_stripe_bytes_of(parity()) == 2 * CHUNK
     assert full_stripe_bytes_of(stripe([parity(), parity()], 2 * CHUNK)) == 4 * CHUNK
     assert full_stripe_bytes_of(stripe([parity(), parity()], CHUNK)) == 4 * CHUNK
