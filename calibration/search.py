@@ -40,9 +40,11 @@ MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 20, 3
 """The same where they are, of all runs."""
 FORETOLD = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
-CERTAIN = 0.25
-"""A run is not simulated where its cells are foretold better than to so many of the standard deviations that they are
-expected to be off by."""
+CERTAIN = (0.25, 0.25)
+"""A run is not simulated, in the first round and in the second, where its cells are foretold better than to so many of
+the standard deviations that they are expected to be off by."""
+CERTAIN_DEAR = (1.0, 0.5)
+"""The same where slopes are dear; where the second round would end, what it has foretold is simulated."""
 TOLERANCE = 0.02
 """A round ends where the next step should make the cost smaller by no more than this share."""
 TOLERANCE_CHEAP = 0.003
@@ -130,10 +132,11 @@ class Search:
         self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
         uses = responses.users(self._runs, STEP)
         self._slopes = Slopes(uses, problem.noise)
-        self._cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
-        self._samples = (samples[0], samples[2 if self._cheap else 1])
-        self._most_steps = MOST_STEPS_CHEAP if self._cheap else MOST_STEPS
-        self._most_jacobians = MOST_JACOBIANS_CHEAP if self._cheap else MOST_JACOBIANS
+        self.is_cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
+        self._samples = (samples[0], samples[2 if self.is_cheap else 1])
+        self._certain = (CERTAIN if self.is_cheap else CERTAIN_DEAR)[0]
+        self._most_steps = MOST_STEPS_CHEAP if self.is_cheap else MOST_STEPS
+        self._most_jacobians = MOST_JACOBIANS_CHEAP if self.is_cheap else MOST_JACOBIANS
         self._taken_at: Vector | None = None
         self._known: dict[str, list[tuple[Vector, dict[str, float]]]] = {}
         self._jacobians = 0
@@ -150,9 +153,11 @@ class Search:
         """
         point = self._simulated(start, self._samples[0])
         self._take_slopes(start, set(self._runs))
-        point, _ = self._round(point, 0)
+        point, _ = self._round(point, 0, _BOXES[0])
+        if not self.is_cheap:
+            self._certain = CERTAIN_DEAR[1]
         point = self._simulated(point.theta, self._samples[1])
-        point, settled = self._round(point, 1)
+        point, settled = self._last_round(point)
         few = f"{self._most_steps} steps were too few"
         message = _SETTLED if settled else _UNSETTLED if self._steps < self._most_steps else few
         if self._refusals:
@@ -160,20 +165,50 @@ class Search:
         rows = dict(self._slopes.rows)
         return Optimum(start, point.theta, point.cost, settled, message, self._steps, rows, point.logs)
 
-    def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
+    def _last_round(self, sure: _Point) -> tuple[_Point, bool]:
+        """The second round: where it ends, all is simulated. What had only been foretold to be better is not kept."""
+        box = _BOXES[1]
+        while True:
+            best, settled = self._round(sure, 1, box)
+            unseen = [run for run in self._runs if not self._is_known(run, best.theta)]
+            if not unseen or self.is_cheap:
+                return best, settled
+            seen = self._seen(best, unseen)
+            if seen is not None and seen.cost < sure.cost:
+                sure, box = seen, _BOXES[1]
+            elif sure.cost - best.cost <= _CHANCE_GAIN * len(best.theta):
+                return sure, True
+            else:
+                box = _LEAST_BOX
+
+    def _seen(self, best: _Point, unseen: Sequence[str]) -> _Point | None:
+        """A point with those runs simulated that were foretold, from which the slopes learn."""
+        cells = [cell for cell in self._problem.near if cell.run in set(unseen)]
+        places = {cell.id: self._nearest(cell.run, best.theta)[:2] for cell in cells}
+        try:
+            logs = best.logs | self._simulate(best.theta, unseen, self._samples[1])
+        except InputError as refusal:
+            self._refusals.append(refusal)
+            return None
+        for cell in cells:
+            there, known = places[cell.id]
+            self._slopes.correct(cell, best.theta - there, logs[cell.id] - known[cell.id])
+        return self._point(best.theta, logs)
+
+    def _round(self, best: _Point, number: int, box: float) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
-        sample, least, box = self._samples[number], LEAST_GAINS[number] * len(best.theta), _BOXES[number]
-        share = TOLERANCE_CHEAP if number and self._cheap else TOLERANCE
+        sample, least = self._samples[number], LEAST_GAINS[number] * len(best.theta)
+        share = TOLERANCE_CHEAP if number and self.is_cheap else TOLERANCE
         while True:
             step, promised = self._proposed(best, box)
             if promised <= max(share * best.cost, least):
-                if number and self._cheap and self._taken_again(best.theta):
+                if number and self.is_cheap and self._taken_again(best.theta):
                     box = _BOXES[number]
                     continue
                 return best, True
             if box < _LEAST_BOX:
                 by_chance = promised <= _CHANCE_GAIN * len(best.theta)
-                if (by_chance and not self._cheap) or not self._taken_again(best.theta):
+                if (by_chance and not self.is_cheap) or not self._taken_again(best.theta):
                     return best, by_chance
                 box = _BOXES[number]
                 continue
@@ -193,7 +228,7 @@ class Search:
             if gain > 0:
                 best = trial
                 unsure -= self._problem.programs
-                if unsure and not self._cheap and self._jacobians < self._most_jacobians:
+                if unsure and not self.is_cheap and self._jacobians < self._most_jacobians:
                     self._take_slopes(best.theta, unsure)
 
     def _proposed(self, best: _Point, box: float) -> tuple[Vector, float]:
@@ -232,15 +267,24 @@ class Search:
         logs: dict[str, float] = {}
         doubtful = []
         for run in self._runs:
-            cells = [cell for cell in self._problem.near if cell.run == run]
-            doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
-            nearest = int(np.argmin(doubts))
-            if doubts[nearest] > CERTAIN:
+            there, known, doubt = self._nearest(run, theta)
+            if doubt > self._certain:
                 doubtful.append(run)
                 continue
-            there, known = self._known[run][nearest]
+            cells = [cell for cell in self._problem.near if cell.run == run]
             logs |= {cell.id: known[cell.id] + self._slopes.foretold(cell, theta - there) for cell in cells}
         return logs, doubtful
+
+    def _nearest(self, run: str, theta: Vector) -> tuple[Vector, dict[str, float], float]:
+        """Of the places where a run is known the one that leaves least in doubt here, what it gave, and that doubt."""
+        cells = [cell for cell in self._problem.near if cell.run == run]
+        doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
+        nearest = int(np.argmin(doubts))
+        return *self._known[run][nearest], doubts[nearest]
+
+    def _is_known(self, run: str, theta: Vector) -> bool:
+        """Whether a run was simulated at some parameters."""
+        return any(np.array_equal(there, theta) for there, _ in self._known[run])
 
     def _doubt(self, cells: Sequence[Cell], step: Vector) -> float:
         """How badly what is fitted of a run is foretold, in standard deviations that they are expected to be off by."""
@@ -283,8 +327,8 @@ class Search:
 
     def _taken_again(self, theta: Vector) -> bool:
         """Simulate the slopes of all runs, where they are dear only of those on raw devices, if that is to be had."""
-        wanted = set(self._runs) if self._cheap else set(self._runs) - self._problem.programs
-        known = self._cheap and self._taken_at is not None and np.array_equal(self._taken_at, theta)
+        wanted = set(self._runs) if self.is_cheap else set(self._runs) - self._problem.programs
+        known = self.is_cheap and self._taken_at is not None and np.array_equal(self._taken_at, theta)
         if not wanted or known or self._jacobians >= self._most_jacobians:
             return False
         self._take_slopes(theta, wanted)

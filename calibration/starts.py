@@ -15,12 +15,10 @@ import numpy as np
 from ..model.errors import InputError
 from .discrepancy import NORMAL_QUANTILE
 from .fit import Fit
-from .profile import BOUND_SD, Profile
+from .profile import Profile
 from .responses import Matrix, Vector
 from .search import Optimum
 
-_INSIDE = 0.9
-"""How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 _MOST_HALVINGS = 6
 SEED = 2004
 AS_GOOD = NORMAL_QUANTILE**2 / 2
@@ -130,14 +128,13 @@ def searches_of(fit: Fit, optima: Sequence[Optimum], refused: Sequence[str] = ()
 
 def _from_draw(fit: Fit, random: np.random.Generator) -> Optimum:
     """Search from a draw; where the machine there is impossible, from closer to the study's values."""
-    furthest = _INSIDE * BOUND_SD * fit.prior_sd
-    start = np.clip(random.standard_normal(len(furthest)) * fit.prior_sd, -furthest, furthest)
+    start = fit.draw(random)
     for _ in range(_MOST_HALVINGS):
         try:
-            return fit.optimum(start)
+            return fit.optimum(start, random)
         except InputError:
             start = start / 2
-    return fit.optimum(start)
+    return fit.optimum(start, random)
 
 
 def differences(searches: Searches, profile: Profile) -> list[str]:

@@ -49,6 +49,15 @@ class ExtentSet:
             ends.insert(first, end)
             self.total += new
             return new
+        if last == first + 1:
+            before = ends[first] - starts[first]
+            if start < starts[first]:
+                starts[first] = start
+            if end > ends[first]:
+                ends[first] = end
+            new = ends[first] - starts[first] - before
+            self.total += new
+            return new
         start = min(start, starts[first])
         new_end = max(end, ends[last - 1])
         new = (new_end - start) - sum(ends[i] - starts[i] for i in range(first, last))
@@ -111,16 +120,30 @@ class ExtentSet:
 
     def parts(self, start: int, end: int) -> list[tuple[int, int, bool]]:
         """[start, end) in order, cut where the set begins and ends: each part, and whether it is in the set."""
+        if start >= end:
+            return []
+        starts, ends = self.starts, self.ends
+        i = bisect_right(starts, start)
+        if i and ends[i - 1] > start:
+            i -= 1
+            if ends[i] >= end:
+                return [(start, end, True)]
+        elif i == len(starts) or starts[i] >= end:
+            return [(start, end, False)]
         parts = []
         while start < end:
-            here = self.run_from(start)
-            inside = here > start
-            if not inside:
-                following = self.next_start(start)
-                here = end if following is None else following
-            here = min(here, end)
-            parts.append((start, here, inside))
+            if i == len(starts) or starts[i] >= end:
+                parts.append((start, end, False))
+                break
+            if starts[i] > start:
+                parts.append((start, starts[i], False))
+                start = starts[i]
+            here = ends[i]
+            if here > end:
+                here = end
+            parts.append((start, here, True))
             start = here
+            i += 1
         return parts
 
     def overlaps(self, start: int, end: int) -> bool:

@@ -110,6 +110,8 @@ class PageMemory:
 
     def used(self, file: PagedFile, start: int, end: int) -> None:
         """[start, end) of `file`, which is in memory, has been used."""
+        if file.once.run_from(start) >= end and file.active.run_from(start) >= end:
+            return
         for at, stop, before in file.once.parts(start, end):
             if before:
                 self._activate(file, at, stop)
