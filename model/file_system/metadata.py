@@ -38,8 +38,8 @@ class Metadata:
 
     def in_memory(self, address: int) -> bool:
         """Whether the block need not be read."""
-        cache = self._cache
-        return cache.is_cached(cache.device_file, address, address + self._block) or self.journal.holds(address)
+        held_until = self._cache.device_file.cached.run_from(address)
+        return held_until >= address + self._block or self.journal.holds(address)
 
     def read(self, addresses: Iterable[int], by: Account) -> Generator[Any, Any, None]:
         """Read those blocks that are not in memory, one after the other."""
