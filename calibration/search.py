@@ -13,6 +13,11 @@ are as long as those of predictions: what is fitted is what is compared.
 Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
 they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
 slopes taken there say so.
+
+Where slopes are dear so are steps, and more of each is taken as foretold: in the first round, which only has to come
+near, what is doubtful by less than a standard deviation, in the second half of one. Where the second round would end,
+all that was foretold there is simulated, and the slopes learn from it. A search goes on from there if it has gained,
+and goes back to the last place where all was simulated if it has not.
 """
 
 from __future__ import annotations
