@@ -43,6 +43,9 @@ class ParitySettings:
     head_turns
         Whether who reads sleeps in the submission for want of heads, and shares them with the others that do
         (:mod:`raidsim.model.head_turns`); otherwise requests get theirs in the order they came.
+    holes
+        Whether writes gather in a row though they leave holes between them in a chunk, as every head of the row
+        gathers for itself; otherwise a row is let go when a piece comes that does not go on where another one ended.
     discards
         Whether discards are passed on (the module's ``devices_handle_discard_safely``, since 3.7).
     """
@@ -58,4 +61,5 @@ class ParitySettings:
     workers: int = 0
     locks_rows: bool = False
     head_turns: bool = False
+    holes: bool = False
     discards: bool = False

@@ -262,7 +262,12 @@ class RowWriter:
     def _gather(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
         row = self.gathering.get(number)
-        if row is not None and row.cover[index] is not None and not row.touches(index, low, high):
+        if (
+            row is not None
+            and row.cover[index] is not None
+            and not row.touches(index, low, high)
+            and (not self._settings.holes or row.overlaps(index, low, high))
+        ):
             self.complete_row(row)
             row = None
         if row is None:
@@ -274,11 +279,12 @@ class RowWriter:
     def _rest_is_cached(self, row: GatheredRow) -> bool:
         """Whether what the row lacks for writing without reading is in the stripe cache."""
         low, high = row.low, row.high
-        for slot, cover in zip(self._layout.row(row.row).data, row.cover, strict=True):
-            holes = [(low, high)] if cover is None else [(low, cover[0]), (cover[1], high)]
-            for a, b in holes:
-                if a < b and self.cache.holds(row.row, slot, a, b) is None:
+        for index, slot in enumerate(self._layout.row(row.row).data):
+            at = low
+            for a, b in (*row.spans(index), (high, high)):
+                if at < a and self.cache.holds(row.row, slot, at, a) is None:
                     return False
+                at = b
         return True
 
     def _hold_over(self, _: Any) -> None:

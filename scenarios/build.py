@@ -250,7 +250,8 @@ class BuiltMachine:
             by_age=section.by_age,
             block_lists=section.block_lists,
             turn_s=QUANTUM_S if self.kernel.time_slice is None else self.kernel.time_slice,
-            interleaves=self.kernel.time_slice is not None and not isinstance(array, ParityArray),
+            interleaves=self.kernel.time_slice is not None
+            and (self.kernel.raid5.holes or not isinstance(array, ParityArray)),
             bio_bytes=write_run,
             read_bio_bytes=section.read_bio,
             flusher_yields=section.flusher_yields,

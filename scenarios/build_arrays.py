@@ -437,6 +437,7 @@ class _Builder:
             shared_plug=section.shared_plug,
             locks_rows=section.locks_rows,
             head_turns=section.head_turns,
+            holes=section.holes,
             copies_reads=section.copies_reads,
             rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
             direct_reads=section.direct_reads,

@@ -131,6 +131,9 @@ class Raid5Section(Spec):
         Whether a row that is being read or written takes no other block.
     head_turns
         Whether readers that sleep for want of a head share what gets free (:mod:`raidsim.model.head_turns`).
+    holes
+        Whether every head of a row gathers for itself (:class:`~raidsim.model.parity_settings.ParitySettings`). Files
+        on parity arrays then interleave as on others (:mod:`raidsim.model.writer_turns`).
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -152,6 +155,7 @@ class Raid5Section(Spec):
     shared_plug: bool = False
     locks_rows: bool = False
     head_turns: bool = False
+    holes: bool = False
     copies_reads: bool
     direct_reads: bool = False
     worker_groups: bool = False

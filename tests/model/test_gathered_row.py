@@ -39,6 +39,23 @@ def test_only_neighbours_and_firsts_touch() -> None:
     assert not gathered.touches(1, 8 * KIB, 12 * KIB)
 
 
+def test_pieces_with_holes_between_them_stay_apart_until_they_touch() -> None:
+    """Protects rows of two files: a block's pieces are counted in order, what closes the hole makes them one."""
+    pieces = (1, 8 * KIB, 12 * KIB), (1, 0, HEAD), (1, 14 * KIB, 16 * KIB)
+    gathered = row(*pieces)
+    assert gathered.spans(1) == [(0, HEAD), (8 * KIB, 12 * KIB), (14 * KIB, 16 * KIB)]
+    assert (gathered.low, gathered.high, gathered.covered) == (0, 16 * KIB, 10 * KIB)
+    assert gathered.ranges(HEAD) == [
+        (0, 4 * KIB, [1], []),
+        (8 * KIB, 12 * KIB, [1], []),
+        (12 * KIB, 16 * KIB, [], [1]),
+    ]
+    assert gathered.overlaps(1, 3 * KIB, 5 * KIB)
+    assert not gathered.overlaps(1, HEAD, 8 * KIB)
+    assert row(*pieces, (1, HEAD, 8 * KIB)).spans(1) == [(0, 12 * KIB), (14 * KIB, 16 * KIB)]
+    assert not row(*pieces, (1, HEAD, 8 * KIB), (1, 12 * KIB, 14 * KIB)).apart
+
+
 def test_somebody_waits_if_anybody_does() -> None:
     """Protects sync writes in a row with others."""
     assert not row((0, 0, HEAD)).sync

@@ -112,7 +112,9 @@ def test_a_sleeper_copies_nothing() -> None:
 def test_kernels_that_share_heads() -> None:
     """Protects the description: 2.4.5 shares; others have the order in which requests came, and 2.2 locks rows."""
     assert kernel("linux-2.4.5").raid5.head_turns
+    assert kernel("linux-2.4.5").raid5.holes
     assert not kernel("linux-2.4.18").raid5.head_turns
+    assert not kernel("linux-2.4.18").raid5.holes
     assert not kernel("linux-2.2.7").raid5.head_turns
 
 

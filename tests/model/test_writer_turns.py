@@ -48,7 +48,7 @@ def test_on_two_processors_files_lie_between_each_other(programs: int) -> None:
 
 
 def test_where_writers_do_not_interleave_they_have_long_runs() -> None:
-    """Protects the kernels since 2.6, and parity arrays: the mechanism off, two processors are as one."""
+    """Protects the kernels since 2.6: the mechanism off, two processors are as one."""
     found, processes = runs_of(machine_of(2, False, page_s=30e-6), 2)
     assert max(found) <= 20
     alone = runs_of(machine_of(2, False, page_s=30e-6), 1)[1][0].cpu_s
