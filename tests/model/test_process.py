@@ -87,6 +87,25 @@ def test_bytes_and_pages_are_charged() -> None:
     assert machine.phase(read(MIB)).seconds == pytest.approx(MIB * 1e-9)
 
 
+@pytest.mark.parametrize(("call", "read_share", "write_share"), [(64 * KIB, 1 / 3, 2 / 3), (256 * KIB, 1.0, 1.0)])
+def test_a_buffer_in_the_processors_cache_is_copied_for_less(call: int, read_share: float, write_share: float) -> None:
+    """Protects reading at less than writing: of three lines that copying moves through memory, a read into a buffer
+    that stays in the cache moves one, and a write from it two. A call as long as the cache moves all three.
+    """
+    machine = Machine(copy_s_per_byte=1e-9, cache_bytes=256 * KIB)
+    assert machine.phase(written(MIB, call)).cpu_s == pytest.approx(write_share * MIB * 1e-9)
+    assert machine.phase(read(MIB, call)).cpu_s == pytest.approx(read_share * MIB * 1e-9)
+    again = [mark("rewrite"), Operation(Kind.OPEN, FILE, flags="O_RDWR"), transfer(Kind.REWRITE, FILE, 0, MIB, call)]
+    assert machine.phase(again).cpu_s == pytest.approx((read_share + write_share) * MIB * 1e-9)
+
+
+def test_a_processor_without_a_known_cache_copies_all() -> None:
+    """The counter-test: both ways at the full price."""
+    machine = Machine(copy_s_per_byte=1e-9)
+    assert machine.phase(written(MIB, 4 * KIB)).cpu_s == pytest.approx(MIB * 1e-9)
+    assert machine.phase(read(MIB, 4 * KIB)).cpu_s == pytest.approx(MIB * 1e-9)
+
+
 def test_putc_and_getc_cost_more_than_blocks() -> None:
     """Protects bonnie's per-character columns: the price is that of the phase, and of no other one."""
     machine = Machine(putc_s_per_byte=20e-9, getc_s_per_byte=10e-9)
