@@ -54,7 +54,7 @@ class Dd:
     def read(self) -> Generator[Any, Any, None]:
         """``dd if=DEVICE of=/dev/null``: a SimPy process."""
         prices = self.host.prices
-        per_byte = prices.read_call_s / self.block_size + prices.copy_s_per_byte
+        per_byte = prices.read_call_s / self.block_size + prices.read_copy_s_per_byte(self.block_size)
         return self.cache.stream_read(self.start, self.start + self.size, self.stream, per_byte, self._moved)
 
     def _moved(self, position: int) -> None:
@@ -64,7 +64,8 @@ class Dd:
         """``dd if=/dev/zero of=DEVICE``: a SimPy process."""
         cache, prices = self.cache, self.host.prices
         block = cache.settings.block_bytes
-        per_byte = prices.write_call_s / self.block_size + prices.copy_s_per_byte + prices.page_s / PAGE
+        copy_s = prices.write_copy_s_per_byte(self.block_size)
+        per_byte = prices.write_call_s / self.block_size + copy_s + prices.page_s / PAGE
         if self.block_size % block == 0 and self.start % block == 0:
             return self._write_whole_blocks(max(block, _RUN_BYTES), per_byte)
         return self._write_pieces(block, per_byte)

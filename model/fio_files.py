@@ -168,7 +168,7 @@ class CachedFile:
         """One read(2)."""
         prices, cache, file = self._host.prices, self._cache, self._file
         end = offset + size
-        per_byte = prices.file_read_s / size + prices.copy_s_per_byte
+        per_byte = prices.file_read_s / size + prices.read_copy_s_per_byte(size)
         opened = self._opened.get(by.stream)
         if opened is not None:
             yield from cache.read(file, opened, offset, end, by, per_byte, size, self._system)
@@ -193,7 +193,7 @@ class CachedFile:
             partly = not (offset <= edge and edge + block <= end) and edge < end
             if partly and edge < file.size and not cache.is_cached(file, edge, edge + 1):
                 yield from cache.fetch(file, edge, min(file.size, edge + block), by)
-        per_byte = prices.file_write_s / size + prices.copy_s_per_byte + prices.page_s / PAGE
+        per_byte = prices.file_write_s / size + prices.write_copy_s_per_byte(size) + prices.page_s / PAGE
         start = offset
         while start < end:
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)

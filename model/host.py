@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from .cpu import Cpu
 from .request import RESYNC_THREADS
@@ -55,6 +55,8 @@ class Prices:
         One I/O of a program through io_uring, where `read_call_s` is one through a call of its own or io_submit.
     putc_s_per_byte, getc_s_per_byte
         The C library's putc() and getc(), with the loop around them.
+    cache_bytes
+        What the cache of a core holds, in which the buffer of a program may stay; 0 where no buffer does.
     """
 
     write_call_s: float
@@ -75,10 +77,29 @@ class Prices:
     putc_s_per_byte: float = 0.0
     getc_s_per_byte: float = 0.0
     uring_call_s: float = 0.0
+    cache_bytes: int = 0
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
-        return Prices(*(getattr(self, field.name) * factor for field in fields(self)))
+        times = {field.name: getattr(self, field.name) * factor for field in fields(self)}
+        return replace(self, **{**times, "cache_bytes": self.cache_bytes})
+
+    def read_copy_s_per_byte(self, call: int) -> float:
+        """What a byte costs that a read(2) of `call` bytes copies to the program.
+
+        Copying moves three lines through memory for every one: the source is read, the target is read before it is
+        overwritten, and written back later (lmbench, bw_mem(8), "memory utilization"). Into a buffer that the cache
+        holds beside what is copied to it, it moves one.
+        """
+        return self.copy_s_per_byte / 3 if self._stays(call) else self.copy_s_per_byte
+
+    def write_copy_s_per_byte(self, call: int) -> float:
+        """What a byte costs that a write(2) of `call` bytes copies from the program; two lines of three."""
+        return self.copy_s_per_byte * 2 / 3 if self._stays(call) else self.copy_s_per_byte
+
+    def _stays(self, call: int) -> bool:
+        """Whether the buffer of such calls stays in the processor's cache."""
+        return 2 * call <= self.cache_bytes
 
 
 FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -33,9 +33,17 @@ class MirrorArray(Array):
     clones_pages
         Whether the copy of a write for a mirror costs :attr:`~raidsim.model.host.Prices.clone_s` for each of its
         pages (Linux 2.4 and 2.6) or once, because it shares the pages of the write (6.1: bio_alloc_clone).
+    submitter_pays
+        Whether who writes dirty pages back pays for their copies, as it makes them (raid1_make_request runs where the
+        write is submitted), or the kernel at large does.
+
+    Attributes
+    ----------
+    submission_s_per_page
+        CPU time that a page written back costs its submitter here.
     """
 
-    __slots__ = ("_balance", "_barrier", "_clones_pages", "_readable")
+    __slots__ = ("_balance", "_barrier", "_clones_pages", "_readable", "submission_s_per_page")
 
     def __init__(
         self,
@@ -48,9 +56,12 @@ class MirrorArray(Array):
         resync_depth: int = 32,
         barrier: type[ResyncBarrier] = AlternatingBarrier,
         clones_pages: bool = True,
+        submitter_pays: bool = False,
     ) -> None:
         super().__init__(engine, name, members, min(member.capacity for member in members), host, failed)
         self._clones_pages = clones_pages
+        paid = submitter_pays and clones_pages
+        self.submission_s_per_page = self.prices.clone_s * len(members) if paid else 0.0
         self._readable = [slot for slot in range(len(members)) if slot not in self.failed]
         if not self._readable:
             raise ArrayFailed(f"{name}: all {len(members)} mirrors have failed")
@@ -109,7 +120,8 @@ class MirrorArray(Array):
         sync = WAITED if request.sync == DIRECT else request.sync
         self.member_writes += len(slots)
         clones = max(1, request.size // PAGE) if self._clones_pages else 1
-        self._charge(self.prices.clone_s * len(slots) * clones)
+        if request.sync == DIRECT or not self.submission_s_per_page:
+            self._charge(self.prices.clone_s * len(slots) * clones)
         for slot in slots:
             balance.started(slot, request)
             self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, sync, slot))

@@ -275,7 +275,7 @@ class Process:
                 yield self._pay()
             return
         phase.bytes += size
-        per_byte = operation.calls * prices.file_read_s / size + prices.copy_s_per_byte
+        per_byte = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(call)
         per_byte += getattr(prices, _PER_BYTE[phase.name]) if phase.name in _PER_BYTE else 0.0
         if path.startswith(IN_MEMORY):
             if self._spend(size * per_byte):
@@ -304,12 +304,16 @@ class Process:
             if self._spend(operation.calls * prices.file_write_s):
                 yield self._pay()
             return
-        per_byte = operation.calls * prices.file_write_s / size + prices.copy_s_per_byte
+        copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
+        per_byte = operation.calls * prices.file_write_s / size + copy_s
         per_byte += getattr(prices, _PER_BYTE[phase.name]) if phase.name in _PER_BYTE else 0.0
         opened = self._open[path]
-        yield from self._write_file(opened, operation.offset, operation.offset + size, per_byte)
+        yield from self._write_file(opened, operation.offset, operation.offset + size, per_byte, copy_s)
 
-    def _write_file(self, opened: _Open, start: int, end: int, per_byte: float) -> Generator[Any, Any, None]:
+    def _write_file(
+        self, opened: _Open, start: int, end: int, per_byte: float, copy_s: float
+    ) -> Generator[Any, Any, None]:
+        """Write [start, end) at what a byte costs, of that `copy_s` to be copied."""
         mount, file = opened.mount, opened.file
         cache, system = mount.cache, mount.file_system
         block = cache.settings.block_bytes
@@ -323,7 +327,7 @@ class Process:
         while start < end:
             self._left = end - start
             if turns.side_by_side and cache.settings.interleaves:
-                start = yield from self._write_beside(opened, start, end, per_byte)
+                start = yield from self._write_beside(opened, start, end, per_byte, copy_s)
                 continue
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
@@ -338,10 +342,12 @@ class Process:
         turns.writers -= 1
         self._left = 0
 
-    def _write_beside(self, opened: _Open, start: int, end: int, per_byte: float) -> Generator[Any, Any, int]:
+    def _write_beside(
+        self, opened: _Open, start: int, end: int, per_byte: float, copy_s: float
+    ) -> Generator[Any, Any, int]:
         """Write for a time slice while another program writes on another processor; returns how far it got."""
         cache, system, file = opened.mount.cache, opened.mount.file_system, opened.file
-        turns, copy_s = self._host.writer_turns, self._host.prices.copy_s_per_byte
+        turns = self._host.writer_turns
         locked_s = per_byte - copy_s + self._host.prices.page_s / PAGE
         piece = system.settings.reservation or system.settings.block
         waits = turns.take()
@@ -378,15 +384,16 @@ class Process:
         prices, phase = self._host.prices, self.phases[-1]
         opened = self._open[self.path(operation.file)]
         size = operation.size
-        read_s = operation.calls * prices.file_read_s / size + prices.copy_s_per_byte
-        write_s = operation.calls * prices.file_write_s / size + prices.copy_s_per_byte
+        copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
+        read_s = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(operation.call_bytes)
+        write_s = operation.calls * prices.file_write_s / size + copy_s
         part = max(operation.call_bytes, _SLICE_BYTES // 2)
         start, end = operation.offset, operation.offset + size
         while start < end:
             stop = min(end, start + part)
             phase.bytes += stop - start
             yield from self._read_file(opened, start, stop, read_s, operation.call_bytes)
-            yield from self._write_file(opened, start, stop, write_s)
+            yield from self._write_file(opened, start, stop, write_s, copy_s)
             start = stop
 
     def _name(self, operation: Operation) -> Generator[Any, Any, None]:

@@ -16,6 +16,7 @@ from .dirty_memory import DirtyMemory
 from .engine import Engine
 from .extents import ExtentSet
 from .host import Host
+from .readahead import PAGE
 from .request import Request
 from .signal import Signal
 
@@ -73,6 +74,7 @@ class WriteBack(ABC):
         "_engine",
         "_host",
         "_plug",
+        "_submission_s",
         "_submitters",
         "_yields",
         "balance",
@@ -97,6 +99,7 @@ class WriteBack(ABC):
         self.memory = memory
         self._block_bytes = block_bytes
         self._plug: Callable[[], None] | None = getattr(device, "plug", None) if task_plug else None
+        self._submission_s: float = getattr(device, "submission_s_per_page", 0.0)
         self._yields = yields
         self._submitters = 0
         self._alone: list[Signal] = []
@@ -220,7 +223,8 @@ class WriteBack(ABC):
         return written
 
     def _bio_price(self, size: int) -> float:
-        return self._host.prices.bio_s * max(1, size // self._block_bytes)
+        price = self._host.prices.bio_s * max(1, size // self._block_bytes)
+        return price + self._submission_s * max(1, size // PAGE) if self._submission_s else price
 
     def _room(self) -> Signal:
         """A signal that fires when the device's queue has room."""

@@ -66,7 +66,7 @@ class BuiltMachine:
         self.engine = Engine(scenario.seed)
         observer.built_on(self.engine)
         self.cpu = Cpu(self.engine, machine.cpu.cores)
-        self.host = Host(self.cpu, machine.cpu.prices.prices().scaled(scenario.path_length))
+        self.host = Host(self.cpu, machine.cpu.charged().scaled(scenario.path_length))
         observer.part(self.host)
         self.memory = DirtyMemory(self._dirty_limits())
         vm = self.kernel.cache

@@ -384,6 +384,7 @@ class _Builder:
                     section.resync_depth,
                     barrier,
                     section.clones_pages,
+                    section.submitter_pays,
                 )
             case Raid10Layout():
                 tenth = kernel.raid10

@@ -140,7 +140,7 @@ class Front:
         self._queues: list[Slots] = []
         self._threads = Slots(self._settings.threads) if self._settings.threads else None
         cores = spec.clients * (spec.client_cores or machine.cpu.cores)
-        prices: Prices = machine.cpu.prices.prices().scaled(path_length / spec.client_speed)
+        prices: Prices = machine.cpu.charged().scaled(path_length / spec.client_speed)
         self.host = Host(Cpu(engine, cores, CLIENTS_CPU), prices)
         """What the load's jobs run on."""
 

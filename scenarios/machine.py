@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
@@ -92,8 +93,14 @@ class CpuSpec(Spec):
     """Of a core; prices are times and do not follow from it."""
     cores: int = Field(default=1, ge=1, le=4096)
     """How many."""
+    cache: Size | None = None
+    """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
     prices: PriceList
     """What work costs on one core."""
+
+    def charged(self) -> Prices:
+        """What work costs, with the cache it is done in."""
+        return replace(self.prices.prices(), cache_bytes=self.cache or 0)
 
 
 class LinkSpec(Spec):

@@ -193,11 +193,14 @@ class Raid1Section(Spec):
         of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
     clones_pages
         Whether a write is copied for each mirror page by page, or as a whole.
+    submitter_pays
+        Whether these copies are the CPU time of who writes dirty pages back.
     """
 
     balance: BalanceName
     barrier: Literal["md-2.4", "md-2.6", "md-6.1"] = "md-2.6"
     clones_pages: bool = True
+    submitter_pays: bool = False
     resync_request: PositiveSize
     """Bytes of one resync request."""
     resync_depth: int

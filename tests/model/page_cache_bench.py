@@ -23,7 +23,7 @@ NO_LIMITS = DirtyLimits(1 << 40, 1 << 40, 1 << 41)
 class Disk(Recorder):
     """1 ms a request, one at a time; its queue is never full."""
 
-    __slots__ = ()
+    __slots__ = ("submission_s_per_page",)
 
     has_room = True
 
@@ -52,12 +52,14 @@ class Bench:
         generation: str = "2.6",
         window: int = 128 * KIB,
         settings: PageCacheSettings | None = None,
+        submission_s: float = 0.0,
         **prices: float,
     ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
         self.host = Host(self.cpu, replace(FREE, **prices))
         self.disk = Disk(self.engine, capacity=1 << 40)
+        self.disk.submission_s_per_page = submission_s
         self.memory = DirtyMemory(limits)
         self.pages = PageMemory(memory)
         policy = READ_AHEAD[generation]

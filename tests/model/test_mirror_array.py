@@ -32,13 +32,22 @@ class Bench:
         clone_s: float = 0.0,
         servers: int = 1,
         clones_pages: bool = True,
+        submitter_pays: bool = False,
     ) -> None:
         self.engine = Engine()
         self.cpu = Cpu(self.engine)
         self.disks = recorders(self.engine, mirrors, servers=servers)
         host = Host(self.cpu, replace(FREE, clone_s=clone_s))
         self.array = MirrorArray(
-            self.engine, "md0", self.disks, Md26(mirrors), host, failed, resync_depth, clones_pages=clones_pages
+            self.engine,
+            "md0",
+            self.disks,
+            Md26(mirrors),
+            host,
+            failed,
+            resync_depth,
+            clones_pages=clones_pages,
+            submitter_pays=submitter_pays,
         )
         self.issuer = Issuer(self.engine, self.array)
         self.resynced: list[float] = []
@@ -64,6 +73,21 @@ def test_a_write_goes_to_all_and_a_read_to_one(mirrors: int) -> None:
     bench.engine.run()
     assert sum(bench.ops()) == mirrors + 1
     assert bench.array.member_reads == 1
+
+
+@pytest.mark.parametrize(("pays", "clones"), [(True, 0), (False, 32)])
+def test_copies_of_a_write_are_paid_by_who_submits_it_or_by_the_kernel(pays: bool, clones: int) -> None:
+    """Protects 2.4, where raid1_make_request runs in the program: a page costs it two copies of 1 us, and nobody else.
+    The counter-test: 64 KiB cost the kernel 32 copies and the program nothing. A direct write is no page written back.
+    """
+    bench = Bench(clone_s=1e-6, submitter_pays=pays)
+    bench.issuer.write(0, 64 * KIB)
+    bench.engine.run()
+    assert bench.array.submission_s_per_page == pytest.approx(2e-6 if pays else 0.0)
+    assert bench.cpu.kernel_s == pytest.approx(clones * 1e-6)
+    bench.array.submit(Request(WRITE, 0, 64 * KIB, lambda _: None, sync=DIRECT))
+    bench.engine.run()
+    assert bench.cpu.kernel_s == pytest.approx((clones + 32) * 1e-6)
 
 
 def test_a_write_ends_with_the_slowest_mirror() -> None:

@@ -87,6 +87,25 @@ def test_bytes_and_pages_are_charged() -> None:
     assert machine.phase(read(MIB)).seconds == pytest.approx(MIB * 1e-9)
 
 
+@pytest.mark.parametrize(("call", "read_share", "write_share"), [(64 * KIB, 1 / 3, 2 / 3), (256 * KIB, 1.0, 1.0)])
+def test_a_buffer_in_the_processors_cache_is_copied_for_less(call: int, read_share: float, write_share: float) -> None:
+    """Protects reading at less than writing: of three lines that copying moves through memory, a read into a buffer
+    that stays in the cache moves one, and a write from it two. A call as long as the cache moves all three.
+    """
+    machine = Machine(copy_s_per_byte=1e-9, cache_bytes=256 * KIB)
+    assert machine.phase(written(MIB, call)).cpu_s == pytest.approx(write_share * MIB * 1e-9)
+    assert machine.phase(read(MIB, call)).cpu_s == pytest.approx(read_share * MIB * 1e-9)
+    again = [mark("rewrite"), Operation(Kind.OPEN, FILE, flags="O_RDWR"), transfer(Kind.REWRITE, FILE, 0, MIB, call)]
+    assert machine.phase(again).cpu_s == pytest.approx((read_share + write_share) * MIB * 1e-9)
+
+
+def test_a_processor_without_a_known_cache_copies_all() -> None:
+    """The counter-test: both ways at the full price."""
+    machine = Machine(copy_s_per_byte=1e-9)
+    assert machine.phase(written(MIB, 4 * KIB)).cpu_s == pytest.approx(MIB * 1e-9)
+    assert machine.phase(read(MIB, 4 * KIB)).cpu_s == pytest.approx(MIB * 1e-9)
+
+
 def test_putc_and_getc_cost_more_than_blocks() -> None:
     """Protects bonnie's per-character columns: the price is that of the phase, and of no other one."""
     machine = Machine(putc_s_per_byte=20e-9, getc_s_per_byte=10e-9)
@@ -162,6 +181,16 @@ def test_rewriting_reads_and_writes_every_byte() -> None:
     assert phase.bytes == 2 * MIB
     assert machine.io(READ) >= 2 * MIB
     assert 2 * MIB <= machine.memory.dirty_bytes < 2 * MIB + 64 * KIB
+
+
+@pytest.mark.parametrize("submission_s", [0.0, 3e-6])
+def test_fsync_pays_for_what_the_device_does_where_a_page_is_submitted(submission_s: float) -> None:
+    """Protects a mirror's copies of 2.4: 256 pages that fsync writes cost the program 3 us each beside their bios."""
+    machine = Machine(bio_s=1e-6, submission_s=submission_s)
+    synced = list(written(MIB))
+    synced.insert(-1, Operation(Kind.FSYNC, FILE))
+    blocks = machine.phase(synced).cpu_s / (1e-6 + submission_s)
+    assert 256 <= blocks < 256 + 16  # and metadata
 
 
 def test_fsync_is_waited_for_and_close_is_not() -> None:

@@ -22,6 +22,16 @@ def test_prices_are_seconds() -> None:
     assert prices.xor_s_per_byte == pytest.approx(1e-9)
 
 
+def test_the_cache_of_a_core_goes_with_the_prices() -> None:
+    """Protects copying in the cache: so many bytes where given; without it, as if no buffer stayed there."""
+    document = machine_document()
+    assert validate(MachineSpec, document).cpu.charged().cache_bytes == 0
+    document["cpu"]["cache"] = "256KiB"
+    charged = validate(MachineSpec, document).cpu.charged()
+    assert charged.cache_bytes == 256 << 10
+    assert charged.copy_s_per_byte == pytest.approx(0.5e-9)
+
+
 def test_a_drive_may_differ_from_its_catalogue() -> None:
     """Protects overrides: one field of one drive, and only that."""
     document = machine_document()
