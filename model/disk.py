@@ -4,6 +4,12 @@ One scheduled event per I/O, its completion. The drive works out when a command 
 starts it; :class:`~.disk_media.Media` has the head's timeline, :mod:`.disk_queue` the order of commands.
 A command costs firmware time (overhead), media time unless the buffer serves it, and the transfer over the
 drive's own interface and the links beyond it; data flows on while it is still being read (cut-through).
+
+So it does towards the drive: a cached write that does not fit into the buffer as it is comes in as room is made, by the
+unit of destaging, and the head writes what has come while the rest waits at the host. A device may pause the data of a
+command whenever it has no room for them (ATA/ATAPI-6, Ultra DMA: it holds back its strobe or negates DMARQ); a command
+of 1,024 KiB, which Linux 2.6 sends with 48-bit addresses, is larger than the write buffer of many drives. Such a
+command costs an event for each unit.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ from heapq import heappush
 from simpy.events import NORMAL
 
 from .discard import DiscardLimits, refused
+from .disk_destage import DESTAGE_UNIT
 from .disk_media import Media
 from .disk_queue import DiskQueue, Fcfs
 from .drives import DriveSpec, mechanics
@@ -68,6 +75,8 @@ class HardDisk:
         "_finished",
         "_hit_s",
         "_landed_s",
+        "_long",
+        "_long_from",
         "_outstanding",
         "_pending",
         "_queue",
@@ -139,6 +148,8 @@ class HardDisk:
         self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
         self._slowest_write_inverse = 1.0 / min(path.slowest_write_rate, spec.interface_rate)
         self._landed_s = 0.0  # when the last accepted write is in the buffer
+        self._long: Request | None = None  # the write that comes in as room is made
+        self._long_from = 0  # where the part of it begins that is crossing the link
         self._queue: DiskQueue = (
             ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
         )
@@ -312,6 +323,10 @@ class HardDisk:
             if request.sync == WRITE_THROUGH:
                 self._write_through(request)
                 return
+            if size > DESTAGE_UNIT and not self.media.has_room(request.offset, size, now + self._write_s):
+                self._long = request
+                self._receive_part(request, request.offset, now + self._write_s)
+                return
             at = self._receive(request, now)
         else:
             decoded = now + self._write_s
@@ -366,8 +381,26 @@ class HardDisk:
 
     def _receive(self, request: Request, now: float) -> float:
         """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
-        size = request.size
-        begin = self.media.make_room(request.offset, size, now + self._write_s)
+        return self._bring(request.offset, request.size, now, now + self._write_s)
+
+    def _receive_part(self, request: Request, offset: int, at: float) -> None:
+        """Take what of a write begins at `offset` into the buffer from `at` (s), as far as a unit of destaging."""
+        self._long_from = offset
+        size = request.offset + request.size - offset
+        if size <= DESTAGE_UNIT:
+            self._engine.complete(request, self._finished, self._bring(offset, size, self._engine._now, at))
+            return
+
+        def arrived(_: object) -> None:
+            now = self._engine._now
+            self.media.accept(offset, DESTAGE_UNIT, now)
+            self._receive_part(request, offset + DESTAGE_UNIT, now)
+
+        self._engine.call_at(self._bring(offset, DESTAGE_UNIT, self._engine._now, at), arrived)
+
+    def _bring(self, offset: int, size: int, now: float, at: float) -> float:
+        """Make room for `size` bytes from `at` (s) and transfer them; when the last one has arrived (s)."""
+        begin = self.media.make_room(offset, size, at)
         end = begin + size * self._slowest_write_inverse
         if self._through:
             across = self._reserve(now, begin, size, True)
@@ -439,7 +472,11 @@ class HardDisk:
             self.flushes += 1
         else:
             if self._write_cache and request.sync != WRITE_THROUGH:
-                self.media.accept(request.offset, size, now)
+                if request is self._long:
+                    self._long = None
+                    self.media.accept(self._long_from, request.offset + size - self._long_from, now)
+                else:
+                    self.media.accept(request.offset, size, now)
             self.writes += 1
             self.write_bytes += size
 

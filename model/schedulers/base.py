@@ -67,7 +67,11 @@ class Scheduler(ABC):
         self._by_start: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
 
     def add(self, request: Request, now: float) -> None:
-        """Queue `request`, merging it with a neighbour where there is one."""
+        """Queue `request`, cut where it is too long for the device, merging it with a neighbour where there is one."""
+        if request.size > self.max_bytes and request.op != TRIM:
+            for part in parts_of(request, self.max_bytes):
+                self.add(part, now)
+            return
         if not self.merge(request, now):
             self.insert(QueuedRequest(request, now, self.done), now)
 

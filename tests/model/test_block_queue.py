@@ -120,6 +120,29 @@ def test_the_driver_sends_no_more_than_its_depth(depth: int, last: float) -> Non
     assert bench.engine.now == pytest.approx(last)
 
 
+def test_what_is_longer_than_a_command_is_cut() -> None:
+    """300 KiB at a drive that takes 128 KiB: three commands, answered once, when the last of them is over."""
+    bench = Bench(None)
+    bench.issuer.send(WRITE, 0, 300 * KIB)
+    assert bench.queue.queued_write_bytes == 300 * KIB
+    bench.engine.run()
+    assert bench.disk.log == [
+        (WRITE, 0, 128 * KIB),
+        (WRITE, 128 * KIB, 128 * KIB),
+        (WRITE, 256 * KIB, 44 * KIB),
+    ]
+    assert [now for now, _, _ in bench.issuer.done] == pytest.approx([0.003])
+    assert bench.queue.queued_write_bytes == 0
+
+
+def test_what_is_no_longer_is_not() -> None:
+    """The counter-test: 128 KiB are one command."""
+    bench = Bench(None)
+    bench.issuer.send(WRITE, 0, 128 * KIB)
+    bench.engine.run()
+    assert bench.disk.log == [(WRITE, 0, 128 * KIB)]
+
+
 def test_every_part_of_a_merged_command_is_answered() -> None:
     """Protects the way back: four merged requests are one command and one interrupt, and four completions."""
     bench = Bench(NEVER)

@@ -138,6 +138,36 @@ def test_sequential_writes_reach_the_media_rate_only_with_the_cache() -> None:
     assert elapsed / count == pytest.approx(TURN + 64 * KIB / 70e6, rel=0.05)
 
 
+@pytest.mark.parametrize("size", [256 * KIB, 512 * KIB, MIB, 2 * MIB])
+def test_writes_as_large_as_the_buffer_reach_the_media_rate(size: int) -> None:
+    """Their data come in as room is made; waiting for room for all of it would leave the head without work."""
+    spec, total = JB.with_values(write_buffer=MIB), 64 * MIB
+    elapsed, disk, latencies = _run(spec, _sequential(WRITE, size, total))
+    assert (total - disk.dirty_bytes) / elapsed == pytest.approx(mechanics(JB)[0].media_rate(0), rel=0.03)
+    assert disk.writes == len(latencies) == total // size
+    assert disk.write_bytes == total
+
+
+def test_a_write_that_fits_is_in_the_buffer_before_it_is_on_the_platters() -> None:
+    """The counter-test: room is no question for the first one, which comes in at the rate of the interface."""
+    spec = JB.with_values(write_buffer=MIB)
+    _, _, latencies = _run(spec, _sequential(WRITE, MIB, 2 * MIB))
+    assert latencies[0] == pytest.approx(spec.write_overhead + MIB / spec.interface_rate)
+    assert latencies[1] > MIB / mechanics(JB)[0].media_rate(0)
+
+
+def test_what_a_long_write_has_brought_is_not_lost_to_a_flush() -> None:
+    """Everything is on the platters after a flush that comes while the write still waits for room."""
+    engine = Engine(1)
+    disk = HardDisk(engine, JB.with_values(write_buffer=256 * KIB), "disk")
+    _keep_busy(disk, _sequential(WRITE, MIB, 2 * MIB))
+    engine.run(until=0.02)
+    disk.flush(lambda _: None)
+    engine.run()
+    assert disk.dirty_bytes == 0
+    assert disk.media.destaged_bytes == 2 * MIB
+
+
 def test_the_cache_orders_random_writes() -> None:
     """With dozens of writes to choose from, the head passes more of them a second than one by one."""
     operations = _random(WRITE, 4 * KIB, 5000)
