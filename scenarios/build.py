@@ -182,6 +182,17 @@ class BuiltMachine:
         spec = scenario.arrays.get(name)
         return self.arrays[name] if spec is not None and spec.controller is None else None
 
+    def _largest_command(self, on: str) -> int:
+        """Bytes of the largest command to a drive or to an array of a controller; elsewhere the kernel's own."""
+        scenario = self.scenario
+        machine, spec = scenario.machine, scenario.arrays.get(on)
+        controller = None if spec is None else spec.controller
+        if controller is not None:
+            limit = machine.controllers[controller].max_request
+        else:
+            limit = machine.drives[on].max_request if on in machine.drives else None
+        return limit or self.kernel.queue.max_request
+
     def _read_ahead(self, array: Any) -> Callable[[int], ReadAhead]:
         section, layout = self.kernel.read_ahead, getattr(array, "layout", None)
         window, most = section.window, self.kernel.queue.max_request
@@ -236,7 +247,7 @@ class BuiltMachine:
         """
         array = self._md_array(on)
         section = self.kernel.cache
-        whole = self.kernel.queue.max_request
+        whole = self._largest_command(on)
         vm = self.scenario.vm or VirtualMemorySpec()
         # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole
         # run, the seeks of each pass would count `scale` times.

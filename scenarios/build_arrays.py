@@ -203,7 +203,7 @@ class Arrays:
         volume = RaidController(self.engine, name, array, settings.settings(), firmware, path)
         self.observer.part(volume)
         self.controllers[name] = volume
-        return self._drives.queued(volume, settings.queue_depth)
+        return self._drives.queued(volume, settings.queue_depth, instance.max_request)
 
 
 class _Builder:

@@ -93,9 +93,12 @@ class Drives:
             self._observer.part(self.disks[name])
         return self.disks[name]
 
-    def queued(self, device: Device, depth: int) -> Queue:
-        """A device behind a request queue of the host's kernel that keeps `depth` commands at it."""
-        return self._queued(device, QueueChoice(depth))
+    def queued(self, device: Device, depth: int, max_request: int | None = None) -> Queue:
+        """A device behind a request queue of the host's kernel that keeps `depth` commands at it.
+
+        They are of at most `max_request` bytes; None: as the kernel sends them.
+        """
+        return self._queued(device, QueueChoice(depth, max_request=max_request))
 
     def _queued(self, device: Device, choice: QueueChoice) -> Queue:
         queue = self._queues.over(device, choice)

@@ -280,6 +280,9 @@ class ControllerInstance(Spec):
         Links between it and the host's memory, beyond its own host interface.
     overrides
         Fields of the catalogue's controller that are different in this one: another cache, a failed battery.
+    max_request
+        Largest command of the host to its volumes, if the host's adapter takes less than the kernel's queue would send:
+        a block for each entry of its scatter-gather list.
     price
         What it costs.
     """
@@ -287,6 +290,7 @@ class ControllerInstance(Spec):
     model: str
     links: tuple[str, ...] = ()
     overrides: dict[str, Any] = Field(default_factory=dict)
+    max_request: PositiveSize | None = Field(default=None, ge=PAGE)
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     def entry(self) -> ControllerSpec:

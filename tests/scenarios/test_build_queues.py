@@ -123,6 +123,24 @@ def test_what_a_controller_hides_cannot_be_set() -> None:
     assert "behind raid" in refused.value.found
 
 
+def largest_commands(kernel: str, **controller: Any) -> set[int]:
+    """Bytes of the largest commands that queue and page cache make for an array of a hardware controller."""
+    changed = document(kernel=kernel)
+    changed["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", **controller}}
+    changed["arrays"] = {"md0": {"level": "raid0", "members": ["sda", "sdb"], "controller": "raid"}}
+    changed["workload"]["targets"] = ["md0"]
+    built = BuiltMachine(validate(ScenarioSpec, changed))
+    volume = built.device("md0")
+    assert isinstance(volume, BlockQueue)
+    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run_bytes}
+
+
+def test_the_hosts_adapter_may_take_less_than_the_kernel_would_send() -> None:
+    """Protects the Gateway study: 40 entries of a scatter-gather list are 160 KiB; counter-test: the kernel's own."""
+    assert largest_commands("linux-2.6.8", max_request="160KiB") == {160 * 1024}
+    assert largest_commands("linux-2.6.8") == {512 * 1024}
+
+
 def busy(**changes: Any) -> str:
     """What limits one job with 64 I/Os outstanding on four NVMe drives of a machine with four cores."""
     changed = document(cores=4, model=NVME)
