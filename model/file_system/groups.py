@@ -122,6 +122,7 @@ class Groups:
         self.inodes = settings.inode_table // settings.inode
         self._groups: dict[int, Group] = {}
         self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table)
+        self.free_bytes += (self.count - 1) * settings.header_free
 
     def __getitem__(self, number: int) -> Group:
         group = self._groups.get(number)
@@ -139,6 +140,9 @@ class Groups:
         end = min(start + self.size, self._capacity)
         group = self._groups[number] = Group(start, start + settings.header + settings.inode_table, end)
         free = group.free
+        in_header = settings.header_free if number else 0
+        if in_header:
+            free.add(start, start + in_header)
         position = group.data + set_aside
         if not self._age:
             free.add(position, end)
@@ -149,7 +153,7 @@ class Groups:
             run, used = self._random.exponential((mean, mean * self._age)).astype(int) if mean else (1, 1)
             free.add(position, min(end, position + max(1, int(run)) * block))
             position += (max(1, int(run)) + max(1, int(used))) * block
-        self.free_bytes -= end - group.data - set_aside - free.total
+        self.free_bytes -= end - group.data - set_aside - (free.total - in_header)
         return group
 
     @property

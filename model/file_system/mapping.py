@@ -64,21 +64,26 @@ class Allocator:
         if not position:
             return first
         if file.maps and file.maps[-1][0] == position and settings.mapping != "extents":
-            return file.maps[-1][1] + settings.block
+            behind = file.maps[-1][1] + settings.block
+            return max(behind, self._groups[self._groups.number(behind)].data)
         beyond = position - settings.map_first
         if settings.moves_on and beyond > 0 and beyond % settings.map_span == 0:
             return self._roomy_group(file.group + position // settings.map_span)
         return file.extents.end_address
 
     def _roomy_group(self, number: int) -> int:
-        """Where data start in the first group from `number` on that is not fuller than the mean (ffs_blkpref)."""
+        """The second block of the first group from `number` on that is not fuller than the mean (ffs_blkpref).
+
+        It is free in all but the first, in front of the copy of the superblock, and a mapping block gets it. The data
+        would get the few blocks behind it, but are moved to where a whole cluster is free (ffs_reallocblks).
+        """
         groups = self._groups
         mean = groups.free_bytes // groups.count
         for step in range(groups.count):
             group = groups[(number + step) % groups.count]
             if group.free.total >= mean:
-                return group.data
-        return groups[number % groups.count].data
+                return group.start + self._settings.block
+        return groups[number % groups.count].start + self._settings.block
 
     def _mapped_until(self, position: int) -> int:
         first, span = self._settings.map_first, self._settings.map_span

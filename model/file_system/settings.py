@@ -25,6 +25,8 @@ class FileSystemSettings(Spec):
     """As many groups of equal size are made, but none smaller than `group`; 0: their size is `group`."""
     header: Size
     """Bytes in front of a group's inode table and data; the last blocks of it are its maps."""
+    header_free: Size = 0
+    """Bytes at the start of the header that are for data, in all groups but the first."""
     maps: int = Field(ge=1)
     """Blocks of free-space and inode maps at the end of a group's header: 1 if both share one."""
     descriptor: Size

@@ -30,6 +30,7 @@ from raidsim.model.request import READ, WRITE, Request
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 BLOCK = 4 * KIB
+BLOCK_OF_UFS = 16 * KIB
 GROUP = 128 * MIB
 SERVICE_S = 0.001
 
@@ -327,6 +328,34 @@ def test_a_file_of_ufs_goes_on_in_the_next_group() -> None:
     assert len(set(groups)) == 4
     still = Machine("ufs2", capacity=4 * GIB, moves_on=False)
     assert len({address // size for address, _ in runs(still.create("f", 100 * MIB))}) == 1
+
+
+def test_where_ufs_moves_on_the_mapping_block_lies_far_in_front_of_what_it_maps() -> None:
+    """Protects the second seek of each jump: the block in front of the copy of the superblock maps data behind the
+    inodes. Counter-test: where nothing is free there, both lie side by side.
+    """
+    machine = Machine("ufs2", capacity=4 * GIB)
+    settings = machine.system.settings
+    tables = settings.header + settings.inode_table
+    file = machine.create("f", 100 * MIB)
+    starts = [address for address, _ in runs(file)]
+    assert file.maps is not None
+    for _, address in file.maps[3:]:
+        assert address % settings.group == BLOCK_OF_UFS
+        assert address - BLOCK_OF_UFS + tables in starts
+    full = Machine("ufs2", capacity=4 * GIB, header_free=0)
+    beside = full.create("f", 100 * MIB)
+    starts = [address for address, _ in runs(beside)]
+    assert beside.maps is not None
+    for _, address in beside.maps[3:]:
+        assert address % settings.group == tables
+        assert address + BLOCK_OF_UFS in starts
+
+
+def test_groups_of_ufs_begin_at_all_places_of_a_stripe() -> None:
+    """Protects the odd number of blocks in a group: with chunks of 64 KiB four groups begin at four places."""
+    size = Machine("ufs2").system.settings.group
+    assert len({number * size % (64 * KIB) for number in range(4)}) == 4
 
 
 def test_small_files_are_packed_into_leaves() -> None:
