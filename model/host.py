@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from .cpu import Cpu
 from .request import RESYNC_THREADS
@@ -77,12 +77,12 @@ class Prices:
     putc_s_per_byte: float = 0.0
     getc_s_per_byte: float = 0.0
     uring_call_s: float = 0.0
-    cache_bytes: int = 0
+    cache_bytes: float = 0.0
 
     def scaled(self, factor: float) -> Prices:
         """The same work on a CPU or a kernel that needs `factor` times as long."""
         times = {field.name: getattr(self, field.name) * factor for field in fields(self)}
-        return replace(self, **{**times, "cache_bytes": self.cache_bytes})
+        return Prices(**{**times, "cache_bytes": self.cache_bytes})
 
     def read_copy_s_per_byte(self, call: int) -> float:
         """What a byte costs that a read(2) of `call` bytes copies to the program.

@@ -25,6 +25,8 @@ class Disk(Recorder):
 
     __slots__ = ("submission_s_per_page",)
 
+    submission_s_per_page: float
+
     has_room = True
 
     def unplug(self) -> None:
