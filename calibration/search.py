@@ -35,7 +35,7 @@ from .responses import Responses, Vector
 from .slopes import STEP, Slopes
 from .study import Cell
 
-MOST_STEPS = 12
+MOST_STEPS = 20
 """Of both rounds together, where slopes are dear."""
 MOST_JACOBIANS = 2
 """Of runs on raw devices; programs on files have one, where slopes are dear."""
@@ -60,6 +60,10 @@ standard error, and by a fifth of one."""
 _BOXES = (0.5, 0.125)
 """How far the first step of each round may go, in prior standard deviations of each parameter."""
 _LEAST_BOX = 0.05
+_SHRINKS = 4
+_LEAST_BOX_DEAR, _SHRINKS_DEAR = 0.02, 2
+"""The same in the second round where slopes are dear: a step there costs the few runs that are in doubt, and what it
+misses, mostly of one run at a cliff, tells where to go instead."""
 _CHANCE_GAIN = 0.25
 """Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
 much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
@@ -184,7 +188,7 @@ class Search:
             elif sure.cost - best.cost <= _CHANCE_GAIN * len(best.theta):
                 return sure, True
             else:
-                box = _LEAST_BOX
+                box = _LEAST_BOX_DEAR
 
     def _seen(self, best: _Point, unseen: Sequence[str]) -> _Point | None:
         """A point with those runs simulated that were foretold, from which the slopes learn."""
@@ -203,6 +207,8 @@ class Search:
     def _round(self, best: _Point, number: int, box: float) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
         sample, least = self._samples[number], LEAST_GAINS[number] * len(best.theta)
+        careful = number and not self.is_cheap
+        least_box, shrinks = (_LEAST_BOX_DEAR, _SHRINKS_DEAR) if careful else (_LEAST_BOX, _SHRINKS)
         share = TOLERANCE_CHEAP if number and self.is_cheap else TOLERANCE
         while True:
             step, promised = self._proposed(best, box)
@@ -211,7 +217,7 @@ class Search:
                     box = _BOXES[number]
                     continue
                 return best, True
-            if box < _LEAST_BOX:
+            if box < least_box:
                 by_chance = promised <= _CHANCE_GAIN * len(best.theta)
                 if (by_chance and not self.is_cheap) or not self._taken_again(best.theta):
                     return best, by_chance
@@ -224,7 +230,7 @@ class Search:
             gain = -np.inf if trial is None else best.cost - trial.cost
             length = float(np.max(np.abs(step) / self._problem.prior_sd))
             if gain < _POOR * promised:
-                box = length / 4
+                box = length / shrinks
             elif gain > _GOOD * promised and length > 0.9 * box:
                 box *= 2
             if trial is None:

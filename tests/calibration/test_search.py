@@ -133,3 +133,26 @@ def test_a_second_search_finds_what_the_first_has_missed(monkeypatch: pytest.Mon
     alone = _wrong_side(monkeypatch, 0)
     assert alone.theta[0] < 0
     assert alone.cost > found.cost + 1
+
+
+def _rough(monkeypatch: pytest.MonkeyPatch, shrinks: int, least: float) -> float:
+    """The cost at which a search ends where slopes are dear, of curved figures one of which has a cliff."""
+    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
+    monkeypatch.setattr(search_module, "_SHRINKS_DEAR", shrinks)
+    monkeypatch.setattr(search_module, "_LEAST_BOX_DEAR", least)
+    random = np.random.default_rng(5)
+    for _ in range(2):  # with most draws both searches end alike; the second one tells them apart
+        slopes, curves = random.standard_normal((4, 2)) * 0.8, random.standard_normal((4, 2, 2))
+        height, across, edge = random.uniform(0.05, 0.3), random.standard_normal(2), random.uniform(-0.1, 0.1)
+        true = random.standard_normal(2) * 0.15
+
+    def rough(theta: Vector) -> Vector:
+        cliff = np.array([0.0, 0.0, 0.0, height * (across @ theta > edge)])
+        return np.asarray(BASE + slopes @ theta + np.einsum("kij,i,j->k", curves, theta, theta) + cliff)
+
+    return stand_in_fit(stand_in_study(rough(true), len(BASE)), rough)[0].optimum().cost
+
+
+def test_short_steps_before_a_dear_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps get shorter by halves and teach the slopes, where one that failed used to be the last. Counter-test: so."""
+    assert _rough(monkeypatch, 2, 0.02) < 0.6 * _rough(monkeypatch, 4, 0.05)
