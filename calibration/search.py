@@ -13,11 +13,6 @@ are as long as those of predictions: what is fitted is what is compared.
 Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
 they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
 slopes taken there say so.
-
-Where slopes are dear so are steps, and more of each is taken as foretold: in the first round, which only has to come
-near, what is doubtful by less than a standard deviation, in the second half of one. Where the second round would end,
-all that was foretold there is simulated, and the slopes learn from it. A search goes on from there if it has gained,
-and goes back to the last place where all was simulated if it has not.
 """
 
 from __future__ import annotations
@@ -35,7 +30,7 @@ from .responses import Responses, Vector
 from .slopes import STEP, Slopes
 from .study import Cell
 
-MOST_STEPS = 20
+MOST_STEPS = 12
 """Of both rounds together, where slopes are dear."""
 MOST_JACOBIANS = 2
 """Of runs on raw devices; programs on files have one, where slopes are dear."""
@@ -45,11 +40,9 @@ MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 20, 3
 """The same where they are, of all runs."""
 FORETOLD = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
-CERTAIN = (0.25, 0.25)
-"""A run is not simulated, in the first round and in the second, where its cells are foretold better than to so many of
-the standard deviations that they are expected to be off by."""
-CERTAIN_DEAR = (1.0, 0.5)
-"""The same where slopes are dear; where the second round would end, what it has foretold is simulated."""
+CERTAIN = 0.25
+"""A run is not simulated where its cells are foretold better than to so many of the standard deviations that they are
+expected to be off by."""
 TOLERANCE = 0.02
 """A round ends where the next step should make the cost smaller by no more than this share."""
 TOLERANCE_CHEAP = 0.003
@@ -60,10 +53,6 @@ standard error, and by a fifth of one."""
 _BOXES = (0.5, 0.125)
 """How far the first step of each round may go, in prior standard deviations of each parameter."""
 _LEAST_BOX = 0.05
-_SHRINKS = 4
-_LEAST_BOX_DEAR, _SHRINKS_DEAR = 0.02, 2
-"""The same in the second round where slopes are dear: a step there costs the few runs that are in doubt, and what it
-misses, mostly of one run at a cliff, tells where to go instead."""
 _CHANCE_GAIN = 0.25
 """Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
 much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
@@ -130,6 +119,11 @@ class Search:
         Takes slopes.
     samples
         Of the first round, of the second, and of the second where slopes are cheap.
+
+    Attributes
+    ----------
+    is_cheap
+        Whether slopes are (:data:`FEW_SIMULATIONS`).
     """
 
     def __init__(
@@ -143,7 +137,6 @@ class Search:
         self._slopes = Slopes(uses, problem.noise)
         self.is_cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
         self._samples = (samples[0], samples[2 if self.is_cheap else 1])
-        self._certain = (CERTAIN if self.is_cheap else CERTAIN_DEAR)[0]
         self._most_steps = MOST_STEPS_CHEAP if self.is_cheap else MOST_STEPS
         self._most_jacobians = MOST_JACOBIANS_CHEAP if self.is_cheap else MOST_JACOBIANS
         self._taken_at: Vector | None = None
@@ -162,11 +155,9 @@ class Search:
         """
         point = self._simulated(start, self._samples[0])
         self._take_slopes(start, set(self._runs))
-        point, _ = self._round(point, 0, _BOXES[0])
-        if not self.is_cheap:
-            self._certain = CERTAIN_DEAR[1]
+        point, _ = self._round(point, 0)
         point = self._simulated(point.theta, self._samples[1])
-        point, settled = self._last_round(point)
+        point, settled = self._round(point, 1)
         few = f"{self._most_steps} steps were too few"
         message = _SETTLED if settled else _UNSETTLED if self._steps < self._most_steps else few
         if self._refusals:
@@ -174,41 +165,9 @@ class Search:
         rows = dict(self._slopes.rows)
         return Optimum(start, point.theta, point.cost, settled, message, self._steps, rows, point.logs)
 
-    def _last_round(self, sure: _Point) -> tuple[_Point, bool]:
-        """The second round: where it ends, all is simulated. What had only been foretold to be better is not kept."""
-        box = _BOXES[1]
-        while True:
-            best, settled = self._round(sure, 1, box)
-            unseen = [run for run in self._runs if not self._is_known(run, best.theta)]
-            if not unseen or self.is_cheap:
-                return best, settled
-            seen = self._seen(best, unseen)
-            if seen is not None and seen.cost < sure.cost:
-                sure, box = seen, _BOXES[1]
-            elif sure.cost - best.cost <= _CHANCE_GAIN * len(best.theta):
-                return sure, True
-            else:
-                box = _LEAST_BOX_DEAR
-
-    def _seen(self, best: _Point, unseen: Sequence[str]) -> _Point | None:
-        """A point with those runs simulated that were foretold, from which the slopes learn."""
-        cells = [cell for cell in self._problem.near if cell.run in set(unseen)]
-        places = {cell.id: self._nearest(cell.run, best.theta)[:2] for cell in cells}
-        try:
-            logs = best.logs | self._simulate(best.theta, unseen, self._samples[1])
-        except InputError as refusal:
-            self._refusals.append(refusal)
-            return None
-        for cell in cells:
-            there, known = places[cell.id]
-            self._slopes.correct(cell, best.theta - there, logs[cell.id] - known[cell.id])
-        return self._point(best.theta, logs)
-
-    def _round(self, best: _Point, number: int, box: float) -> tuple[_Point, bool]:
+    def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
-        sample, least = self._samples[number], LEAST_GAINS[number] * len(best.theta)
-        careful = number and not self.is_cheap
-        least_box, shrinks = (_LEAST_BOX_DEAR, _SHRINKS_DEAR) if careful else (_LEAST_BOX, _SHRINKS)
+        sample, least, box = self._samples[number], LEAST_GAINS[number] * len(best.theta), _BOXES[number]
         share = TOLERANCE_CHEAP if number and self.is_cheap else TOLERANCE
         while True:
             step, promised = self._proposed(best, box)
@@ -217,7 +176,7 @@ class Search:
                     box = _BOXES[number]
                     continue
                 return best, True
-            if box < least_box:
+            if box < _LEAST_BOX:
                 by_chance = promised <= _CHANCE_GAIN * len(best.theta)
                 if (by_chance and not self.is_cheap) or not self._taken_again(best.theta):
                     return best, by_chance
@@ -230,7 +189,7 @@ class Search:
             gain = -np.inf if trial is None else best.cost - trial.cost
             length = float(np.max(np.abs(step) / self._problem.prior_sd))
             if gain < _POOR * promised:
-                box = length / shrinks
+                box = length / 4
             elif gain > _GOOD * promised and length > 0.9 * box:
                 box *= 2
             if trial is None:
@@ -278,24 +237,15 @@ class Search:
         logs: dict[str, float] = {}
         doubtful = []
         for run in self._runs:
-            there, known, doubt = self._nearest(run, theta)
-            if doubt > self._certain:
+            cells = [cell for cell in self._problem.near if cell.run == run]
+            doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
+            nearest = int(np.argmin(doubts))
+            if doubts[nearest] > CERTAIN:
                 doubtful.append(run)
                 continue
-            cells = [cell for cell in self._problem.near if cell.run == run]
+            there, known = self._known[run][nearest]
             logs |= {cell.id: known[cell.id] + self._slopes.foretold(cell, theta - there) for cell in cells}
         return logs, doubtful
-
-    def _nearest(self, run: str, theta: Vector) -> tuple[Vector, dict[str, float], float]:
-        """Of the places where a run is known the one that leaves least in doubt here, what it gave, and that doubt."""
-        cells = [cell for cell in self._problem.near if cell.run == run]
-        doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
-        nearest = int(np.argmin(doubts))
-        return *self._known[run][nearest], doubts[nearest]
-
-    def _is_known(self, run: str, theta: Vector) -> bool:
-        """Whether a run was simulated at some parameters."""
-        return any(np.array_equal(there, theta) for there, _ in self._known[run])
 
     def _doubt(self, cells: Sequence[Cell], step: Vector) -> float:
         """How badly what is fitted of a run is foretold, in standard deviations that they are expected to be off by."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from raidsim.calibration import search as search_module
 from raidsim.calibration.fit import FIT_SAMPLE
 from raidsim.calibration.responses import Vector
-from raidsim.calibration.search import Optimum, Search
-from raidsim.calibration.study import Cell
-from raidsim.model.errors import InputError
+from raidsim.calibration.search import Optimum
 from raidsim.scenarios.sample import Sample
 from raidsim.tests.calibration.stand_in import stand_in_fit, stand_in_study
 
@@ -77,38 +73,6 @@ def test_what_is_fitted_is_what_is_compared(cheap: bool, monkeypatch: pytest.Mon
     assert (FIT_SAMPLE in responses.samples) is not cheap
 
 
-def _dear_end(monkeypatch: pytest.MonkeyPatch, certain: float) -> tuple[float, int]:
-    """How far what the fit has at its end is from what the model gives there, and how many figures it has asked for."""
-    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
-    monkeypatch.setattr(search_module, "CERTAIN_DEAR", (certain, certain))
-    fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding)
-    asked = responses.at
-    figures = []
-
-    def at(thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0) -> list[Vector | InputError]:
-        figures.append(len(thetas) * len(cells))
-        return asked(thetas, cells, sample, seed)
-
-    monkeypatch.setattr(responses, "at", at)
-    found = fit.optimum(np.zeros(2))
-    there = winding(found.theta) + np.log(1e6)
-    off = [abs(found.logs[cell.id] - log) for cell, log in zip(fit.study.all_cells, there, strict=True)]
-    return max(off), sum(figures)
-
-
-def test_where_slopes_are_dear_the_end_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is foretold on the way saves simulations, and none of it is left in what the search returns."""
-    off, figures = _dear_end(monkeypatch, 4.0)
-    assert off < 1e-9
-    assert figures < _dear_end(monkeypatch, 0.0)[1]
-
-
-def test_without_that_the_end_is_partly_foretold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The counter-test: the same search, without its last look."""
-    monkeypatch.setattr(Search, "_last_round", lambda self, point: self._round(point, 1, 0.125))
-    assert _dear_end(monkeypatch, 4.0)[0] > 1e-4
-
-
 def folded(theta: Vector) -> Vector:
     """Figures with two optima, on both sides of 0 in the first parameter; one of them is right."""
     x, y = theta
@@ -133,26 +97,3 @@ def test_a_second_search_finds_what_the_first_has_missed(monkeypatch: pytest.Mon
     alone = _wrong_side(monkeypatch, 0)
     assert alone.theta[0] < 0
     assert alone.cost > found.cost + 1
-
-
-def _rough(monkeypatch: pytest.MonkeyPatch, shrinks: int, least: float) -> float:
-    """The cost at which a search ends where slopes are dear, of curved figures one of which has a cliff."""
-    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
-    monkeypatch.setattr(search_module, "_SHRINKS_DEAR", shrinks)
-    monkeypatch.setattr(search_module, "_LEAST_BOX_DEAR", least)
-    random = np.random.default_rng(5)
-    for _ in range(2):  # with most draws both searches end alike; the second one tells them apart
-        slopes, curves = random.standard_normal((4, 2)) * 0.8, random.standard_normal((4, 2, 2))
-        height, across, edge = random.uniform(0.05, 0.3), random.standard_normal(2), random.uniform(-0.1, 0.1)
-        true = random.standard_normal(2) * 0.15
-
-    def rough(theta: Vector) -> Vector:
-        cliff = np.array([0.0, 0.0, 0.0, height * (across @ theta > edge)])
-        return np.asarray(BASE + slopes @ theta + np.einsum("kij,i,j->k", curves, theta, theta) + cliff)
-
-    return stand_in_fit(stand_in_study(rough(true), len(BASE)), rough)[0].optimum().cost
-
-
-def test_short_steps_before_a_dear_search_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps get shorter by halves and teach the slopes, where one that failed used to be the last. Counter-test: so."""
-    assert _rough(monkeypatch, 2, 0.02) < 0.6 * _rough(monkeypatch, 4, 0.05)
