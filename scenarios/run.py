@@ -38,8 +38,9 @@ _SAME_LEVEL_BYTES = 1 << 19
 """Dirty memory that swings is back where it was within this."""
 _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
-_REBUILD_READS = 4
-"""Beside a rebuild a read is measured over this many times its bytes: the thread naps for a quarter of a second."""
+_BESIDE_REBUILD = 4
+"""Beside a rebuild reads and writes are measured over this many times their bytes, and writes over as many times their
+cycles of the I/O scheduler: the thread naps for a quarter of a second, and its windows take one or two."""
 
 
 def simulate(
@@ -203,6 +204,7 @@ class _DdRun(Run):
         workload = machine.scenario.workload
         assert isinstance(workload, DdSpec)
         self.workload = workload
+        self._times = _BESIDE_REBUILD if machine.resyncs else 1
 
 
 class ReadRun(_DdRun):
@@ -211,7 +213,7 @@ class ReadRun(_DdRun):
     @property
     def share(self) -> float:
         """See :attr:`Run.share`."""
-        wanted = self.sample.read_bytes * (_REBUILD_READS if self.machine.resyncs else 1)
+        wanted = self.sample.read_bytes * self._times
         whole = min(int(wanted * (1 + self.sample.warm_up)), self.workload.size)
         begun = self.workload.start
         return min(dd.position - begun for dd in self.machine.dds) / whole
@@ -219,7 +221,7 @@ class ReadRun(_DdRun):
     def run(self) -> float:
         """Seconds per byte of one process."""
         engine = self.machine.engine
-        wanted = self.sample.read_bytes * (_REBUILD_READS if self.machine.resyncs else 1)
+        wanted = self.sample.read_bytes * self._times
         measured = min(wanted, self.workload.size)
         warm_up = min(int(wanted * self.sample.warm_up), self.workload.size - measured)
         spans: list[float] = []
@@ -280,7 +282,7 @@ class WriteRun(_DdRun):
     @property
     def share(self) -> float:
         """See :attr:`Run.share`; a run that does not settle takes longer than this expects."""
-        measured = min(self.sample.write_bytes, self.workload.size) * len(self.machine.dds)
+        measured = min(self.sample.write_bytes * self._times, self.workload.size) * len(self.machine.dds)
         return sum(dd.bytes_done for dd in self.machine.dds) / (measured * (1 + self.sample.warm_up))
 
     def run(self) -> None:
@@ -289,7 +291,7 @@ class WriteRun(_DdRun):
         cycle_s = machine.scheduler_cycle_s
         swings = memory.limits.flush_below < memory.limits.flush_above
         programs = [engine.spawn(dd.write()) for dd in machine.dds]
-        measured = min(self.sample.write_bytes, self.workload.size) * len(programs)
+        measured = min(self.sample.write_bytes * self._times, self.workload.size) * len(programs)
         finished = engine.event()
 
         def state() -> tuple[int, int, float]:
@@ -311,7 +313,7 @@ class WriteRun(_DdRun):
                 last = now_done
                 if moved <= now_level - level:
                     continue  # nothing has been written back yet, so this says nothing about the disks
-                if (moved >= measured and cycles >= self.sample.cycles and settled) or moved >= _LONGEST * measured:
+                if (moved >= measured and cycles >= self.sample.cycles * self._times and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)
                     self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)
                     finished.succeed()
