@@ -313,7 +313,8 @@ class WriteRun(_DdRun):
                 last = now_done
                 if moved <= now_level - level:
                     continue  # nothing has been written back yet, so this says nothing about the disks
-                if (moved >= measured and cycles >= self.sample.cycles * self._times and settled) or moved >= _LONGEST * measured:
+                enough = moved >= measured and cycles >= self.sample.cycles * self._times
+                if (enough and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)
                     self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)
                     finished.succeed()
