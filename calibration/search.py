@@ -36,7 +36,7 @@ MOST_JACOBIANS = 2
 """Of runs on raw devices; programs on files have one, where slopes are dear."""
 FEW_SIMULATIONS = 100
 """Slopes of all runs that take no more than so many are cheap."""
-MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 20, 3
+MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 3
 """The same where they are, of all runs."""
 FORETOLD = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
