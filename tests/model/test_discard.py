@@ -104,7 +104,7 @@ def test_every_scheduler_passes_discards_on(scheduler: type[Scheduler]) -> None:
 
 def test_deadline_takes_a_discard_for_a_write() -> None:
     """rq_data_dir: reads first, then the oldest of discards and writes; discards merge with each other."""
-    scheduler = MqDeadline(128 * KIB)
+    scheduler = MqDeadline(512 * KIB)
     scheduler.discard_bytes = MIB
     for op, offset in ((TRIM, 9 * MIB), (WRITE, MIB), (TRIM, 0), (READ, 5 * MIB)):
         scheduler.add(Request(op, offset, 512 * KIB, lambda _: None), 0.0)
