@@ -71,12 +71,13 @@ def test_a_slow_cipher_is_what_limits() -> None:
     """Encryption is CPU time: with a slow cipher half the rate takes twice as long and the CPU is the bottleneck; one
     that is fast against the disk costs next to nothing.
     """
-    plain, fast = (prediction("reiserfs", rate=rate).figures for rate in ("", "2GB/s"))
-    slow, slower = (prediction("reiserfs", rate=rate) for rate in ("2MB/s", "1MB/s"))
-    for step in ("tar-c.seconds",):
-        assert fast[step] == pytest.approx(plain[step], rel=0.1)
-        assert slower.figures[step] == pytest.approx(2 * slow.figures[step], rel=0.15)
+    fastest, fast, slow, slower = (prediction("reiserfs", rate=rate) for rate in ("20GB/s", "2GB/s", "2MB/s", "1MB/s"))
+    reading = "tar-c.seconds"
+    assert fast.figures[reading] == pytest.approx(fastest.figures[reading], rel=0.01)
+    assert slower.figures[reading] == pytest.approx(2 * slow.figures[reading], rel=0.15)
     assert slower.bottleneck.startswith("cpu")
+    # What is written twice, by the file system and by the loop device, leaves the drive with more to do at first.
+    assert fast.figures[reading] == pytest.approx(prediction("reiserfs").figures[reading], rel=0.25)
 
 
 def test_a_chunk_is_nothing_to_a_mirror() -> None:
