@@ -11,8 +11,9 @@ from typing import Any
 from ..model.errors import ModelError
 from ..model.page_memory import RUN_BYTES
 from ..model.paged_file import PagedFile
+from ..model.phase import Phase
 from ..model.pipe import Pipe
-from ..model.process import IN_MEMORY, Phase, Process
+from ..model.process import IN_MEMORY, Process
 from ..model.programs.copying import Tree
 from ..model.programs.iozone import Iozone
 from ..model.sum_in_order import sum_in_order

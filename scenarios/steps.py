@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.process import IN_MEMORY, Phase
+from ..model.phase import Phase
+from ..model.process import IN_MEMORY
 from ..model.programs.bonnie import Bonnie, BonnieSettings
 from ..model.programs.bonnie_plus_plus import (
     BonniePlusPlus,

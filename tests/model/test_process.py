@@ -10,8 +10,9 @@ import pytest
 from raidsim.model.cpu import Cpu
 from raidsim.model.errors import ModelError
 from raidsim.model.file_system import FileSystem, FileSystemSettings, file_system_settings
+from raidsim.model.phase import Phase
 from raidsim.model.pipe import Pipe
-from raidsim.model.process import IN_MEMORY, Mount, Phase, Process
+from raidsim.model.process import IN_MEMORY, Mount, Process
 from raidsim.model.programs.bonnie import BonnieSettings
 from raidsim.model.programs.operation import Kind, Operation, mark, transfer
 from raidsim.model.request import READ, WRITE
