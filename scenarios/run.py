@@ -40,7 +40,7 @@ _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
 _BESIDE_REBUILD = 4
 """Beside a rebuild reads and writes are measured over this many times their bytes, and writes over as many times their
-cycles of the I/O scheduler: the thread naps for a quarter of a second, and its windows take one or two."""
+cycles of the I/O scheduler: the thread naps for a quarter of a second, which falls into one sample or the next."""
 
 
 def simulate(

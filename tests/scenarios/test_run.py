@@ -91,6 +91,15 @@ def test_a_rebuild_takes_from_readers() -> None:
     assert spare.reads == 0
 
 
+def test_a_write_beside_a_rebuild_is_measured_for_longer() -> None:
+    """Protects the sample: four times as much as without one, so that a nap of the thread weighs little."""
+    array: dict[str, Any] = {"level": "raid1", "members": ["sda", "sdb"], "failed": ["sdb"]}
+    failed = simulate(scenario(direction="write", array=array, targets=("md0",)), QUICK)
+    array |= {"rebuilding": ["sdb"], "resync": {"speed_min": "1MB/s"}}
+    rebuilding = simulate(scenario(direction="write", array=array, targets=("md0",)), QUICK)
+    assert rebuilding.measured_s * rebuilding.rate > 2 * failed.measured_s * failed.rate
+
+
 @pytest.mark.parametrize(("kernel", "block"), [("linux-2.4.26", 1024), ("linux-2.6.8", 4096)])
 def test_small_writes_are_slower_than_whole_blocks(kernel: str, block: int) -> None:
     """Protects the secret of dd bs=512, end to end: the reads of blocks cost most of the rate, whole blocks none."""
