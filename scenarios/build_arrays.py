@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..model.bio_split import behind_limit
+from ..model.bio_split import BioSplit, behind_limit
 from ..model.byte_striped_array import ByteStripedArray
 from ..model.ciphers import cipher
 from ..model.controller import RaidController
@@ -177,7 +177,18 @@ class Arrays:
         members = [self.device(member) for member in spec.members]
         builder = _Builder(self, name, spec, self._host, self.device)
         layout = spec.layout([member.capacity for member in members])
-        return builder.limited(builder.assemble(name, layout, members, spec.members))
+        array = builder.assemble(name, layout, members, spec.members)
+        return self._as_disk(array) if spec.balance == AtaRaid.name else builder.limited(array)
+
+    def _as_disk(self, array: Any) -> BioSplit:
+        """An array of FreeBSD's ataraid, which is a disk to those above: what is too large for one is cut before it.
+
+        So it is the pieces that are spread over its disks (ata_raid_attach in ata-raid.c, d_maxsize; g_disk_start in
+        geom_disk.c).
+        """
+        disk = BioSplit(array, self.kernel.queue.max_request)
+        self.observer.part(disk)
+        return disk
 
     def _volume(self, name: str, spec: ArraySpec, controller: str) -> Any:
         """An array that a controller runs, behind the host's queue for the controller."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from raidsim.model.bio_split import BioSplit
 from raidsim.model.block_queue import BlockQueue
 from raidsim.model.byte_striped_array import BUFFERS, ByteStripedArray
 from raidsim.model.cpu import Cpu
@@ -15,7 +16,8 @@ from raidsim.model.engine import Engine
 from raidsim.model.host import Host
 from raidsim.model.layouts import ByteStripedLayout, StripedLayout
 from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.read_balance import READ_BALANCE
+from raidsim.model.read_balance import READ_BALANCE, AtaRaid
+from raidsim.model.read_balance.ataraid import Turn
 from raidsim.model.request import READ, Request
 from raidsim.model.schedulers.disksort import Disksort
 from raidsim.model.stripe_array import StripeArray
@@ -113,6 +115,16 @@ class Machine:
             )
         return MirrorArray(self.engine, "ar0", stripes, READ_BALANCE["ataraid"](2))
 
+    def striped_mirrors(self) -> BioSplit:
+        """The same as the driver has it, chunk by chunk, behind the limit of what it is given at once."""
+        turn = Turn()
+        pairs = []
+        for column in (0, 1):
+            pair = self.drives(2, 2 * column)
+            pairs.append(MirrorArray(self.engine, f"ar0.{column}", pair, AtaRaid(2, columns=2, turn=turn)))
+        layout = StripedLayout([pair.capacity for pair in pairs], 64 * KIB)
+        return BioSplit(StripeArray(self.engine, "ar0", pairs, layout), 64 * KIB)
+
     def raid3(self, members: int, round_robin: bool, buffers: Sequence[tuple[int, int]]) -> ByteStripedArray:
         """A graid3."""
         drives = self.drives(members)
@@ -155,3 +167,15 @@ def rates(
 def rate(array: str, copies: int = 1, clusters: int = TUNED, **rest: Any) -> float:
     """MB/s of all copies together."""
     return sum(rates(array, copies, clusters, **rest))
+
+
+@cache
+def rate_of_two(second: int) -> float:
+    """MB/s of two copies on striped mirrors: the first begins at a stripe of two chunks, the second so far into one."""
+    machine = Machine()
+    device = machine.striped_mirrors()
+    programs = [Copy(device, number * (4 * GIB + second), TUNED, number + 1) for number in (0, 1)]
+    machine.engine.run(until=0.5)
+    before = sum(program.bytes for program in programs)
+    machine.engine.run(until=3.5)
+    return (sum(program.bytes for program in programs) - before) / 3.0 / 1e6

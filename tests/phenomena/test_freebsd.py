@@ -10,7 +10,7 @@ from raidsim.calibration.study import load_study
 from raidsim.calibration.study_runs import RunBuilder
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.sample import Sample
-from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rates
+from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rate_of_two, rates
 
 PLENTY = ((GIB, 10**6),)
 """As many buffers as graid3 could want."""
@@ -141,6 +141,20 @@ def test_reading_the_parity_in_turn_does_not_help() -> None:
     """Protects graid3's default: `-r` is no faster with one copy, nor with five."""
     assert rate("raid3-r:5") == pytest.approx(rate("raid3:5"), rel=0.01)
     assert rate("raid3-r:5", 5) < 1.03 * rate("raid3:5", 5)
+
+
+@pytest.mark.parametrize("second", [80 * KIB, 96 * KIB, 112 * KIB])
+def test_two_copies_share_half_of_raid_01_if_their_clusters_begin_in_unlike_chunks(second: int) -> None:
+    """Protects what one turn for all disks does: each cluster passes it on twice, and both copies take the same side
+    of each column, while nobody uses the other one.
+    """
+    assert rate_of_two(second) < 0.6 * rate_of_two(0)
+
+
+@pytest.mark.parametrize("second", [16 * KIB, 48 * KIB, 64 * KIB])
+def test_they_have_a_side_each_if_like_chunks_come_first_or_one_at_a_time(second: int) -> None:
+    """Counter-test: where the second one's clusters begin decides; so a run must have it as it comes."""
+    assert rate_of_two(second) == pytest.approx(rate_of_two(0), rel=0.02)
 
 
 # The same machine with a file system, and with Linux instead: cp of files of 3200 MB, as the study has them.

@@ -11,6 +11,7 @@ from raidsim.model.errors import InputError
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
+from raidsim.model.request import READ, Request
 from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
@@ -18,6 +19,7 @@ from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario, scenario_document
 
+KIB = 1024
 LINUX_24, LINUX_26 = "linux-2.4.26", "linux-2.6.8"
 
 
@@ -134,6 +136,19 @@ def test_old_arrays_with_redundancy_are_marked_clean() -> None:
     ):
         made: Any = built(kernel=kernel, array=array, targets=("md0",)).arrays["md0"]
         assert (made.metadata is not None) == expected, (kernel, array)
+
+
+def test_an_array_of_ataraid_is_given_what_a_disk_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects what is spread over its disks: FreeBSD cuts at 64 KiB in front of ar0, and not in front of a gmirror."""
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(MirrorArray, "submit", lambda _, request: sent.append((request.offset, request.size)))
+    for balance, expected in (("ataraid", [(16, 64), (80, 64)]), ("gmirror-round-robin", [(16, 128)])):
+        document = scenario_document(kernel="freebsd-6.2", array=array_of("raid1", 2, balance=balance))
+        load = {"kind": "load", "targets": ["md0"], "block_size": "4KiB", "pattern": "random", "depth": 4}
+        machine = BuiltMachine(validate(ScenarioSpec, {**document, "workload": load}))
+        machine._arrays.device("md0").submit(Request(READ, 16 * KIB, 128 * KIB, lambda _: None))
+        assert [(offset // KIB, size // KIB) for offset, size in sent] == expected, balance
+        sent.clear()
 
 
 def rebuild(level: str, kernel: str, major: int = 8, **more: Any) -> Any:
