@@ -1,6 +1,6 @@
 """Several searches from different places: whether a fit ends at the same parameters wherever it begins.
 
-The first begins at the study's own values, the others at draws from the priors. With a fixed seed the draws are the
+The first begins at the study's own values or those of a profile, the others at draws from the priors. With a fixed seed the draws are the
 same every time. Where searches end in different places that fit about as well, the errors are widened until they hold
 these too: the curvature at one of them knows nothing of another.
 """
@@ -107,9 +107,9 @@ class Searches:
         return found
 
 
-def search_from(fit: Fit, starts: int, seed: int = SEED) -> Searches:
-    """Search from the study's own values, and from draws of the priors until there are so many `starts`."""
-    optima, refused = [fit.optimum()], []
+def search_from(fit: Fit, starts: int, seed: int = SEED, begin: Vector | None = None) -> Searches:
+    """Search from the study's own values or from `begin`, and from draws of the priors until there are so many."""
+    optima, refused = [fit.optimum(begin)], []
     streams = np.random.SeedSequence(seed).spawn(max(0, starts - 1))
     for stream in streams:
         try:

@@ -20,8 +20,9 @@ from ..calibration.fio_study import FioStudy, scenario_path
 from ..calibration.fit import Fit
 from ..calibration.learn_discrepancy import lacking, learn
 from ..calibration.likelihood import profile_limits
-from ..calibration.profile import Profile
+from ..calibration.profile import Profile, load_profile
 from ..calibration.report import Calibrated
+from ..calibration.responses import Vector
 from ..calibration.starts import SEED, Searches, search_from
 from ..calibration.study import StudySpec, load_study
 from ..model.errors import InputError
@@ -39,6 +40,9 @@ def calibrate_command(
     output: Annotated[Path | None, typer.Option("--output", metavar="PROFILE.yaml", help="Keep the profile.")] = None,
     starts: Annotated[int, typer.Option("--starts", min=1, help="Searches, all but one from draws of the priors.")] = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = SEED,
+    begin: Annotated[
+        Path | None, typer.Option("--from", metavar="PROFILE.yaml", help="Where the first search begins.")
+    ] = None,
     profile: Annotated[
         list[str] | None,
         typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood, or `all`; repeatable."),
@@ -89,7 +93,9 @@ def calibrate_command(
         raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
     if choose and output is not None:
         raise InputError("--output", "a profile of a choice", "allowed: once the study's file says what was chosen")
-    found = _calibrated(spec, starts, seed, profile or [], read_choices(choose or []), workers)
+    names = [parameter.name for parameter in spec.parameters]
+    place = None if begin is None else load_profile(begin).begin(names)
+    found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
     if output is not None:
         found.profile.save(output)
         if own is not None:
@@ -126,7 +132,13 @@ def _own(folder: Path, study: str | None, machine: Path | None, drive: str | Non
 
 
 def _calibrated(
-    study: StudySpec, starts: int, seed: int, asked: list[str], choices: dict[str, list[str]], workers: int | None
+    study: StudySpec,
+    starts: int,
+    seed: int,
+    begin: Vector | None,
+    asked: list[str],
+    choices: dict[str, list[str]],
+    workers: int | None,
 ) -> Calibrated:
     names = [parameter.name for parameter in study.parameters]
     asked = names if "all" in asked else asked
@@ -138,7 +150,7 @@ def _calibrated(
         if tried:
             study = with_choice(study, tried[0].chosen)
         fit = Fit(study, evaluator, progress)
-        searches = search_from(fit, starts, seed)
+        searches = search_from(fit, starts, seed, begin)
         fitted = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
         limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
     return Calibrated(study, fitted, searches, limits, tuple(tried))
