@@ -1,8 +1,8 @@
 """Several searches from different places: whether a fit ends at the same parameters wherever it begins.
 
-The first begins at the study's own values or those of a profile, the others at draws from the priors. With a fixed seed the draws are the
-same every time. Where searches end in different places that fit about as well, the errors are widened until they hold
-these too: the curvature at one of them knows nothing of another.
+The first begins at the study's own values or those of a profile, the others at draws from the priors. With a fixed
+seed the draws are the same every time. Where searches end in different places that fit about as well, the errors are
+widened until they hold these too: the curvature at one of them knows nothing of another.
 """
 
 from __future__ import annotations

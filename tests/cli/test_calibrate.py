@@ -74,6 +74,20 @@ def test_known_parameters_come_back(run: Run, study_file: Callable[..., str], tm
     profile = load_profile(kept)
     assert profile.factors == {each["name"]: each["factor"] for each in document["parameters"]}
     assert profile.evaluations == document["evaluations"] > 1
+    assert document["starts"][0]["start"] == [1.0, 1.0]
+    status, out = run(study_file(), "--from", str(kept), "--workers", "1", "--json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["starts"][0]["start"] == pytest.approx(list(profile.factors.values()))
+
+
+def test_a_search_begins_at_no_other_studys_profile(run: Run, study_file: Callable[..., str], tmp_path: Path) -> None:
+    """Protects from factors of other things, and from some that are missing."""
+    other = tmp_path / "other.yaml"
+    other.write_text((profile_module._KEPT / "larsen-2003.yaml").read_text())
+    status, err = run(study_file(), "--from", str(other))
+    assert status == 2
+    assert "--from: a profile of larsen-2003 without bus, and with none; allowed: the study's parameters" in err
 
 
 def test_starts_are_a_table(run: Run, study_file: Callable[..., str]) -> None:
