@@ -50,8 +50,9 @@ _SLOW = (
 
 _LONGEST = (
     "test_docs.py",
-    "calibration/test_kept_profiles.py",
+    "validation/test_timing.py",
     "web/test_browser.py",
+    "calibration/test_kept_profiles.py",
     "phenomena/test_gateway.py",
     "scenarios/test_steady.py",
     "phenomena/test_rebuild.py",
@@ -70,6 +71,8 @@ _LONGEST = (
     "scenarios/test_programs.py",
     "scenarios/test_timeline.py",
     "scenarios/test_random_scenarios.py",
+    "scenarios/test_side_by_side.py",
+    "phenomena/test_reproducible.py",
     "fuzz/test_corpus.py",
     "faults/test_killed_commands.py",
     "cli/test_sweep.py",
