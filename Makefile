@@ -1,6 +1,8 @@
 # Everything runs in .venv, which is made on first use; a second run finds the stamps and starts at once.
 PYTHON ?= python3
 BIN := .venv/bin
+# What Python has compiled is kept: the tests start it some hundred times.
+export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -24,7 +26,7 @@ predict: .venv/run.stamp
 
 test: .venv/dev.stamp
 	@sh tests/web/install_chromium.sh
-	$(BIN)/python -m pytest -n 3
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -32,7 +34,7 @@ check: .venv/dev.stamp
 	$(BIN)/mypy
 	@# It warns of every node of a line that is marked; shown if anything is found.
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive . 2>.venv/bandit.log || { cat .venv/bandit.log; exit 1; }
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow"
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks

@@ -48,6 +48,37 @@ _SLOW = (
 )
 """Files and folders all of whose tests are marked slow: each of them is quick, and together they are not."""
 
+_LONGEST = (
+    "test_docs.py",
+    "validation/test_timing.py",
+    "web/test_browser.py",
+    "calibration/test_kept_profiles.py",
+    "phenomena/test_gateway.py",
+    "scenarios/test_steady.py",
+    "phenomena/test_rebuild.py",
+    "compiled/test_same_bits.py",
+    "oracles/test_oracles.py",
+    "cli/test_predict.py",
+    "test_how_to.py",
+    "validation/test_readchoice.py",
+    "scenarios/test_sweep_kill.py",
+    "scenarios/test_conservation.py",
+    "phenomena/test_ceilings.py",
+    "phenomena/test_side_by_side.py",
+    "scenarios/test_advice.py",
+    "phenomena/test_mirrors.py",
+    "calibration/test_fio_study.py",
+    "scenarios/test_programs.py",
+    "scenarios/test_timeline.py",
+    "scenarios/test_random_scenarios.py",
+    "scenarios/test_side_by_side.py",
+    "phenomena/test_reproducible.py",
+    "fuzz/test_corpus.py",
+    "faults/test_killed_commands.py",
+    "cli/test_sweep.py",
+)
+"""Files that take longest: workers get a file each, these first, so that none has much to do when others are done."""
+
 settings.register_profile(
     "repeatable",
     derandomize=True,
@@ -76,8 +107,12 @@ def _no_sum_of_floats() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make check` leaves out by its place."""
-    places = tuple(_HERE / name for name in _SLOW)
+    """Mark what `make check` leaves out by its place; put what takes longest first where several workers share."""
+    slow = tuple(_HERE / name for name in _SLOW)
+    marked = {path: any(path.is_relative_to(place) for place in slow) for path in {item.path for item in items}}
     for item in items:
-        if any(item.path.is_relative_to(place) for place in places):
+        if marked[item.path]:
             item.add_marker(pytest.mark.slow)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        first = {_HERE / name: number for number, name in enumerate(_LONGEST)}
+        items.sort(key=lambda item: first.get(item.path, len(first)))

@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
 
 from raidsim.calibration import study as study_module
+from raidsim.tests.manual_pages import ROOT, raidsim_command
 
 INTERRUPTIBLE = ("env", "--default-signal=INT")
 """Whoever runs the tests in the background ignores interrupts, and so would what they start."""
@@ -54,11 +56,10 @@ def study_file(home: Path) -> Path:
     return path
 
 
-def raidsim(*arguments: str, home: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "raidsim", *arguments]
-    environment = {**os.environ, "RAIDSIM_HOME": str(home)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
+def raidsim(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command; its simulations are in processes of their own where a test does not say how many workers."""
+    with mock.patch.dict(os.environ, {"RAIDSIM_HOME": str(home)}):
+        return raidsim_command(ROOT, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +123,7 @@ def test_the_stored_profile_is_used_again(home: Path, study_file: Path, document
 
 def test_the_table_says_what_a_reader_needs(home: Path, study_file: Path, document: dict[str, Any]) -> None:
     """Cases, errors, intervals, the summaries, and what is missing; nothing wider than the page."""
-    run = raidsim("predict", str(study_file), home=home)
+    run = raidsim("predict", str(study_file), "--workers", "1", home=home)
     assert run.returncode == 0
     for words in (
         "2.6.8/raid1/read",
@@ -158,7 +159,7 @@ def test_one_failing_study_does_not_lose_the_others(home: Path, study_file: Path
     assert [each["id"] for each in printed["failed"]] == ["broken"]
     assert "broken could not be predicted" in run.stderr
     assert "Traceback" not in run.stderr
-    tables = raidsim("predict", str(path), str(study_file), home=home)
+    tables = raidsim("predict", str(path), str(study_file), "--workers", "1", home=home)
     assert tables.returncode == 1
     for words in ("Predicted cells of all studies", "1 of the five reports", "1/2", "failed"):
         assert words in tables.stdout
@@ -169,7 +170,7 @@ def test_a_broken_profile_is_fitted_again_and_said_so(home: Path, study_file: Pa
     """A damaged stored profile costs a new fit and one line on stderr, not the run."""
     profile = home / "profiles" / "reads.yaml"
     profile.write_text("study: 3\n", encoding="utf-8")
-    run = raidsim("predict", str(study_file), "--json", home=home)
+    run = raidsim("predict", str(study_file), "--json", "--workers", "1", home=home)
     assert run.returncode == 0
     assert "cannot be used and is fitted again" in run.stderr
     assert json.loads(run.stdout)["studies"][0]["cases"] == document["studies"][0]["cases"]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import yaml
 
 from raidsim.cli.main import main
 from raidsim.tests.calibration import small_study as small
+from raidsim.tests.manual_pages import ROOT, raidsim_command
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +36,9 @@ def study_file(home: Path) -> Path:
 
 
 def raidsim(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    command = [sys.executable, "-m", "raidsim", *arguments]
-    environment = {**os.environ, "RAIDSIM_HOME": str(home)}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    """Run the command."""
+    with mock.patch.dict(os.environ, {"RAIDSIM_HOME": str(home)}):
+        return raidsim_command(ROOT, *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Programs side by side on the disks of a report of 2005: what two disks are good for.
 
-The machine and the programs are those of the Catalan study, at an eighth of their size and with its priors.
+The machine and the programs are those of the Catalan study, at a sixteenth of their size and with its priors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from raidsim.scenarios.sample import Sample
 
 def seconds(run: str, figure: str) -> float:
     """A figure of one of the study's runs."""
-    return simulate(RunBuilder(load_study("catalan-2005"), {}).scenario(run), Sample(scale=8)).figures[figure]
+    return simulate(RunBuilder(load_study("catalan-2005"), {}).scenario(run), Sample(scale=16)).figures[figure]
 
 
 @pytest.mark.slow
