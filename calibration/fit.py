@@ -49,11 +49,12 @@ _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 
 FIT_SAMPLE = Sample(program_bytes=1 << 30, least_memory_bytes=32 << 20)
-"""For fits whose slopes cost much, profile likelihoods, and what is drawn."""
+"""For profile likelihoods, and what is drawn."""
 SLOPE_SAMPLE = Sample(
     read_bytes=32 << 20, write_bytes=8 << 20, cycles=2, program_bytes=1 << 29, least_memory_bytes=32 << 20
 )
-"""For finite differences, whose ends share the random streams and the scale, and for the first steps of a search."""
+"""For finite differences, whose ends share the random streams and the scale, the first steps of a search, and all its
+steps where slopes cost much."""
 
 
 class Fit:
@@ -126,7 +127,7 @@ class Fit:
         return np.asarray(np.clip(random.standard_normal(len(furthest)) * self._sd, -furthest, furthest))
 
     def _search(self) -> Search:
-        return Search(self._problem, self._responses, self._rows, (SLOPE_SAMPLE, FIT_SAMPLE, Sample()))
+        return Search(self._problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
 
     def profile(self, optimum: Optimum, covariance: Matrix | None = None) -> Profile:
         """What a search has found, with the sensitivities of all cells; `covariance` instead of its own if given."""

@@ -7,8 +7,11 @@ from each step. A box in which too little was gained gets smaller (a trust regio
 Methods, 2000).
 
 There are two rounds, the first one with shorter runs. The second begins with a simulation of all runs where the first
-has ended, and of what moves from there only the doubtful runs are simulated again. Where slopes cost little, its runs
-are as long as those of predictions: what is fitted is what is compared.
+has ended, and of what moves from there only the doubtful runs are simulated again. Its runs are as long as those of
+predictions: what is fitted is what is compared. Where slopes are dear only the ends of rounds are simulated so, and a
+step is taken by shorter runs, with the difference that the length made there (as models of different fidelity are
+combined; Alexandrov and others, Structural Optimization 15, 1998). Where the end of a round is not what its steps have
+shown, there is another one from there.
 
 Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
 they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
@@ -56,6 +59,8 @@ _LEAST_BOX = 0.05
 _CHANCE_GAIN = 0.25
 """Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
 much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
+_MOST_ANCHORS = 3
+"""Simulations of all runs at the length of predictions, where slopes are dear."""
 _POOR, _GOOD = 0.25, 0.75
 """Share of the foretold gain below which a box gets smaller, and above which it may grow."""
 
@@ -118,7 +123,7 @@ class Search:
     rows
         Takes slopes.
     samples
-        Of the first round, of the second, and of the second where slopes are cheap.
+        Of the first round, and of predictions.
 
     Attributes
     ----------
@@ -126,9 +131,7 @@ class Search:
         Whether slopes are (:data:`FEW_SIMULATIONS`).
     """
 
-    def __init__(
-        self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample, Sample]
-    ) -> None:
+    def __init__(self, problem: Problem, responses: Responses, rows: Rows, samples: tuple[Sample, Sample]) -> None:
         self._problem = problem
         self._responses = responses
         self._rows = rows
@@ -136,7 +139,8 @@ class Search:
         uses = responses.users(self._runs, STEP)
         self._slopes = Slopes(uses, problem.noise)
         self.is_cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
-        self._samples = (samples[0], samples[2 if self.is_cheap else 1])
+        self._samples = samples
+        self._length: dict[str, float] = {}
         self._most_steps = MOST_STEPS_CHEAP if self.is_cheap else MOST_STEPS
         self._most_jacobians = MOST_JACOBIANS_CHEAP if self.is_cheap else MOST_JACOBIANS
         self._taken_at: Vector | None = None
@@ -154,10 +158,14 @@ class Search:
             If the model refuses the machine there.
         """
         point = self._simulated(start, self._samples[0])
+        self._steps += 1
         self._take_slopes(start, set(self._runs))
         point, _ = self._round(point, 0)
-        point = self._simulated(point.theta, self._samples[1])
-        point, settled = self._round(point, 1)
+        if self.is_cheap:
+            self._steps += 1
+            point, settled = self._round(self._simulated(point.theta, self._samples[1]), 1)
+        else:
+            point, settled = self._anchored_rounds(point.theta)
         few = f"{self._most_steps} steps were too few"
         message = _SETTLED if settled else _UNSETTLED if self._steps < self._most_steps else few
         if self._refusals:
@@ -165,9 +173,35 @@ class Search:
         rows = dict(self._slopes.rows)
         return Optimum(start, point.theta, point.cost, settled, message, self._steps, rows, point.logs)
 
+    def _anchored_rounds(self, theta: Vector) -> tuple[_Point, bool]:
+        """Second rounds by short runs, each from and to a simulation of all runs at the length of predictions."""
+        best, settled = self._anchored(theta), False
+        for _ in range(_MOST_ANCHORS - 1):
+            end, settled = self._round(best, 1)
+            if np.array_equal(end.theta, best.theta):
+                break
+            found = self._anchored(end.theta)
+            chance = _CHANCE_GAIN * len(theta)
+            if found.cost >= best.cost:
+                return best, settled and found.cost <= best.cost + chance
+            best, as_shown = found, found.cost <= end.cost + chance
+            if as_shown:
+                break
+        return best, settled
+
+    def _anchored(self, theta: Vector) -> _Point:
+        """All runs, simulated at both lengths; what their length makes is added to short ones from now on."""
+        self._length = {}
+        self._steps += 1
+        short = self._simulated(theta, self._samples[0])
+        point = self._simulated(theta, self._samples[1])
+        self._length = {name: log - short.logs[name] for name, log in point.logs.items()}
+        return point
+
     def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
-        sample, least, box = self._samples[number], LEAST_GAINS[number] * len(best.theta), _BOXES[number]
+        sample = self._samples[number if self.is_cheap else 0]
+        least, box = LEAST_GAINS[number] * len(best.theta), _BOXES[number]
         share = TOLERANCE_CHEAP if number and self.is_cheap else TOLERANCE
         while True:
             step, promised = self._proposed(best, box)
@@ -255,7 +289,6 @@ class Search:
     def _simulated(self, theta: Vector, sample: Sample) -> _Point:
         """The same, with every run simulated; forgets what was known before."""
         self._known = {run: [] for run in self._runs}
-        self._steps += 1
         return self._point(theta, self._simulate(theta, self._runs, sample))
 
     def _simulate(self, theta: Vector, runs: Sequence[str], sample: Sample) -> dict[str, float]:
@@ -265,7 +298,7 @@ class Search:
         found = self._responses.at([theta], cells, sample)[0]
         if isinstance(found, InputError):
             raise found
-        logs = {cell.id: float(log) for cell, log in zip(cells, found, strict=True)}
+        logs = {cell.id: float(log) + self._length.get(cell.id, 0.0) for cell, log in zip(cells, found, strict=True)}
         for run in runs:
             self._known[run].append((theta, {cell.id: logs[cell.id] for cell in cells if cell.run == run}))
         return logs

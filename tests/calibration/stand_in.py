@@ -48,14 +48,23 @@ def with_measured(study: StudySpec, logs: Vector) -> StudySpec:
 
 
 class StandIn(Responses):
-    """Answers from a function; refuses the machines that another function names."""
+    """Answers from a function, off by `short` where runs are shorter than predictions; refuses machines that another
+    function names.
+    """
 
-    def __init__(self, study: StudySpec, model: Model, refuses: Callable[[Vector], bool] = lambda theta: False) -> None:
+    def __init__(
+        self,
+        study: StudySpec,
+        model: Model,
+        refuses: Callable[[Vector], bool] = lambda theta: False,
+        short: float = 0.0,
+    ) -> None:
         super().__init__(study, Evaluator(1), lambda done, total: None)
         self._place = {name: i for i, cell in enumerate(study.all_cells) for name in (cell.id, cell.name)}
         self._megabyte = math.log(1e6)
         self._model = model
         self._refuses = refuses
+        self._short = short
         self.asked = 0
         self.samples: list[Sample] = []
 
@@ -64,23 +73,24 @@ class StandIn(Responses):
     ) -> list[Vector | InputError]:
         self.asked += len(thetas)
         self.samples.append(sample)
-        return [self._one(theta, cells) for theta in thetas]
+        off = 0.0 if sample == Sample() else self._short
+        return [self._one(theta, cells, off) for theta in thetas]
 
-    def _one(self, theta: Vector, cells: Sequence[Cell]) -> Vector | InputError:
+    def _one(self, theta: Vector, cells: Sequence[Cell], off: float) -> Vector | InputError:
         if self._refuses(theta):
             return InputError("machine", "an impossible one", "allowed: others")
         logs = self._model(theta)
-        return np.array([logs[self._place[cell.id]] + self._megabyte for cell in cells])
+        return np.array([logs[self._place[cell.id]] + self._megabyte + off for cell in cells])
 
     def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
         return {run: np.ones(len(self.study.parameters), dtype=bool) for run in runs}
 
 
 def stand_in_fit(
-    study: StudySpec, model: Model, refuses: Callable[[Vector], bool] = lambda theta: False
+    study: StudySpec, model: Model, refuses: Callable[[Vector], bool] = lambda theta: False, short: float = 0.0
 ) -> tuple[Fit, StandIn]:
     """A fit of a study to a function, and the function's stand-in."""
     fit = Fit(study, Evaluator(1))
-    responses = StandIn(study, model, refuses)
+    responses = StandIn(study, model, refuses, short)
     fit._responses = responses
     return fit, responses

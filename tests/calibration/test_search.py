@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from raidsim.calibration import search as search_module
-from raidsim.calibration.fit import FIT_SAMPLE
 from raidsim.calibration.responses import Vector
-from raidsim.calibration.search import Optimum
+from raidsim.calibration.search import Optimum, Search
 from raidsim.scenarios.sample import Sample
 from raidsim.tests.calibration.stand_in import stand_in_fit, stand_in_study
 
@@ -60,17 +59,32 @@ def test_it_costs_a_few_slopes_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cheap <= 2 * (dear + 2 * search_module.MOST_JACOBIANS_CHEAP)
 
 
-@pytest.mark.parametrize("cheap", [True, False])
-def test_what_is_fitted_is_what_is_compared(cheap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects calibrated cells of programs, which come out otherwise at another scale: the last runs are as long as
-    those of predictions. Counter-test: where slopes are dear they are not.
+def _with_short_runs_off(monkeypatch: pytest.MonkeyPatch, few: int) -> tuple[Optimum, int]:
+    """Where a search ends if short runs give 10 % more than those of predictions, and how many of these it took."""
+    monkeypatch.setattr(search_module, "FEW_SIMULATIONS", few)
+    fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding, short=0.1)
+    found = fit.optimum(np.zeros(2))
+    return found, responses.samples.count(Sample())
+
+
+@pytest.mark.parametrize("few", [100, 0])
+def test_what_is_fitted_is_what_is_compared(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects calibrated cells of programs, which come out otherwise at another scale: what counts is what runs as
+    long as those of predictions give. Where slopes are dear only the ends of rounds are simulated so.
     """
-    if not cheap:
-        monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
-    fit, responses = stand_in_fit(stand_in_study(winding(TRUE), len(BASE)), winding)
-    fit.optimum(np.zeros(2))
-    assert (Sample() in responses.samples) is cheap
-    assert (FIT_SAMPLE in responses.samples) is not cheap
+    found, long_runs = _with_short_runs_off(monkeypatch, few)
+    assert found.converged
+    assert found.cost < 1.0
+    assert np.allclose(found.theta, TRUE, atol=0.05)
+    assert long_runs > 3 if few else long_runs <= 3
+
+
+def test_short_runs_alone_would_be_fitted_to_what_they_are_off_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counter-test: without what their length makes the same search ends elsewhere."""
+    monkeypatch.setattr(Search, "_anchored", lambda self, theta: self._simulated(theta, self._samples[0]))
+    found, long_runs = _with_short_runs_off(monkeypatch, 0)
+    assert long_runs == 0
+    assert np.max(np.abs(found.theta - TRUE)) > 0.05
 
 
 def folded(theta: Vector) -> Vector:
