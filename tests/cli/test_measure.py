@@ -21,6 +21,7 @@ from raidsim.calibration.measured_machine import Kernel, load_machine
 from raidsim.cli import main as cli
 from raidsim.model.errors import InputError
 from raidsim.tests.calibration.fio_reports import direction, job, report
+from raidsim.tests.processes import is_there
 
 SMALL = ["--size", "16MiB", "--seconds", "1"]
 READS = [
@@ -148,17 +149,9 @@ def test_interrupt_keeps_what_is_done(fio: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["machine.yaml", "read-1m.json"]
     # Whose parent is gone stays until init has noticed: a moment, and not the half minute that it sleeps.
     until = time.monotonic() + 10
-    while _is_there(int((fio / "pid").read_text())):
+    while is_there(int((fio / "pid").read_text())):
         assert time.monotonic() < until
         time.sleep(0.02)
-
-
-def _is_there(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("typed", ["", "no\n", "dat\n"])

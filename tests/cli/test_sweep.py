@@ -20,6 +20,7 @@ from raidsim.cli.sweep_progress import sweep_progress
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.sweeps import sweep_point
 from raidsim.scenarios.sweeps.sweep import SweepProgress
+from raidsim.tests.processes import is_there
 from raidsim.tests.scenarios.sweep_bench import settled, sweep_file, tables
 
 GRID = {"layout": ["raid5", "raid10"], "depth": [1, 4]}
@@ -268,14 +269,6 @@ def test_a_real_interrupt(tmp_path: Path) -> None:
     assert err.count("\n") <= 2
     assert "of 1,000 runs are in sweep.sqlite; the same command goes on there" in err
     until = time.monotonic() + 10
-    while _is_there(process.pid) and time.monotonic() < until:
+    while is_there(-process.pid) and time.monotonic() < until:
         time.sleep(0.02)
-    assert not _is_there(process.pid)
-
-
-def _is_there(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+    assert not is_there(-process.pid)

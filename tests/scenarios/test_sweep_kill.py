@@ -18,6 +18,7 @@ from raidsim.model.errors import InputError
 from raidsim.scenarios.sweeps.sweep import SweepProgress
 from raidsim.scenarios.sweeps.sweep_point import Batch, BatchReport
 from raidsim.scenarios.sweeps.sweep_workers import ClusterWorkers, ProcessWorkers
+from raidsim.tests.processes import is_there
 from raidsim.tests.scenarios.sweep_bench import kill_and_resume, plan_of, run, sweep_file, tables
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
@@ -131,15 +132,7 @@ def test_processes_end_with_the_one_they_work_for(tmp_path: Path) -> None:
         run(plan_of(tmp_path, 8), tmp_path / "a.sqlite", workers, watch=stop)
     assert pids
     until = time.monotonic() + 5
-    while any(_is_there(pid) for pid in pids) and time.monotonic() < until:
+    while any(is_there(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.01)
-    assert not any(_is_there(pid) for pid in pids)
+    assert not any(is_there(pid) for pid in pids)
     assert threading.active_count() < 20
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

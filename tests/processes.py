@@ -1,0 +1,14 @@
+"""What became of processes that a test has started."""
+
+from __future__ import annotations
+
+import os
+
+
+def is_there(process: int) -> bool:
+    """Whether there is a process of that number; of a negative one, a process of that group."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
