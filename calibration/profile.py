@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -104,22 +103,6 @@ class Profile(Spec):
     def factors(self) -> dict[str, float]:
         """Factor by parameter name."""
         return {parameter.name: parameter.factor for parameter in self.parameters}
-
-    def begin(self, names: Sequence[str]) -> np.ndarray:
-        """ln(factor) of parameters by name, for a search to begin at.
-
-        Raises
-        ------
-        InputError
-            If the profile's parameters are others.
-        """
-        factors = self.factors
-        if set(names) != set(factors):
-            lacking = ", ".join(name for name in names if name not in factors) or "none"
-            more = ", ".join(name for name in factors if name not in names) or "none"
-            found = f"a profile of {self.study} without {lacking}, and with {more}"
-            raise InputError("--from", found, f"allowed: the study's parameters: {', '.join(names)}")
-        return np.log([factors[name] for name in names])
 
     @property
     def covariance(self) -> np.ndarray:

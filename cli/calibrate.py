@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -93,8 +94,7 @@ def calibrate_command(
         raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
     if choose and output is not None:
         raise InputError("--output", "a profile of a choice", "allowed: once the study's file says what was chosen")
-    names = [parameter.name for parameter in spec.parameters]
-    place = None if begin is None else load_profile(begin).begin(names)
+    place = None if begin is None else _place(begin, spec)
     found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
     if output is not None:
         found.profile.save(output)
@@ -129,6 +129,18 @@ def _own(folder: Path, study: str | None, machine: Path | None, drive: str | Non
     if keep is not None:
         own.save_study(keep)
     return own
+
+
+def _place(path: Path, study: StudySpec) -> Vector:
+    """ln(factor) of a study's parameters in a profile, which must have these and no others."""
+    profile = load_profile(path)
+    names, factors = [parameter.name for parameter in study.parameters], profile.factors
+    if set(names) != set(factors):
+        lacking = ", ".join(name for name in names if name not in factors) or "none"
+        more = ", ".join(name for name in factors if name not in names) or "none"
+        found = f"a profile of {profile.study} without {lacking}, and with {more}"
+        raise InputError("--from", found, f"allowed: the study's parameters: {', '.join(names)}")
+    return np.log([factors[name] for name in names])
 
 
 def _calibrated(
