@@ -1,5 +1,4 @@
 # Everything runs in .venv, which is made on first use; a second run finds the stamps and starts at once.
-PYTHON ?= python3
 BIN := .venv/bin
 # What Python has compiled is kept: the tests start it some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
@@ -65,10 +64,12 @@ clean:
 	rm -rf .venv build dist docs/_build raidsim.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# The python3 of the PATH, unless it is too old or another one there is clearly faster; or the one given as PYTHON=...
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "raidsim needs Python 3.11 or newer as $(PYTHON); another one: make PYTHON=python3.12 ..." >&2; exit 1; }
-	$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
+	@python=$${PYTHON:-$$(python3 benchmarks/interpreter.py)} && \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "raidsim needs Python 3.11 or newer, not $$python; another one: make PYTHON=python3.12 ..." >&2; exit 1; } && \
+	{ "$$python" -m venv .venv || { rm -rf .venv; exit 1; }; }
 
 .venv/run.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools
