@@ -2,10 +2,13 @@
 BIN := .venv/bin
 # What Python has compiled is kept: the tests start it some hundred times.
 export PYTHONDONTWRITEBYTECODE :=
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-compile -c constraints.txt
+
+# Chromium is installed while Python's packages are.
+MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test check bench compiled fuzz faults golden pages docs clean
+.PHONY: help predict test chromium check bench compiled fuzz faults golden pages docs clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -23,9 +26,11 @@ help:
 predict: .venv/run.stamp
 	$(BIN)/raidsim predict
 
-test: .venv/dev.stamp
-	@sh tests/web/install_chromium.sh
+test: .venv/dev.stamp chromium
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+chromium:
+	@sh tests/web/install_chromium.sh
 
 check: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -72,7 +77,7 @@ clean:
 	{ "$$python" -m venv .venv || { rm -rf .venv; exit 1; }; }
 
 .venv/run.stamp: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt setuptools
 	$(PIP) -e .
 	@touch $@
 
