@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from raidsim.compiled.loader import ROOT, CompiledFinder, stay_pure
 
-LIBRARY = ("database-server", "catalan-2005")
+LIBRARY = ("database-server", "catalan-2005", "freebsd-2007", "gateway-2005", "gentoo-2004", "mail-spool")
 RANDOM = 10
 RECORDS = 800
 
