@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from raidsim.cli import main as cli
+from raidsim.compiled import __main__ as command
 from raidsim.compiled.build import build, lacking
 from raidsim.compiled.loader import BUILT, PURE, RECORD, ROOT, CompiledFinder, digest
 from raidsim.compiled.modules import MODULES
@@ -52,6 +53,33 @@ def test_a_whole_build_gives_the_same_bits_and_room_for_the_deepest_nesting() ->
     compiled, source = numbers(str(BUILT), "deep"), numbers("", "deep")
     assert {f"raidsim.{module}" for module in MODULES if "array" in module} <= set(compiled["compiled"])
     assert compiled["results"] == source["results"]
+
+
+def test_where_nothing_can_be_compiled_predictions_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Protects `make predict` without a compiler: a line says what is missing; who asks for a build has an error."""
+    monkeypatch.setattr(command, "BUILT", tmp_path / "built")
+    monkeypatch.setattr(command, "lacking", lambda: "there is no cc")
+    command.main([command.OPTION])
+    assert capsys.readouterr().err == "nothing is compiled, so all takes about twice as long: there is no cc\n"
+    with pytest.raises(SystemExit, match="2"):
+        command.main([])
+    assert "nothing was compiled: there is no cc" in capsys.readouterr().err
+
+
+def test_a_build_that_is_there_stays(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the seconds of every further `make predict`; of another source it is made again."""
+    monkeypatch.setattr(command, "BUILT", tmp_path / "built")
+    monkeypatch.setattr(command, "ROOT", package)
+    monkeypatch.setattr(command, "lacking", str)
+    monkeypatch.setattr(command, "build", (tmp_path / "made").mkdir)
+    build_of(tmp_path / "built", package)
+    command.main([command.OPTION])
+    assert not (tmp_path / "made").exists()
+    (package / "model" / "links.py").write_text("A = 2\n", encoding="utf-8")
+    command.main([command.OPTION])
+    assert (tmp_path / "made").exists()
 
 
 def build_of(folder: Path, package: Path, **changes: str) -> CompiledFinder:
