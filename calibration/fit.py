@@ -68,6 +68,11 @@ class Fit:
         Runs the simulations.
     progress
         Called with (steps done, steps expected).
+
+    Attributes
+    ----------
+    searches
+        How many calls of :meth:`optimum` are expected, for `progress`.
     """
 
     def __init__(self, study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> None:
@@ -82,6 +87,9 @@ class Fit:
         self._noise_known = False
         self._simulated = evaluator.simulated
         self._steps = 0
+        self._begun = 0
+        self._shown = 0
+        self.searches = 1
 
     def run(self) -> Profile:
         """Fit, and evaluate the sensitivities of all cells."""
@@ -109,6 +117,8 @@ class Fit:
         if not self._noise_known:
             self._problem.noise.update(chance(self._problem, self._responses, begin, SLOPE_SAMPLE))
             self._noise_known = True
+        self._begun += 1
+        self._steps = 0
         search = self._search()
         found = search.run(begin)
         if not search.is_cheap:
@@ -265,8 +275,11 @@ class Fit:
 
     def _report(self, begun: int = 0, done: bool = False) -> None:
         if self._progress is not None:
-            expected = 2 * len(self._sd) + MOST_STEPS + DRAWS
-            self._progress(expected if done else min(self._steps + begun, expected - 1), expected)
+            each = 2 * len(self._sd) + MOST_STEPS + DRAWS
+            expected = each * max(self.searches, self._begun)
+            here = each * max(0, self._begun - 1) + min(self._steps + begun, each - 1)
+            self._shown = expected if done else max(self._shown, here)
+            self._progress(self._shown, expected)
 
 
 def calibrate(study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> Profile:

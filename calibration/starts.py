@@ -109,6 +109,7 @@ class Searches:
 
 def search_from(fit: Fit, starts: int, seed: int = SEED, begin: Vector | None = None) -> Searches:
     """Search from the study's own values or from `begin`, and from draws of the priors until there are so many."""
+    fit.searches = starts
     optima, refused = [fit.optimum(begin)], []
     streams = np.random.SeedSequence(seed).spawn(max(0, starts - 1))
     for stream in streams:

@@ -11,9 +11,10 @@ import pytest
 from raidsim.calibration import fit as fit_module
 from raidsim.calibration import search as search_module
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.fit import UNCALIBRATED_SD, calibrate
+from raidsim.calibration.fit import UNCALIBRATED_SD, Fit, calibrate
 from raidsim.calibration.profile import Profile, fingerprint, load_profile, profile_path
-from raidsim.calibration.study import StudySpec
+from raidsim.calibration.starts import search_from
+from raidsim.calibration.study import StudySpec, load_study
 from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.errors import InputError
 from raidsim.model.spec_errors import validate
@@ -32,6 +33,19 @@ def profile(study: StudySpec) -> Profile:
     """Its fit."""
     with Evaluator(1) as evaluator:
         return calibrate(study, evaluator)
+
+
+def test_progress_goes_on_through_all_searches() -> None:
+    """Protects who waits for several starts: each is a share of the whole, which only its end completes."""
+    seen: list[tuple[int, int]] = []
+    with Evaluator(1) as evaluator:
+        fit = Fit(load_study("larsen-2003"), evaluator, lambda done, total: seen.append((done, total)))
+        fit.profile(search_from(fit, 3).best)
+    (whole,) = {total for _, total in seen}
+    done = [done for done, _ in seen]
+    assert done == sorted(done)
+    assert {3 * each // whole for each in done} == {0, 1, 2, 3}
+    assert done.count(whole) == 1
 
 
 def test_known_parameters_are_recovered(profile: Profile) -> None:
