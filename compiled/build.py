@@ -8,13 +8,15 @@ addition into one rounding: the numbers must be those of the interpreter, bit fo
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,7 +31,7 @@ _CONFIGURATION = """\
 [mypy]
 mypy_path = .
 plugins = pydantic.mypy
-[mypy-scipy.*]
+[mypy-scipy.*,yaml.*]
 ignore_missing_imports = True
 """
 
@@ -73,12 +75,13 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
         (stage / "mypy.ini").write_text(_CONFIGURATION, encoding="utf-8")
         sources = [f"raidsim/{module.replace('.', '/')}.py" for module in modules]
         with _inside(stage):
-            extensions = mypycify(
-                ["--config-file", "mypy.ini", "--explicit-package-bases", *sources],
-                opt_level=optimisation,
-                debug_level="0",
-                target_dir="c",
-            )
+            with _shown_if_it_fails():
+                extensions = mypycify(
+                    ["--config-file", "mypy.ini", "--explicit-package-bases", *sources],
+                    opt_level=optimisation,
+                    debug_level="0",
+                    target_dir="c",
+                )
             for extension in extensions:
                 extension.extra_compile_args = [*extension.extra_compile_args, *_FLAGS]
             command = QuietCompiler(Distribution({"name": "raidsim", "ext_modules": extensions}))
@@ -108,6 +111,17 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
 def _module(path: Path) -> str:
     """The name that an extension's file, relative to where packages begin, is imported by."""
     return ".".join((*path.parts[:-1], path.name.split(".")[0]))
+
+
+@contextmanager
+def _shown_if_it_fails() -> Iterator[None]:
+    """mypyc prints what it is doing to comprehensions, which concerns nobody, and its errors, before it exits."""
+    with redirect_stdout(io.StringIO()) as said:
+        try:
+            yield
+        except SystemExit:
+            print(said.getvalue(), file=sys.stderr)
+            raise
 
 
 @contextmanager
