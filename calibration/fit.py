@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
+from .elsewhere import better_place
 from .evaluate import Evaluator, Progress
 from .far_spread import DRAWS, draws, spread
 from .noise import chance
@@ -45,6 +46,8 @@ drawn, as for programs."""
 
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
+_MOST_VALLEYS = 2
+"""How often better valleys are looked for where runs on raw devices have ended."""
 _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 
@@ -119,13 +122,13 @@ class Fit:
             self._noise_known = True
         self._begun += 1
         self._steps = 0
-        search = self._search()
-        found = search.run(begin)
+        search = self._search(self._problem)
         if not search.is_cheap:
-            return found
+            return search.run(self._from_raw_devices(begin))
+        found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random
         try:
-            second = self._search().run(self.draw(random))
+            second = self._search(self._problem).run(self.draw(random))
         except InputError:  # an impossible machine: there is no end to compare
             return found
         better = second if second.cost < found.cost else found
@@ -136,8 +139,30 @@ class Fit:
         furthest = _INSIDE * self._problem.bound
         return np.asarray(np.clip(random.standard_normal(len(furthest)) * self._sd, -furthest, furthest))
 
-    def _search(self) -> Search:
-        return Search(self._problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
+    def _search(self, problem: Problem) -> Search:
+        return Search(problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
+
+    def _from_raw_devices(self, begin: Vector) -> Vector:
+        """Where the search in all runs begins: what raw devices show is the best for them, the rest as it was."""
+        problem = Problem(self.study, programs=False)
+        if not problem.fitted or len(problem.near) == len(self._problem.near):
+            return begin
+        refusal = self._responses.refusal(begin, [cell.run for cell in self._problem.near])
+        if refusal is not None:
+            raise refusal
+        problem.noise.update(self._problem.noise)
+        found = self._search(problem).run(begin)
+        for _ in range(_MOST_VALLEYS):
+            place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
+            if place is None:
+                break
+            other = self._search(problem).run(place)
+            if other.cost >= found.cost:
+                break
+            found = other
+        runs = list(dict.fromkeys(cell.run for cell in problem.near))
+        used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)
+        return np.where(used, found.theta, begin)
 
     def profile(self, optimum: Optimum, covariance: Matrix | None = None) -> Profile:
         """What a search has found, with the sensitivities of all cells; `covariance` instead of its own if given."""

@@ -21,6 +21,8 @@ from .study import Cell
 
 _MOST = 1.0
 """Taken where a run was too short for its figure to have an interval (ln): such a cell says next to nothing."""
+_NUDGE = 0.001
+"""What parameters are moved by (ln) to see what of a run on raw devices is rhythm."""
 _OTHERS = 3.0
 """Weight of what two seeds differ by in all cells of a kind of run, where that of the cell itself is 1."""
 
@@ -30,7 +32,9 @@ def chance(problem: Problem, responses: Responses, theta: Vector, sample: Sample
 
     A load that is drawn at random has batch means to tell. Its measurement was drawn like that as well, for about as
     long, so their variance counts twice. Of dd and programs, where chance is in how a drive stands and where files lie,
-    two seeds tell; a difference of two says little of its own cell, so it is averaged with those of all of its kind.
+    two runs tell, with two seeds; a difference of two says little of its own cell, so it is averaged with those of all
+    of its kind. A dd on raw devices draws next to nothing, but falls into one rhythm or another as any time in it
+    changes, so parameters are moved by next to nothing as well.
 
     Raises
     ------
@@ -46,14 +50,18 @@ def chance(problem: Problem, responses: Responses, theta: Vector, sample: Sample
             for cell in problem.near
             if cell.run not in problem.drawn and (cell.run in problem.programs) == programs
         ]
-        found |= _between_seeds(responses, theta, alike, sample)
+        nudge = 0.0 if programs else _NUDGE
+        found |= _between_runs(responses, theta, nudge, alike, sample)
     return {name: sd for name, sd in found.items() if sd}
 
 
-def _between_seeds(responses: Responses, theta: Vector, cells: Sequence[Cell], sample: Sample) -> dict[str, float]:
+def _between_runs(
+    responses: Responses, theta: Vector, nudge: float, cells: Sequence[Cell], sample: Sample
+) -> dict[str, float]:
     if not cells:
         return {}
-    first, second = (responses.at([theta], cells, sample, seed)[0] for seed in (0, 1))
+    nudged = theta + nudge * np.where(np.arange(len(theta)) % 2, -1.0, 1.0)
+    first, second = (responses.at([place], cells, sample, seed)[0] for seed, place in enumerate((theta, nudged)))
     for logs in (first, second):
         if isinstance(logs, InputError):
             raise logs

@@ -38,6 +38,8 @@ class Problem:
     ----------
     study
         The study.
+    programs
+        Whether runs of programs on files count, or only those on raw devices.
 
     Attributes
     ----------
@@ -55,16 +57,21 @@ class Problem:
         Standard deviation of ln(figure) that is chance, by id of those near that have any; see :mod:`.noise`.
     """
 
-    def __init__(self, study: StudySpec) -> None:
+    def __init__(self, study: StudySpec, programs: bool = True) -> None:
         self.study = study
-        self.cells: Sequence[Cell] = study.calibrate_cells
-        self.claims: Sequence[ClaimSpec] = [claim for claim in study.claims if claim.use == "calibrate"]
+        self.programs = {name for name, run in study.runs.items() if run.workload.kind == "programs"}
+        without = set() if programs else self.programs
+        self.cells: Sequence[Cell] = [cell for cell in study.calibrate_cells if cell.run not in without]
+        self.claims: Sequence[ClaimSpec] = [
+            claim
+            for claim in study.claims
+            if claim.use == "calibrate" and without.isdisjoint(_side(n).run for n in (*claim.left, *claim.right))
+        ]
         self._sides = {name: _side(name) for claim in self.claims for name in (*claim.left, *claim.right)}
         self.fitted = {cell.id for cell in self.cells} | set(self._sides)
         runs = {cell.run for cell in (*self.cells, *self._sides.values())}
         self.near = [cell for cell in study.all_cells if cell.run in runs] + list(self._sides.values())
         self.far = [cell for cell in study.all_cells if cell.run not in runs]
-        self.programs = {name for name, run in study.runs.items() if run.workload.kind == "programs"}
         self.drawn = {name for name, run in study.runs.items() if run.workload.kind == "load"}
         self.prior_sd: Vector = np.array([parameter.sd for parameter in study.parameters])
         self.bound: Vector = BOUND_SD * self.prior_sd

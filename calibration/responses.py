@@ -116,6 +116,11 @@ class Responses:
         changes = [change for _, change in self._ends(theta, moves, cells, sample, bound)]
         return np.array(changes).reshape(len(moves), len(cells))
 
+    def refusal(self, theta: Vector, runs: Sequence[str]) -> InputError | None:
+        """Why the model does not take the machine of some runs, if it does not; nothing is simulated."""
+        found = self._scenarios(theta, with_earlier(self.study, runs))
+        return found if isinstance(found, InputError) else None
+
     def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
         """Which parameters each run depends on at all: those that change its scenario, or one that is added to it."""
         size = len(self.study.parameters)

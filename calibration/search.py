@@ -6,12 +6,16 @@ simulated of which the slopes leave in doubt what will come out, and the others 
 from each step. A box in which too little was gained gets smaller (a trust region; Conn, Gould and Toint, Trust-Region
 Methods, 2000).
 
-There are two rounds, the first one with shorter runs. The second begins with a simulation of all runs where the first
-has ended, and of what moves from there only the doubtful runs are simulated again. Its runs are as long as those of
-predictions: what is fitted is what is compared. Where slopes are dear only the ends of rounds are simulated so, and a
-step is taken by shorter runs, with the difference that the length made there (as models of different fidelity are
-combined; Alexandrov and others, Structural Optimization 15, 1998). Where the end of a round is not what its steps have
-shown, there is another one from there.
+Where programs on files make slopes dear, what runs on raw devices say was found before, by searches of their own. It is
+kept as it is there: they are only foretold, by slopes taken at the beginning, until an end is simulated. Their writes
+fall into one rhythm or another with any step, which would hide what programs gain by it.
+
+There are two rounds otherwise, the first one with shorter runs. The second begins with a simulation of all runs where
+the first has ended, and of what moves from there only the doubtful runs are simulated again. Its runs are as long as
+those of predictions: what is fitted is what is compared. Where slopes are dear only the ends of rounds are simulated
+so, and a step is taken by shorter runs, with the difference that the length made there (as models of different
+fidelity are combined; Alexandrov and others, Structural Optimization 15, 1998). Where the end of a round is not what
+its steps have shown, there is another one from there.
 
 Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
 they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
@@ -28,7 +32,8 @@ from numpy.typing import NDArray
 
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
-from .problem import CELL_SD, OUTLIER_SD, Problem, cost
+from .best_step import best_step
+from .problem import CELL_SD, Problem, cost
 from .responses import Responses, Vector
 from .slopes import STEP, Slopes
 from .study import Cell
@@ -39,6 +44,8 @@ MOST_JACOBIANS = 2
 """Of runs on raw devices; programs on files have one, where slopes are dear."""
 FEW_SIMULATIONS = 100
 """Slopes of all runs that take no more than so many are cheap."""
+RAW_SHARE = 0.25
+"""What one of a run on raw devices counts as, which takes a tenth of a second; programs on files take seconds."""
 MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 3
 """The same where they are, of all runs."""
 FORETOLD = 0.25
@@ -56,7 +63,7 @@ standard error, and by a fifth of one."""
 _BOXES = (0.5, 0.125)
 """How far the first step of each round may go, in prior standard deviations of each parameter."""
 _LEAST_BOX = 0.05
-_CHANCE_GAIN = 0.25
+CHANCE_GAIN = 0.25
 """Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
 much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
 _MOST_ANCHORS = 3
@@ -138,11 +145,15 @@ class Search:
         self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
         uses = responses.users(self._runs, STEP)
         self._slopes = Slopes(uses, problem.noise)
-        self.is_cheap = int(np.sum([np.count_nonzero(each) for each in uses.values()])) <= FEW_SIMULATIONS
+        weights = [1.0 if run in problem.programs else RAW_SHARE for run in uses]
+        counts = [np.count_nonzero(each) for each in uses.values()]
+        self.is_cheap = float(np.dot(weights, counts)) <= FEW_SIMULATIONS
         self._samples = samples
         self._length: dict[str, float] = {}
         self._most_steps = MOST_STEPS_CHEAP if self.is_cheap else MOST_STEPS
         self._most_jacobians = MOST_JACOBIANS_CHEAP if self.is_cheap else MOST_JACOBIANS
+        raw = set(self._runs) - problem.programs
+        self._settled: set[str] = raw if not self.is_cheap and len(raw) < len(self._runs) else set()
         self._taken_at: Vector | None = None
         self._known: dict[str, list[tuple[Vector, dict[str, float]]]] = {}
         self._jacobians = 0
@@ -160,7 +171,8 @@ class Search:
         point = self._simulated(start, self._samples[0])
         self._steps += 1
         self._take_slopes(start, set(self._runs))
-        point, _ = self._round(point, 0)
+        if not self._settled:
+            point, _ = self._round(point, 0)
         if self.is_cheap:
             self._steps += 1
             point, settled = self._round(self._simulated(point.theta, self._samples[1]), 1)
@@ -181,7 +193,7 @@ class Search:
             if np.array_equal(end.theta, best.theta):
                 break
             found = self._anchored(end.theta)
-            chance = _CHANCE_GAIN * len(theta)
+            chance = CHANCE_GAIN * len(theta)
             if found.cost >= best.cost:
                 return best, settled and found.cost <= best.cost + chance
             best, as_shown = found, found.cost <= end.cost + chance
@@ -201,20 +213,21 @@ class Search:
     def _round(self, best: _Point, number: int) -> tuple[_Point, bool]:
         """Steps until the next one would gain nothing; the best point, and whether it came to that."""
         sample = self._samples[number if self.is_cheap else 0]
-        least, box = LEAST_GAINS[number] * len(best.theta), _BOXES[number]
+        least, first_box = LEAST_GAINS[number] * len(best.theta), _BOXES[0 if self._settled else number]
+        box = first_box
         share = TOLERANCE_CHEAP if number and self.is_cheap else TOLERANCE
         while True:
-            step, promised = self._proposed(best, box)
+            step, promised = best_step(self._problem, self._slopes.rows, best.logs, best.theta, box)
             if promised <= max(share * best.cost, least):
                 if number and self.is_cheap and self._taken_again(best.theta):
-                    box = _BOXES[number]
+                    box = first_box
                     continue
                 return best, True
             if box < _LEAST_BOX:
-                by_chance = promised <= _CHANCE_GAIN * len(best.theta)
+                by_chance = promised <= CHANCE_GAIN * len(best.theta)
                 if (by_chance and not self.is_cheap) or not self._taken_again(best.theta):
                     return best, by_chance
-                box = _BOXES[number]
+                box = first_box
                 continue
             if self._steps >= self._most_steps:
                 return best, False
@@ -235,26 +248,6 @@ class Search:
                 if unsure and not self.is_cheap and self._jacobians < self._most_jacobians:
                     self._take_slopes(best.theta, unsure)
 
-    def _proposed(self, best: _Point, box: float) -> tuple[Vector, float]:
-        """The step to what is foretold to be best within a box, and how much it should gain."""
-        from scipy.optimize import least_squares
-
-        problem = self._problem
-        slopes = problem.slopes(self._slopes.rows, best.logs)
-        low = np.maximum(-box * problem.prior_sd, -problem.bound - best.theta)
-        high = np.minimum(box * problem.prior_sd, problem.bound - best.theta)
-        tight = 1e-9 * problem.prior_sd
-        found = least_squares(
-            lambda step: problem.residuals(best.levels + slopes @ step),
-            np.zeros(len(best.theta)),
-            jac=lambda step: problem.jacobian(slopes, best.levels + slopes @ step),
-            bounds=(np.minimum(low, -tight), np.maximum(high, tight)),
-            x_scale=problem.prior_sd,
-            loss="soft_l1",
-            f_scale=OUTLIER_SD,
-        )
-        return np.asarray(found.x), best.cost - float(found.cost)
-
     def _at(self, theta: Vector, sample: Sample) -> _Point | None:
         """What the cells are at some parameters; None if the machine is impossible."""
         logs, doubtful = self._foretold(theta)
@@ -274,7 +267,7 @@ class Search:
             cells = [cell for cell in self._problem.near if cell.run == run]
             doubts = [self._doubt(cells, theta - there) for there, _ in self._known[run]]
             nearest = int(np.argmin(doubts))
-            if doubts[nearest] > CERTAIN:
+            if doubts[nearest] > CERTAIN and run not in self._settled:
                 doubtful.append(run)
                 continue
             there, known = self._known[run][nearest]

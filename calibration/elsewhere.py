@@ -1,0 +1,109 @@
+"""Whether there is a better valley than the one that a search has ended in: parameters moved far, one at a time.
+
+A limit that moves from one part to another, and a drive that misses a revolution because its media are faster than its
+cable, make valleys that no short step leaves. Each parameter is tried at a few places over its prior, the others being
+where they are. From each place the best step is foretold, by the slopes at the end and for the parameter that was moved
+by those between the places; the best of what is foretold is simulated, and where that is better another search may
+begin. It takes a few hundred simulations, so it is for runs on raw devices, which take a tenth of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..model.errors import InputError
+from ..scenarios.sample import Sample
+from .best_step import best_step
+from .problem import Problem, cost
+from .responses import Responses, Vector
+from .search import CHANCE_GAIN, Optimum
+from .slopes import STEP
+
+_PLACES = (-1.2, 0.0, 1.2)
+"""In prior standard deviations."""
+_NEAR = 0.5
+"""A place closer to the end than this is left out."""
+_SIMULATED = 3
+"""How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
+
+_LEAST_GAIN = 0.5
+"""What a place has to be better by at least, as chance is of a parameter that moves many cells."""
+
+_Place = tuple[float, float, Vector]
+"""What it should cost, how much less than at the end that has to be to be no chance, and where it is."""
+
+
+def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Vector | None:
+    """Where another search should begin; None if no place that was tried is better than the end by more than chance."""
+    at_end, *_ = responses.at([optimum.theta], problem.near, sample)
+    if isinstance(at_end, InputError):
+        raise at_end
+    reached = _cost(problem, at_end, optimum.theta)
+    users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP)
+    alone: list[_Place] = []
+    together: list[_Place] = []
+    for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
+        moved = np.count_nonzero([users[cell.run][parameter] for cell in problem.cells])
+        chance = max(_LEAST_GAIN, CHANCE_GAIN * float(moved))
+        by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
+        alone += [(promised, chance, theta) for promised, theta in by_itself if promised < reached - chance]
+        together += [(promised, chance, theta) for promised, theta in with_others if promised < reached - chance]
+    best = [place for places in (alone, together) for place in sorted(places, key=_promised)[:_SIMULATED]]
+    found = []
+    simulated = responses.at([theta for _, _, theta in best], problem.near, sample)
+    for (_, chance, theta), logs in zip(best, simulated, strict=True):
+        if not isinstance(logs, InputError) and (least := _cost(problem, logs, theta)) < reached - chance:
+            found.append((least, theta))
+    return min(found, key=lambda each: each[0])[1] if found else None
+
+
+def _promised(place: _Place) -> float:
+    return place[0]
+
+
+def _near_places(
+    problem: Problem, responses: Responses, optimum: Optimum, at_end: Vector, parameter: int, sample: Sample
+) -> tuple[list[tuple[float, Vector]], list[tuple[float, Vector]]]:
+    """What the best near each place that one parameter is moved to should cost, and where it is.
+
+    If that parameter moves on alone, among these the places themselves; and if all do.
+    """
+    sd, here = problem.prior_sd[parameter], float(optimum.theta[parameter])
+    values = [place * sd for place in _PLACES if abs(place * sd - here) >= _NEAR * sd]
+    thetas = [_moved(optimum.theta, parameter, value) for value in values]
+    moved = zip(values, responses.at(thetas, problem.near, sample), strict=True)
+    known = {here: at_end} | {value: logs for value, logs in moved if not isinstance(logs, InputError)}
+    if len(known) < 2:
+        return [], []
+    along = np.array(sorted(known))
+    own = np.gradient(np.array([known[value] for value in along]), along, axis=0)
+    one = _moved(np.zeros(len(optimum.theta)), parameter, _NEAR)
+    alone, together = [], []
+    for value, slopes in zip(along, own, strict=True):
+        if value == here:
+            continue
+        theta = _moved(optimum.theta, parameter, float(value))
+        by_id = {cell.id: float(log) for cell, log in zip(problem.near, known[float(value)], strict=True)}
+        rows = {
+            cell.id: _moved(optimum.slopes[cell.id], parameter, float(slope))
+            for cell, slope in zip(problem.near, slopes, strict=True)
+        }
+        reached = _cost(problem, known[float(value)], theta)
+        step, gain = best_step(problem, rows, by_id, theta, one)
+        alone += [(reached, theta), (reached - gain, theta + step)]
+        step, gain = best_step(problem, rows, by_id, theta, _NEAR)
+        together.append((reached - gain, theta + step))
+    return alone, together
+
+
+def _moved(vector: Vector, place: int, value: float) -> Vector:
+    changed = vector.copy()
+    changed[place] = value
+    return changed
+
+
+def _cost(problem: Problem, logs: Sequence[float] | Vector, theta: Vector) -> float:
+    by_id = {cell.id: float(log) for cell, log in zip(problem.near, logs, strict=True)}
+    return cost(problem.residuals(problem.levels(by_id, theta)))
