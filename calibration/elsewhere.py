@@ -28,9 +28,6 @@ _NEAR = 0.5
 _SIMULATED = 3
 """How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
 
-_LEAST_GAIN = 0.5
-"""What a place has to be better by at least, as chance is of a parameter that moves many cells."""
-
 _Place = tuple[float, float, Vector]
 """What it should cost, how much less than at the end that has to be to be no chance, and where it is."""
 
@@ -45,8 +42,7 @@ def better_place(problem: Problem, responses: Responses, optimum: Optimum, sampl
     alone: list[_Place] = []
     together: list[_Place] = []
     for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
-        moved = np.count_nonzero([users[cell.run][parameter] for cell in problem.cells])
-        chance = max(_LEAST_GAIN, CHANCE_GAIN * float(moved))
+        chance = CHANCE_GAIN * float(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
         by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
         alone += [(promised, chance, theta) for promised, theta in by_itself if promised < reached - chance]
         together += [(promised, chance, theta) for promised, theta in with_others if promised < reached - chance]

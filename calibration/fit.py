@@ -30,7 +30,7 @@ from .noise import chance
 from .problem import Problem
 from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
 from .responses import Matrix, Responses, Vector
-from .search import MOST_STEPS, Optimum, Search
+from .search import CHANCE_GAIN, MOST_STEPS, Optimum, Search
 from .slopes import LONG_STEP, STEP
 from .study import Cell, StudySpec
 
@@ -47,7 +47,7 @@ drawn, as for programs."""
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
 _MOST_VALLEYS = 2
-"""How often better valleys are looked for where runs on raw devices have ended."""
+"""How often better valleys are looked for where runs on raw devices have ended; once, if that gains little."""
 _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 
@@ -157,9 +157,10 @@ class Fit:
             if place is None:
                 break
             other = self._search(problem).run(place)
-            if other.cost >= found.cost:
+            gained = found.cost - other.cost
+            found = other if gained > 0 else found
+            if gained < CHANCE_GAIN * len(problem.cells):
                 break
-            found = other
         runs = list(dict.fromkeys(cell.run for cell in problem.near))
         used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)
         return np.where(used, found.theta, begin)

@@ -91,7 +91,7 @@ class Optimum:
     converged, message
         Whether and why it was over.
     evaluations
-        How many sets of parameters it has tried, slopes apart.
+        How many sets of parameters it has tried in all of its runs, slopes apart.
     slopes
         d ln(figure) / d ln(factor) there, by id of the cells of fitted runs.
     logs
