@@ -9,8 +9,6 @@ begin. It takes a few hundred simulations, so it is for runs on raw devices, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ..model.errors import InputError
@@ -100,6 +98,6 @@ def _moved(vector: Vector, place: int, value: float) -> Vector:
     return changed
 
 
-def _cost(problem: Problem, logs: Sequence[float] | Vector, theta: Vector) -> float:
+def _cost(problem: Problem, logs: Vector, theta: Vector) -> float:
     by_id = {cell.id: float(log) for cell, log in zip(problem.near, logs, strict=True)}
     return cost(problem.residuals(problem.levels(by_id, theta)))
