@@ -4,10 +4,13 @@ A limit that moves from one part to another, and a drive that misses a revolutio
 cable, make valleys that no short step leaves. Each parameter is tried at a few places over its prior, the others being
 where they are. From each place the best step is foretold, by the slopes at the end and for the parameter that was moved
 by those between the places; the best of what is foretold is simulated, and where that is better another search may
-begin. It takes a few hundred simulations, so it is for runs on raw devices, which take a tenth of a second.
+begin. It takes as many simulations as slopes taken three times, so where slopes of programs are dear it is for runs on
+raw devices.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -16,13 +19,15 @@ from ..scenarios.sample import Sample
 from .best_step import best_step
 from .problem import Problem, cost
 from .responses import Responses, Vector
-from .search import CHANCE_GAIN, Optimum
+from .search import Optimum
 from .slopes import STEP
 
 _PLACES = (-1.2, 0.0, 1.2)
 """In prior standard deviations."""
 _NEAR = 0.5
-"""A place closer to the end than this is left out."""
+"""A place closer to the end than this is moved on, as far as the places are apart."""
+CHANCE = 0.25
+"""What chance makes of a cost, by the square root of how many cells have changed."""
 _SIMULATED = 3
 """How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
 
@@ -40,7 +45,7 @@ def better_place(problem: Problem, responses: Responses, optimum: Optimum, sampl
     alone: list[_Place] = []
     together: list[_Place] = []
     for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
-        chance = CHANCE_GAIN * float(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
+        chance = CHANCE * math.sqrt(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
         by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
         alone += [(promised, chance, theta) for promised, theta in by_itself if promised < reached - chance]
         together += [(promised, chance, theta) for promised, theta in with_others if promised < reached - chance]
@@ -65,7 +70,7 @@ def _near_places(
     If that parameter moves on alone, among these the places themselves; and if all do.
     """
     sd, here = problem.prior_sd[parameter], float(optimum.theta[parameter])
-    values = [place * sd for place in _PLACES if abs(place * sd - here) >= _NEAR * sd]
+    values = _values(here, sd, float(problem.bound[parameter]))
     thetas = [_moved(optimum.theta, parameter, value) for value in values]
     moved = zip(values, responses.at(thetas, problem.near, sample), strict=True)
     known = {here: at_end} | {value: logs for value, logs in moved if not isinstance(logs, InputError)}
@@ -90,6 +95,19 @@ def _near_places(
         step, gain = best_step(problem, rows, by_id, theta, _NEAR)
         together.append((reached - gain, theta + step))
     return alone, together
+
+
+def _values(here: float, sd: float, bound: float) -> list[float]:
+    """Where a parameter is moved to (ln): to places over its prior, and beyond where it is at one of them already."""
+    found = []
+    for place in _PLACES:
+        value = place * sd
+        if abs(value - here) < _NEAR * sd:
+            if not place:
+                continue
+            value = math.copysign(min(abs(2 * value), bound), value)
+        found.append(value)
+    return found
 
 
 def _moved(vector: Vector, place: int, value: float) -> Vector:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -23,14 +24,14 @@ from numpy.typing import NDArray
 
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
-from .elsewhere import better_place
+from .elsewhere import CHANCE, better_place
 from .evaluate import Evaluator, Progress
 from .far_spread import DRAWS, draws, spread
 from .noise import chance
-from .problem import Problem
+from .problem import Problem, chance_of_cost
 from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
 from .responses import Matrix, Responses, Vector
-from .search import CHANCE_GAIN, MOST_STEPS, Optimum, Search
+from .search import MOST_STEPS, Optimum, Search
 from .slopes import LONG_STEP, STEP
 from .study import Cell, StudySpec
 
@@ -47,7 +48,10 @@ drawn, as for programs."""
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
 _MOST_VALLEYS = 2
-"""How often better valleys are looked for where runs on raw devices have ended; once, if that gains little."""
+"""How often better valleys are looked for; once, if that gains little."""
+_SETS_A_PARAMETER = 12
+"""How many sets of parameters a call of :meth:`Fit.optimum` simulates for each of them, about: the slopes of three
+searches, and a look at other valleys."""
 _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 
@@ -106,8 +110,9 @@ class Fit:
     def optimum(self, start: Vector | None = None, random: np.random.Generator | None = None) -> Optimum:
         """Search for the best parameters, from those of the study unless others are given.
 
-        Where slopes cost little there is a second search, from a draw of the priors by `random`, and the better end is
-        kept: one search may stop where another one shows that it is no optimum.
+        Where slopes cost little there is a second search, from a draw of the priors by `random`, and others from places
+        where better valleys should be (:mod:`.elsewhere`); the best end is kept. Where they cost much, runs on raw
+        devices alone are searched like that first.
 
         Raises
         ------
@@ -127,12 +132,11 @@ class Fit:
             return search.run(self._from_raw_devices(begin))
         found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random
-        try:
+        with suppress(InputError):  # an impossible machine: there is no end to compare
             second = self._search(self._problem).run(self.draw(random))
-        except InputError:  # an impossible machine: there is no end to compare
-            return found
-        better = second if second.cost < found.cost else found
-        return replace(better, evaluations=found.evaluations + second.evaluations)
+            tried = found.evaluations + second.evaluations
+            found = replace(second if second.cost < found.cost else found, evaluations=tried)
+        return self._best_valley(self._problem, found)
 
     def draw(self, random: np.random.Generator) -> Vector:
         """ln(factor) of every parameter, drawn from its prior, but not at a bound."""
@@ -141,6 +145,20 @@ class Fit:
 
     def _search(self, problem: Problem) -> Search:
         return Search(problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
+
+    def _best_valley(self, problem: Problem, found: Optimum) -> Optimum:
+        """The end of a search, or a better one of those from places where better valleys should be."""
+        for _ in range(_MOST_VALLEYS):
+            place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
+            if place is None:
+                break
+            other = self._search(problem).run(place)
+            gained = found.cost - other.cost
+            tried = found.evaluations + other.evaluations
+            found = replace(other if gained > 0 else found, start=found.start, evaluations=tried)
+            if gained < CHANCE * math.sqrt(len(problem.cells)):
+                break
+        return found
 
     def _from_raw_devices(self, begin: Vector) -> Vector:
         """Where the search in all runs begins: what raw devices show is the best for them, the rest as it was."""
@@ -151,16 +169,7 @@ class Fit:
         if refusal is not None:
             raise refusal
         problem.noise.update(self._problem.noise)
-        found = self._search(problem).run(begin)
-        for _ in range(_MOST_VALLEYS):
-            place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
-            if place is None:
-                break
-            other = self._search(problem).run(place)
-            gained = found.cost - other.cost
-            found = other if gained > 0 else found
-            if gained < CHANCE_GAIN * len(problem.cells):
-                break
+        found = self._best_valley(problem, self._search(problem).run(begin))
         runs = list(dict.fromkeys(cell.run for cell in problem.near))
         used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)
         return np.where(used, found.theta, begin)
@@ -213,6 +222,14 @@ class Fit:
             return 1.0
         expected = float(np.mean([problem.cell_sd(cell) ** 2 for cell in problem.cells]))
         return max(1.0, self.discrepancy(optimum) ** 2 / expected)
+
+    def chance_of_cost(self, optimum: Optimum) -> float:
+        """Standard deviation of the cost where a search ended, by what is chance in the simulated cells."""
+        problem = self._problem
+        if not problem.cells:
+            return 0.0
+        noise = np.array([problem.noise.get(cell.id, 0.0) / problem.cell_sd(cell) for cell in problem.cells])
+        return chance_of_cost(problem.levels(optimum.logs, optimum.theta)[: len(noise)], noise)
 
     def covariance(self, optimum: Optimum) -> Matrix:
         """Of ln(factor), where a search ended."""
@@ -301,7 +318,7 @@ class Fit:
 
     def _report(self, begun: int = 0, done: bool = False) -> None:
         if self._progress is not None:
-            each = 2 * len(self._sd) + MOST_STEPS + DRAWS
+            each = _SETS_A_PARAMETER * len(self._sd) + MOST_STEPS + DRAWS
             expected = each * max(self.searches, self._begun)
             here = each * max(0, self._begun - 1) + min(self._steps + begun, each - 1)
             self._shown = expected if done else max(self._shown, here)

@@ -147,6 +147,13 @@ def cost(residuals: Vector) -> float:
     return float(np.sum(OUTLIER_SD**2 * (np.sqrt(1 + (residuals / OUTLIER_SD) ** 2) - 1)))
 
 
+def chance_of_cost(residuals: Vector, noise: Vector) -> float:
+    """Standard deviation of the cost of some residuals that have so much of chance in each: to the second order."""
+    slopes = residuals / np.sqrt(1 + (residuals / OUTLIER_SD) ** 2)
+    curvatures = (1 + (residuals / OUTLIER_SD) ** 2) ** -1.5
+    return math.sqrt(float(np.sum((slopes * noise) ** 2 + (curvatures * noise**2) ** 2 / 2)))
+
+
 def _side(name: str) -> Cell:
     """A figure that a claim compares, as a cell without a measured number."""
     run, _, figure = name.rpartition(":")

@@ -7,6 +7,7 @@ widened until they hold these too: the curvature at one of them knows nothing of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ _MOST_HALVINGS = 6
 SEED = 2004
 AS_GOOD = NORMAL_QUANTILE**2 / 2
 """Difference in cost (ln likelihood) up to which 90 % of a chi-square lie: no worse than parameters inside their
-intervals are."""
+intervals are. What chance makes of the costs comes on top of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class Start:
     ----------
     optimum
         Where it ended.
-    worse
-        Its cost above the best one's (ln likelihood), over how much larger than expected the cells' variance is.
+    worse, allowed
+        Its cost above the best one's (ln likelihood), over how much larger than expected the cells' variance is; up to
+        which it fits as well.
     distances
         Of its parameters from the best one's, in standard errors.
     elsewhere
@@ -44,6 +46,7 @@ class Start:
 
     optimum: Optimum
     worse: float
+    allowed: float
     distances: Vector
     elsewhere: tuple[str, ...]
 
@@ -52,7 +55,7 @@ class Start:
         """In words."""
         if not self.elsewhere:
             return "the same" if self.optimum.converged else "the same, not at its end"
-        kind = "elsewhere, fits as well" if self.worse <= AS_GOOD else "elsewhere, fits worse"
+        kind = "elsewhere, fits as well" if self.worse <= self.allowed else "elsewhere, fits worse"
         return kind if self.optimum.converged else f"{kind}, not at its end"
 
 
@@ -66,12 +69,16 @@ class Searches:
         In the order of their beginnings.
     worse
         Cost of each above the best one's (ln likelihood), over how much larger than expected the cells' variance is.
+    allowed
+        Up to which of that it fits as well: what parameters inside their intervals are worse by, and what chance makes
+        of the difference of two costs, which nine in ten stay within.
     refused
         Beginnings that the model refused however close to the study's values, with what it said.
     """
 
     optima: tuple[Optimum, ...]
     worse: tuple[float, ...]
+    allowed: tuple[float, ...]
     refused: tuple[str, ...] = ()
 
     @property
@@ -86,10 +93,11 @@ class Searches:
         their edge, by a variance along the way there.
         """
         wide = covariance.copy()
-        for worse, optimum in sorted(zip(self.worse, self.optima, strict=True), key=lambda pair: pair[0]):
+        ends = zip(self.worse, self.allowed, self.optima, strict=True)
+        for worse, allowed, optimum in sorted(ends, key=lambda end: end[0]):
             away = optimum.theta - self.best.theta
             reach = float(np.max(np.abs(away) / (NORMAL_QUANTILE * np.sqrt(np.diag(wide)))))
-            if worse <= AS_GOOD and reach > 1:
+            if worse <= allowed and reach > 1:
                 wide = wide + np.outer(away, away) * (1 - 1 / reach**2) / NORMAL_QUANTILE**2
         return wide
 
@@ -98,12 +106,12 @@ class Searches:
         errors = np.array([parameter.standard_error for parameter in profile.parameters])
         names = [parameter.name for parameter in profile.parameters]
         found = []
-        for optimum, worse in zip(self.optima, self.worse, strict=True):
+        for optimum, worse, allowed in zip(self.optima, self.worse, self.allowed, strict=True):
             distances = np.abs(optimum.theta - self.best.theta) / errors
             outside = tuple(
                 name for name, far in zip(names, distances, strict=True) if far > NORMAL_QUANTILE * (1 + 1e-9)
             )
-            found.append(Start(optimum, worse, distances, outside))
+            found.append(Start(optimum, worse, allowed, distances, outside))
         return found
 
 
@@ -123,8 +131,10 @@ def search_from(fit: Fit, starts: int, seed: int = SEED, begin: Vector | None = 
 def searches_of(fit: Fit, optima: Sequence[Optimum], refused: Sequence[str] = ()) -> Searches:
     """Some searches, compared."""
     best = min(optima, key=lambda optimum: optimum.cost)
-    inflation = fit.inflation(best)
-    return Searches(tuple(optima), tuple((each.cost - best.cost) / inflation for each in optima), tuple(refused))
+    inflation, by_chance = fit.inflation(best), fit.chance_of_cost(best)
+    worse = tuple((each.cost - best.cost) / inflation for each in optima)
+    chances = [NORMAL_QUANTILE * math.hypot(by_chance, fit.chance_of_cost(each)) / inflation for each in optima]
+    return Searches(tuple(optima), worse, tuple(AS_GOOD + chance for chance in chances), tuple(refused))
 
 
 def _from_draw(fit: Fit, random: np.random.Generator) -> Optimum:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raidsim.calibration import fit as fit_module
-from raidsim.calibration.elsewhere import better_place
+from raidsim.calibration.elsewhere import _values, better_place
 from raidsim.calibration.fit import SLOPE_SAMPLE
 from raidsim.calibration.problem import Problem
 from raidsim.calibration.responses import Vector
@@ -54,6 +54,27 @@ def test_where_the_search_is_right_nothing_is_better() -> None:
     _, found, place = _ended(np.zeros(2) - 0.15)
     assert found.theta == pytest.approx(TRUE, abs=0.05)
     assert place is None
+
+
+def test_places_lie_beyond_where_a_parameter_is_already() -> None:
+    """One that has gone as far as a place is tried further out, up to its bound, and is not tried where it is."""
+    assert _values(0.1, 0.5, 1.5) == pytest.approx([-0.6, 0.6])
+    assert _values(0.7, 0.5, 1.5) == pytest.approx([-0.6, 0.0, 1.2])
+    assert _values(-0.5, 0.5, 1.0) == pytest.approx([-1.0, 0.0, 0.6])
+
+
+def _ended_beyond() -> Optimum:
+    """What a whole fit ends at whose two searches both begin where the media are too fast."""
+    fit, _ = stand_in_fit(stand_in_study(missing_revolutions(TRUE), len(BASE)), missing_revolutions)
+    random = next(r for r in map(np.random.default_rng, range(50)) if fit.draw(r)[0] > 2 * abs(LIMIT))
+    return fit.optimum(np.array([0.35, 0.0]), np.random.default_rng(random.bit_generator.seed_seq))
+
+
+def test_cheap_fits_leave_a_wrong_valley(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects fits of which both searches end in one valley. Counter-test: without a look elsewhere they stay."""
+    assert _ended_beyond().theta == pytest.approx(TRUE, abs=0.05)
+    monkeypatch.setattr(fit_module, "_MOST_VALLEYS", 0)
+    assert _ended_beyond().theta[0] > LIMIT
 
 
 def test_only_runs_on_raw_devices_are_asked() -> None:

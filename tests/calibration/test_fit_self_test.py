@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2, chisquare
 
 from raidsim.calibration.likelihood import Limits, profile_limits
-from raidsim.calibration.problem import CELL_SD
+from raidsim.calibration.problem import CELL_SD, chance_of_cost, cost
 from raidsim.calibration.profile import BOUND_SD
 from raidsim.calibration.report import Calibrated
 from raidsim.calibration.responses import Vector
@@ -160,6 +160,31 @@ def test_places_that_fit_worse_widen_nothing() -> None:
     assert searches.worse[1] > AS_GOOD
     assert np.array_equal(searches.widened(fit.covariance(best)), fit.covariance(best))
     assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "elsewhere, fits worse"]
+
+
+def test_chance_tells_how_far_costs_can_be_told_apart() -> None:
+    """What chance in the cells makes of a cost, beside what draws of it show; without chance nothing."""
+    residuals, noise = np.array([0.3, -2.0, 6.0, 0.0]), np.array([0.5, 0.8, 0.4, 0.9])
+    draws = residuals + noise * np.random.default_rng(5).standard_normal((20_000, 4))
+    assert chance_of_cost(residuals, noise) == pytest.approx(np.std([cost(draw) for draw in draws]), rel=0.1)
+    assert chance_of_cost(residuals, np.zeros(4)) == 0.0
+
+
+def test_places_that_fit_worse_by_chance_widen() -> None:
+    """Another end whose cost is higher by no more than chance makes of it fits as well, and the errors hold it; the
+    counter-test is the same one of a simulation without chance.
+    """
+    fit, _ = stand_in_fit(stand_in_study(linear(np.array([0.1, 0.1])), len(BASE)), linear)
+    best = fit.optimum()
+    logs = {name: log + 0.9 * CELL_SD for name, log in best.logs.items()}
+    best = replace(best, logs=logs)
+    other = replace(best, theta=best.theta + 0.3, cost=best.cost + 2 * AS_GOOD)
+    assert np.array_equal(searches_of(fit, [best, other]).widened(fit.covariance(best)), fit.covariance(best))
+    fit._problem.noise.update({cell.id: 2 * CELL_SD for cell in fit.study.all_cells})
+    searches = searches_of(fit, [best, other])
+    wide = searches.widened(fit.covariance(best))
+    assert [start.elsewhere for start in searches.of(fit.profile(best, wide))] == [(), ()]
+    assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "elsewhere, fits as well"]
 
 
 def test_starts_at_impossible_machines_move_closer() -> None:

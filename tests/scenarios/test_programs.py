@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 
 from raidsim.model.errors import InputError
 from raidsim.model.file_system import FileSystem
+from raidsim.model.programs.postmark import PostMark, PostMarkSettings
 from raidsim.model.spec_errors import validate
+from raidsim.model.sum_in_order import sum_in_order
 from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.prediction import Prediction
 from raidsim.scenarios.program_run import ProgramRun, most_scale, scale_for
@@ -141,6 +143,22 @@ def test_postmark_reports_the_originals_counts() -> None:
         assert report.startswith("Creating files...Done\nPerforming transactions")
         assert "Creation alone: 100 files" in report
         assert "seconds of transactions" in report
+
+
+def test_postmarks_rates_are_of_the_bytes_that_the_whole_program_moves() -> None:
+    """Protects its rates at a scale: a tenth of the transactions draws another share of reads. The counter-test is what
+    that tenth moves by itself.
+    """
+    step = {"program": "postmark", "number": 200, "transactions": 400}
+    asked = PostMarkSettings(number=200, transactions=400)
+    whole, part = PostMark(asked), PostMark(asked.scaled(10))
+    for ran in (whole, part):
+        assert list(ran.operations())
+    figures = run(step, scale=10).figures
+    seconds = sum_in_order(figures[f"postmark.{name}_seconds"] for name in ("create", "transactions", "delete"))
+    assert figures["postmark.read_rate"] * seconds == pytest.approx(float(whole.bytes_read))
+    assert figures["postmark.write_rate"] * seconds == pytest.approx(float(whole.bytes_written))
+    assert 10 * float(part.bytes_read) != pytest.approx(float(whole.bytes_read), rel=0.01)
 
 
 def test_tiobench_and_bonnie_plus_plus_and_time_report() -> None:
