@@ -19,6 +19,8 @@ DRIVES = (DISK, SSD)
 """Kinds of drives."""
 CORE = "core"
 """Kind of a core that has no time left for the programs that stay on it, though others may."""
+PROGRAM = "program"
+"""Kind of programs each of which is as busy as one core can be, though others may have time left."""
 THREAD = "thread"
 """Kind of a kernel thread that is as busy as one core can be."""
 COMMANDS = "commands"
@@ -168,6 +170,8 @@ def _named(tied: list[Usage]) -> str:
     if first.kind == PLACES:
         names = " and ".join(usage.name for usage in tied)
         return f"{names} (all in use, others wait {_percent(first)} of the time)"
+    if first.kind == PROGRAM:
+        return f"{first.kind} {first.name} ({_percent(first)} of a core)"
     if len(tied) == 1:
         name = first.kind if first.kind == first.name else f"{first.kind} {first.name}"
         return f"{name}{_described(first)} ({_percent(first)} busy)"

@@ -17,6 +17,7 @@ from ..model.process import IN_MEMORY, Process
 from ..model.programs.copying import Tree
 from ..model.programs.iozone import Iozone
 from ..model.sum_in_order import sum_in_order
+from ..model.usage import PROGRAM, SATURATED, Usage
 from .build import BuiltMachine
 from .file_systems import LEAST_BYTES
 from .machine import LEAST_MEMORY
@@ -152,6 +153,7 @@ class ProgramRun(Run):
         self._held: dict[str, PagedFile] = {}
         self._made: dict[str, Tree] = {}
         self._at_work: list[Process] = []
+        self._cpu_s: dict[str, float] = {}
 
     @property
     def share(self) -> float:
@@ -168,6 +170,14 @@ class ProgramRun(Run):
         else:
             self._run_through()
         return self.bytes / self.span if self.span else 0.0
+
+    def usages(self) -> tuple[Usage, ...]:
+        """See :meth:`Run.usages`; with the programs, where each of them has a core to itself and no time left on it."""
+        found, cores = super().usages(), self.machine.cpu.cores
+        share = sum_in_order(self._cpu_s.values()) / self.workload.processes / self.span if self.span else 0.0
+        if share < SATURATED or self.machine.cpu.busy_s / self.span / cores >= SATURATED:
+            return found
+        return (Usage(max(self._cpu_s, key=self._cpu_s.__getitem__), PROGRAM, min(1.0, share)), *found)
 
     def _step(self, step: Step) -> None:
         """All processes do a step."""
@@ -289,6 +299,7 @@ class ProgramRun(Run):
         for name in own[0]:
             found[name] = sum_in_order(each.get(name, 0.0) for each in own) / len(own)
         self.figures.update({f"{title}.{name}": value for name, value in found.items()})
+        self._cpu_s[title] = self._cpu_s.get(title, 0.0) + sum_in_order(process.cpu_s for process in processes)
         self.phases[title] = processes[0].phases
         self.bytes += sum(phase.bytes for process in processes for phase in process.phases)
 

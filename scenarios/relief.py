@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..model.kernels import kernel
-from ..model.usage import CORE, DRIVES, PLACES, THREAD, Limit, Usage, limit
+from ..model.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from .front import CLIENTS_CPU, PORT, REQUESTS, THREADS, FrontSpec
 from .machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from .measured_run import Run
@@ -156,7 +156,7 @@ def relieved(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Relieved | None
     kind: ReliefKind = "limit" if found.saturated else "busiest"
     if found.parts[0].kind == PLACES:
         return _more_places(scenario, found)
-    if found.parts[0].kind == CORE:
+    if found.parts[0].kind in (CORE, PROGRAM):
         return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
     if found.parts[0].kind == THREAD:
         return _more_threads(scenario, found)

@@ -66,8 +66,8 @@ def test_places_lie_beyond_where_a_parameter_is_already() -> None:
 def _ended_beyond() -> Optimum:
     """What a whole fit ends at whose two searches both begin where the media are too fast."""
     fit, _ = stand_in_fit(stand_in_study(missing_revolutions(TRUE), len(BASE)), missing_revolutions)
-    random = next(r for r in map(np.random.default_rng, range(50)) if fit.draw(r)[0] > 2 * abs(LIMIT))
-    return fit.optimum(np.array([0.35, 0.0]), np.random.default_rng(random.bit_generator.seed_seq))
+    seed = next(seed for seed in range(50) if fit.draw(np.random.default_rng(seed))[0] > 2 * abs(LIMIT))
+    return fit.optimum(np.array([0.35, 0.0]), np.random.default_rng(seed))
 
 
 def test_cheap_fits_leave_a_wrong_valley(monkeypatch: pytest.MonkeyPatch) -> None:

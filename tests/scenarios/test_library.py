@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from raidsim.calibration.study import load_study
 from raidsim.scenarios.documents.document import document_from, read_document
 from raidsim.scenarios.documents.document_text import changed_text, plain_text
 from raidsim.scenarios.documents.library import LIBRARY, library_names, library_summary
@@ -43,6 +44,13 @@ def test_every_scenario_runs(name: str) -> None:
     prediction = simulate(spec, sample)
     assert prediction.figures
     assert isinstance(spec.workload, ProgramsSpec) or prediction.rate > 0
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_machines_of_reports_are_those_of_the_studies(name: str) -> None:
+    """Protects what `raidsim run` says of a report's machine: a study that learns more about it changes both files."""
+    study = load_study(name)
+    assert read_document(name).spec().machine == study.machine
 
 
 @pytest.mark.parametrize("name", [*REPORTS, *TODAY, *FLASH])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -159,6 +160,20 @@ def test_postmarks_rates_are_of_the_bytes_that_the_whole_program_moves() -> None
     assert figures["postmark.read_rate"] * seconds == pytest.approx(float(whole.bytes_read))
     assert figures["postmark.write_rate"] * seconds == pytest.approx(float(whole.bytes_written))
     assert 10 * float(part.bytes_read) != pytest.approx(float(whole.bytes_read), rel=0.01)
+
+
+def test_a_program_that_keeps_one_core_busy_is_what_limits() -> None:
+    """Protects the bottleneck in words: with a second core the CPU is half idle, and the program has no time left. The
+    counter-tests: with one core it is the CPU, and a program that waits for its drive is not named.
+    """
+    calls = {"high": "20kB", "write_block": 16, "buffering": False}
+    step = {"program": "postmark", "number": 20, "transactions": 20, **calls}
+    machine = machine_document(memory="64MiB", file_read="2us", file_write="30us")
+    two, one = (run(step, machine={**machine, "cpu": {**machine["cpu"], "cores": cores}}) for cores in (2, 1))
+    assert re.fullmatch(r"program postmark \((9\d|100) % of a core\)", two.bottleneck)
+    assert one.bottleneck.startswith("cpu (")
+    slow = run(dd("64MiB"), machine={**machine, "cpu": {**machine["cpu"], "cores": 2}})
+    assert "sda" in slow.bottleneck
 
 
 def test_tiobench_and_bonnie_plus_plus_and_time_report() -> None:
