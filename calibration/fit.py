@@ -47,8 +47,8 @@ drawn, as for programs."""
 
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
-_MOST_VALLEYS = 2
-"""How often better valleys are looked for; once, if that gains little."""
+_MOST_VALLEYS, _MOST_VALLEYS_DEAR = 2, 1
+"""How often better valleys are looked for, where slopes are cheap and where they are dear; once, if that gains little."""
 _SETS_A_PARAMETER = 12
 """How many sets of parameters a call of :meth:`Fit.optimum` simulates for each of them, about: the slopes of three
 searches, and a look at other valleys."""
@@ -136,7 +136,7 @@ class Fit:
             second = self._search(self._problem).run(self.draw(random))
             tried = found.evaluations + second.evaluations
             found = replace(second if second.cost < found.cost else found, evaluations=tried)
-        return self._best_valley(self._problem, found)
+        return self._best_valley(self._problem, found, _MOST_VALLEYS)
 
     def draw(self, random: np.random.Generator) -> Vector:
         """ln(factor) of every parameter, drawn from its prior, but not at a bound."""
@@ -146,9 +146,9 @@ class Fit:
     def _search(self, problem: Problem) -> Search:
         return Search(problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
 
-    def _best_valley(self, problem: Problem, found: Optimum) -> Optimum:
-        """The end of a search, or a better one of those from places where better valleys should be."""
-        for _ in range(_MOST_VALLEYS):
+    def _best_valley(self, problem: Problem, found: Optimum, most: int) -> Optimum:
+        """The end of a search, or a better one of those from places where better valleys should be, by `most` looks."""
+        for _ in range(most):
             place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
             if place is None:
                 break
@@ -169,7 +169,7 @@ class Fit:
         if refusal is not None:
             raise refusal
         problem.noise.update(self._problem.noise)
-        found = self._best_valley(problem, self._search(problem).run(begin))
+        found = self._best_valley(problem, self._search(problem).run(begin), _MOST_VALLEYS_DEAR)
         runs = list(dict.fromkeys(cell.run for cell in problem.near))
         used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)
         return np.where(used, found.theta, begin)

@@ -115,6 +115,6 @@ def test_a_fit_of_programs_begins_where_raw_devices_say(monkeypatch: pytest.Monk
     assert found.cost < 0.5
     assert np.max(np.abs(found.theta)) < 0.1
     assert samples.count(Sample()) < len(samples)
-    monkeypatch.setattr(fit_module, "_MOST_VALLEYS", 0)
+    monkeypatch.setattr(fit_module, "_MOST_VALLEYS_DEAR", 0)
     alone, _ = _fitted_like_gentoo()
     assert alone.cost > found.cost + 1
