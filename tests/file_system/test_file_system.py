@@ -352,10 +352,20 @@ def test_where_ufs_moves_on_the_mapping_block_lies_far_in_front_of_what_it_maps(
         assert address + BLOCK_OF_UFS in starts
 
 
-def test_groups_of_ufs_begin_at_all_places_of_a_stripe() -> None:
-    """Protects the odd number of blocks in a group: with chunks of 64 KiB four groups begin at four places."""
+def _blocks_of_a_group(header: int) -> int:
+    """As many as a block of maps holds: its header, a word, maps of inodes, fragments and clusters, and their sums."""
+    inodes, sums = 23_552 // 8, 8 * 4
+    return max(n for n in range(20_000) if header + 4 + inodes + n + -(-n // 8) + sums <= 16 * KIB)
+
+
+def test_groups_of_ufs_are_as_large_as_a_block_of_maps() -> None:
+    """Protects where groups begin in a stripe: by fs.h's CGSIZE with the header of amd64. The counter-test is i386's, of
+    which newfs prints other groups.
+    """
     size = Machine("ufs2").system.settings.group
-    assert len({number * size % (64 * KIB) for number in range(4)}) == 4
+    assert size == 16 * KIB * _blocks_of_a_group(176)
+    assert (_blocks_of_a_group(176), _blocks_of_a_group(172)) == (11_758, 11_761)
+    assert len({number * size % (128 * KIB) for number in range(8)}) == 4
 
 
 def test_small_files_are_packed_into_leaves() -> None:
