@@ -48,7 +48,7 @@ drawn, as for programs."""
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
 _MOST_VALLEYS, _MOST_VALLEYS_DEAR = 2, 1
-"""How often better valleys are looked for, where slopes are cheap and where they are dear; once, if that gains little."""
+"""How often better valleys are looked for, where slopes are cheap and where they are dear; once, if it gains little."""
 _SETS_A_PARAMETER = 12
 """How many sets of parameters a call of :meth:`Fit.optimum` simulates for each of them, about: the slopes of three
 searches, and a look at other valleys."""

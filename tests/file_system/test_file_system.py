@@ -359,8 +359,8 @@ def _blocks_of_a_group(header: int) -> int:
 
 
 def test_groups_of_ufs_are_as_large_as_a_block_of_maps() -> None:
-    """Protects where groups begin in a stripe: by fs.h's CGSIZE with the header of amd64. The counter-test is i386's, of
-    which newfs prints other groups.
+    """Protects where groups begin in a stripe: by fs.h's CGSIZE with the header of amd64. The counter-test is that of
+    i386, of which newfs prints other groups.
     """
     size = Machine("ufs2").system.settings.group
     assert size == 16 * KIB * _blocks_of_a_group(176)
