@@ -92,7 +92,7 @@ def _bonnie_plus_plus(step: BonniePlusPlusStep, ran: Ran) -> str:
 
 
 def _postmark(step: PostMarkStep, ran: Ran) -> str:
-    run = whole_postmark(step, ran.setting)
+    run = whole_postmark(step)
     began = {phase.name: phase.began for phase in ran.phases}
     start = began[_PHASES[0]]
     clock = postmark_report.Clock(*(int((began[name] - start) * ran.setting.scale) for name in _PHASES))

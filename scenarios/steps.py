@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..model.phase import Phase
@@ -204,32 +205,35 @@ def _io_figures(seeks: int) -> Figures:
     return figures
 
 
-def postmark(step: PostMarkStep, setting: Setting) -> PostMark:
-    """The run of a step."""
+def _postmark_settings(step: PostMarkStep, scale: int) -> PostMarkSettings:
     fields = ("low", "high", "read_block", "write_block", "buffering", "bias_read", "bias_create", "subdirectories")
-    settings = PostMarkSettings(
-        number=max(1, step.number // setting.scale),
-        transactions=max(10, step.transactions // setting.scale),
+    return PostMarkSettings(
+        number=max(1, step.number // scale),
+        transactions=max(10, step.transactions // scale),
         seed=step.seed,
         **{name: getattr(step, name) for name in fields},
     )
-    return PostMark(settings, setting.stdio_bytes)
 
 
-def whole_postmark(step: PostMarkStep, setting: Setting) -> PostMark:
+def whole_postmark(step: PostMarkStep) -> PostMark:
     """The run of a step at full size, when it is through: what it counts is known without a simulation."""
-    run = postmark(step, replace(setting, scale=1))
+    return _through(_postmark_settings(step, 1))
+
+
+@lru_cache(maxsize=4)
+def _through(settings: PostMarkSettings) -> PostMark:
+    run = PostMark(settings)
     for _ in run.operations():
         pass
     return run
 
 
 def _postmark(step: PostMarkStep, setting: Setting) -> tuple[Job, Figures]:
-    run = postmark(step, setting)
+    run = PostMark(_postmark_settings(step, setting.scale), setting.stdio_bytes)
 
     def figures(phases: list[Phase]) -> dict[str, float]:
         # A part of the files and transactions reads and appends another share of its bytes than the whole program.
-        whole = whole_postmark(step, setting)
+        whole = whole_postmark(step)
         timed = {phase.name: phase.seconds * setting.scale for phase in phases}
         seconds = sum_in_order(timed[name] for name in ("create", "transactions", "delete"))
         return {
