@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
@@ -21,6 +21,8 @@ from ..model.spec_errors import changed
 DriveState = Literal["fresh", "sequential", "steady"]
 PAGE = 4096
 """Bytes: no request is smaller."""
+RequestSize = Annotated[Size, Field(ge=PAGE)]
+"""Bytes, a page or more."""
 LEAST_MEMORY = 1 << 20
 """Below that no kernel has anything to cache with."""
 
@@ -249,7 +251,7 @@ class DriveInstance(Spec):
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     scheduler: SchedulerName | None = None
     nr_requests: int | None = Field(default=None, ge=LEAST_REQUESTS, le=MOST_REQUESTS)
-    max_request: PositiveSize | None = Field(default=None, ge=PAGE)
+    max_request: RequestSize | None = None
     wbt_lat: Duration | None = None
 
     def entry(self) -> AnyDrive:
@@ -290,7 +292,7 @@ class ControllerInstance(Spec):
     model: str
     links: tuple[str, ...] = ()
     overrides: dict[str, Any] = Field(default_factory=dict)
-    max_request: PositiveSize | None = Field(default=None, ge=PAGE)
+    max_request: RequestSize | None = None
     price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     def entry(self) -> ControllerSpec:
