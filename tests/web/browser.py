@@ -152,8 +152,17 @@ def choose(page: Page, field: str, value: str) -> None:
 
 
 def look_at(page: Page, view: str) -> None:
-    """Change the view."""
-    page.get_by_role("radio", name=view, exact=True).check(force=True)
+    """Change the view, of a page that is whole; again if it was shown anew meanwhile, which loses the press."""
+    radio = page.get_by_role("radio", name=view, exact=True)
+    whole = page.locator("[data-test-script-state=notRunning]")
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        whole.wait_for()
+        radio.check(force=True)
+        whole.wait_for()
+        if radio.is_checked():
+            return
+        assert time.monotonic() < end, f"{view} is not shown"
 
 
 def simulated(page: Page, button: str, shows: Locator) -> None:
