@@ -11,6 +11,7 @@ raw devices.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,41 +32,60 @@ CHANCE = 0.25
 _SIMULATED = 3
 """How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
 
-_Place = tuple[float, float, Vector]
-"""What it should cost, how much less than at the end that has to be to be no chance, and where it is."""
+Rows = dict[str, Vector]
 
 
-def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Vector | None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that is foretold.
+
+    Attributes
+    ----------
+    theta
+        Where it is.
+    cost
+        What it should cost.
+    rows
+        Slopes near it, by id of the cells: between the places for the parameter that was moved, those at the end for
+        others.
+    """
+
+    theta: Vector
+    cost: float
+    rows: Rows
+
+
+def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Place | None:
     """Where another search should begin; None if no place that was tried is better than the end by more than chance."""
     at_end, *_ = responses.at([optimum.theta], problem.near, sample)
     if isinstance(at_end, InputError):
         raise at_end
     reached = _cost(problem, at_end, optimum.theta)
     users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP)
-    alone: list[_Place] = []
-    together: list[_Place] = []
+    alone: list[tuple[Place, float]] = []
+    together: list[tuple[Place, float]] = []
     for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
         chance = CHANCE * math.sqrt(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
         by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
-        alone += [(promised, chance, theta) for promised, theta in by_itself if promised < reached - chance]
-        together += [(promised, chance, theta) for promised, theta in with_others if promised < reached - chance]
-    best = [place for places in (alone, together) for place in sorted(places, key=_promised)[:_SIMULATED]]
+        alone += [(place, chance) for place in by_itself if place.cost < reached - chance]
+        together += [(place, chance) for place in with_others if place.cost < reached - chance]
+    best = [each for places in (alone, together) for each in sorted(places, key=_promised)[:_SIMULATED]]
     found = []
-    simulated = responses.at([theta for _, _, theta in best], problem.near, sample)
-    for (_, chance, theta), logs in zip(best, simulated, strict=True):
-        if not isinstance(logs, InputError) and (least := _cost(problem, logs, theta)) < reached - chance:
-            found.append((least, theta))
-    return min(found, key=lambda each: each[0])[1] if found else None
+    simulated = responses.at([place.theta for place, _ in best], problem.near, sample)
+    for (place, chance), logs in zip(best, simulated, strict=True):
+        if not isinstance(logs, InputError) and (least := _cost(problem, logs, place.theta)) < reached - chance:
+            found.append(replace(place, cost=least))
+    return min(found, key=lambda place: place.cost, default=None)
 
 
-def _promised(place: _Place) -> float:
-    return place[0]
+def _promised(place: tuple[Place, float]) -> float:
+    return place[0].cost
 
 
 def _near_places(
     problem: Problem, responses: Responses, optimum: Optimum, at_end: Vector, parameter: int, sample: Sample
-) -> tuple[list[tuple[float, Vector]], list[tuple[float, Vector]]]:
-    """What the best near each place that one parameter is moved to should cost, and where it is.
+) -> tuple[list[Place], list[Place]]:
+    """The best near each place that one parameter is moved to.
 
     If that parameter moves on alone, among these the places themselves; and if all do.
     """
@@ -91,9 +111,9 @@ def _near_places(
         }
         reached = _cost(problem, known[float(value)], theta)
         step, gain = best_step(problem, rows, by_id, theta, one)
-        alone += [(reached, theta), (reached - gain, theta + step)]
+        alone += [Place(theta, reached, rows), Place(theta + step, reached - gain, rows)]
         step, gain = best_step(problem, rows, by_id, theta, _NEAR)
-        together.append((reached - gain, theta + step))
+        together.append(Place(theta + step, reached - gain, rows))
     return alone, together
 
 

@@ -91,7 +91,7 @@ class Fit:
         self._progress = progress
         self._problem = Problem(study)
         self._sd = self._problem.prior_sd
-        self._noise_known = False
+        self._chance_known: set[str] = set()
         self._simulated = evaluator.simulated
         self._steps = 0
         self._begun = 0
@@ -122,14 +122,14 @@ class Fit:
         begin = np.zeros(len(self._sd)) if start is None else start
         if not self._problem.fitted:
             return Optimum(begin, np.zeros(len(self._sd)), 0.0, True, _PRIORS_STAND, 0, {}, {})
-        if not self._noise_known:
-            self._problem.noise.update(chance(self._problem, self._responses, begin, SLOPE_SAMPLE))
-            self._noise_known = True
         self._begun += 1
         self._steps = 0
         search = self._search(self._problem)
         if not search.is_cheap:
-            return search.run(self._from_raw_devices(begin))
+            begin = self._from_raw_devices(begin)
+            self._know_chance(self._problem, begin)
+            return search.run(begin)
+        self._know_chance(self._problem, begin)
         found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random
         with suppress(InputError):  # an impossible machine: there is no end to compare
@@ -146,13 +146,21 @@ class Fit:
     def _search(self, problem: Problem) -> Search:
         return Search(problem, self._responses, self._rows, (SLOPE_SAMPLE, Sample()))
 
+    def _know_chance(self, problem: Problem, theta: Vector) -> None:
+        """What of the cells of a problem is chance, if it is not known yet, by runs at `theta`."""
+        runs = {cell.run for cell in problem.near} - self._chance_known
+        if runs:
+            self._problem.noise.update(chance(self._problem, self._responses, theta, SLOPE_SAMPLE, runs))
+            self._chance_known |= runs
+        problem.noise.update(self._problem.noise)
+
     def _best_valley(self, problem: Problem, found: Optimum, most: int) -> Optimum:
         """The end of a search, or a better one of those from places where better valleys should be, by `most` looks."""
         for _ in range(most):
             place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
             if place is None:
                 break
-            other = self._search(problem).run(place)
+            other = self._search(problem).run(place.theta, place.rows)
             gained = found.cost - other.cost
             tried = found.evaluations + other.evaluations
             found = replace(other if gained > 0 else found, start=found.start, evaluations=tried)
@@ -168,7 +176,7 @@ class Fit:
         refusal = self._responses.refusal(begin, [cell.run for cell in self._problem.near])
         if refusal is not None:
             raise refusal
-        problem.noise.update(self._problem.noise)
+        self._know_chance(problem, begin)
         found = self._best_valley(problem, self._search(problem).run(begin), _MOST_VALLEYS_DEAR)
         runs = list(dict.fromkeys(cell.run for cell in problem.near))
         used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)

@@ -7,7 +7,7 @@ with a measurement, nor out of what a fit believes to know.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -27,8 +27,10 @@ _OTHERS = 3.0
 """Weight of what two seeds differ by in all cells of a kind of run, where that of the cell itself is 1."""
 
 
-def chance(problem: Problem, responses: Responses, theta: Vector, sample: Sample) -> dict[str, float]:
-    """Standard deviation of ln(figure), by id of the cells of fitted runs that have any.
+def chance(
+    problem: Problem, responses: Responses, theta: Vector, sample: Sample, runs: Collection[str] | None = None
+) -> dict[str, float]:
+    """Standard deviation of ln(figure), by id of the cells of fitted runs, or of some of these, that have any.
 
     A load that is drawn at random has batch means to tell. Its measurement was drawn like that as well, for about as
     long, so their variance counts twice. Of dd and programs, where chance is in how a drive stands and where files lie,
@@ -41,15 +43,12 @@ def chance(problem: Problem, responses: Responses, theta: Vector, sample: Sample
     InputError
         If the model refuses the machine.
     """
-    drawn = [cell for cell in problem.near if cell.run in problem.drawn]
+    near = [cell for cell in problem.near if runs is None or cell.run in runs]
+    drawn = [cell for cell in near if cell.run in problem.drawn]
     estimates = responses.estimates(theta, drawn, sample)
     found = {cell.id: math.sqrt(2) * _spread(each) for cell, each in zip(drawn, estimates, strict=True)}
     for programs in (False, True):
-        alike = [
-            cell
-            for cell in problem.near
-            if cell.run not in problem.drawn and (cell.run in problem.programs) == programs
-        ]
+        alike = [cell for cell in near if cell.run not in problem.drawn and (cell.run in problem.programs) == programs]
         nudge = 0.0 if programs else _NUDGE
         found |= _between_runs(responses, theta, nudge, alike, sample)
     return {name: sd for name, sd in found.items() if sd}

@@ -24,7 +24,7 @@ slopes taken there say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,8 +160,8 @@ class Search:
         self._steps = 0
         self._refusals: list[InputError] = []
 
-    def run(self, start: Vector) -> Optimum:
-        """Search from some parameters.
+    def run(self, start: Vector, slopes: Mapping[str, Vector] | None = None) -> Optimum:
+        """Search from some parameters, with slopes by id of the cells if they are known about there.
 
         Raises
         ------
@@ -170,7 +170,10 @@ class Search:
         """
         point = self._simulated(start, self._samples[0])
         self._steps += 1
-        self._take_slopes(start, set(self._runs))
+        if slopes is None:
+            self._take_slopes(start, set(self._runs))
+        else:
+            self._slopes.take(slopes, {})
         if not self._settled:
             point, _ = self._round(point, 0)
         if self.is_cheap:

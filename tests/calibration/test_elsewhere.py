@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raidsim.calibration import fit as fit_module
-from raidsim.calibration.elsewhere import _values, better_place
+from raidsim.calibration.elsewhere import Place, _values, better_place
 from raidsim.calibration.fit import SLOPE_SAMPLE
 from raidsim.calibration.problem import Problem
 from raidsim.calibration.responses import Vector
@@ -29,11 +29,11 @@ def missing_revolutions(theta: Vector) -> Vector:
     return np.asarray(BASE + np.array([drive, drive + 0.3 * cable, cable, 0.5 * cable]), dtype=np.float64)
 
 
-def _ended(start: Vector) -> tuple[Problem, Optimum, Vector | None]:
+def _ended(start: Vector, slopes: dict[str, Vector] | None = None) -> tuple[Problem, Optimum, Place | None]:
     """What a search alone ends at, and where another one should begin."""
     fit, responses = stand_in_fit(stand_in_study(missing_revolutions(TRUE), len(BASE)), missing_revolutions)
     problem = Problem(fit.study)
-    found = Search(problem, responses, fit._rows, (SLOPE_SAMPLE, Sample())).run(start)
+    found = Search(problem, responses, fit._rows, (SLOPE_SAMPLE, Sample())).run(start, slopes)
     return problem, found, better_place(problem, responses, found, SLOPE_SAMPLE)
 
 
@@ -42,11 +42,12 @@ def test_a_better_valley_is_seen() -> None:
     problem, found, place = _ended(np.array([0.35, 0.0]))
     assert found.theta[0] > LIMIT
     assert place is not None
-    assert place[0] < LIMIT
-    assert np.all(np.abs(place) <= problem.bound)
-    _, again, _ = _ended(place)
-    assert again.cost < found.cost - 1
-    assert again.theta == pytest.approx(TRUE, abs=0.05)
+    assert place.theta[0] < LIMIT
+    assert np.all(np.abs(place.theta) <= problem.bound)
+    for slopes in (place.rows, None):
+        _, again, _ = _ended(place.theta, slopes)
+        assert again.cost < found.cost - 1
+        assert again.theta == pytest.approx(TRUE, abs=0.05)
 
 
 def test_where_the_search_is_right_nothing_is_better() -> None:
