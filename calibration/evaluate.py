@@ -24,9 +24,9 @@ from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
 from ..scenarios.worker_pool import WorkerPool
 from ..scenarios.workloads import LoadSpec
+from .kept_results import KeptResults, Outcome
 
 Progress = Callable[[int, int], None]
-Outcome = Prediction | InputError
 
 
 class Evaluator:
@@ -36,12 +36,15 @@ class Evaluator:
     ----------
     workers
         Processes; 1 or 0 runs in this one. Default: the number of cores.
+    kept
+        Where results outlive this process.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, kept: KeptResults | None = None) -> None:
         self.workers = (os.cpu_count() or 1) if workers is None else max(1, workers)
         self._pool: WorkerPool[str] | None = None
         self._known: dict[str, Outcome] = {}
+        self._kept = kept
         self.simulated = 0
 
     def forget(self) -> None:
@@ -80,7 +83,7 @@ class Evaluator:
         """The same, with the model's refusal in the place of a result that there is none of."""
         wanted = list(scenarios)
         keys = [_key(scenario, sample) for scenario in wanted]
-        fresh = {key: scenario for key, scenario in zip(keys, wanted, strict=True) if key not in self._known}
+        fresh = {key: scenario for key, scenario in zip(keys, wanted, strict=True) if not self._has(key)}
         fresh = dict(sorted(fresh.items(), key=_length))
         done = len(wanted) - len(fresh)
         if progress is not None:
@@ -88,10 +91,19 @@ class Evaluator:
         for key, outcome in self._simulated(fresh, sample):
             self._known[key] = outcome
             self.simulated += 1
+            if self._kept is not None:
+                self._kept.add(key, outcome)
             done += 1
             if progress is not None:
                 progress(min(done, len(wanted)), len(wanted))
         return [self._known[key] for key in keys]
+
+    def _has(self, key: str) -> bool:
+        """Whether a result is known; one that is kept counts as simulated, as it does where nothing was interrupted."""
+        if key not in self._known and self._kept is not None and (outcome := self._kept.get(key)) is not None:
+            self._known[key] = outcome
+            self.simulated += 1
+        return key in self._known
 
     def _simulated(self, scenarios: dict[str, ScenarioSpec], sample: Sample) -> Iterator[tuple[str, Outcome]]:
         """What each gives, as it gets done."""

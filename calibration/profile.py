@@ -147,8 +147,8 @@ def load_profile(path: Path) -> Profile:
     return load_spec(Profile, path)
 
 
-def profile_path(study: StudySpec) -> Path:
-    """Where the profile of a study is kept: in ``$RAIDSIM_HOME``, or else in the user's data folder."""
+def data_folder() -> Path:
+    """Where raidsim keeps what is the user's: ``$RAIDSIM_HOME``, or else a folder of its own among the user's data."""
     home = os.environ.get("RAIDSIM_HOME")
     if home:
         folder = Path(home)
@@ -156,8 +156,13 @@ def profile_path(study: StudySpec) -> Path:
         folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "raidsim"
     if folder.exists() and not folder.is_dir():
         raise InputError("RAIDSIM_HOME", f"{folder} is not a folder", "allowed: a folder for fitted profiles")
+    return folder
+
+
+def profile_path(study: StudySpec) -> Path:
+    """Where the profile of a study is kept, in :func:`data_folder`."""
     safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in study.id)
-    return folder / "profiles" / f"{safe}.yaml"
+    return data_folder() / "profiles" / f"{safe}.yaml"
 
 
 def kept_profile(study: StudySpec) -> Profile | None:

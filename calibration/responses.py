@@ -17,8 +17,9 @@ from ..model.statistics import Estimate
 from ..scenarios.prediction import Prediction
 from ..scenarios.sample import Sample
 from ..scenarios.scenario import ScenarioSpec
-from .evaluate import Evaluator, Outcome, Progress
+from .evaluate import Evaluator, Progress
 from .figures import figure_value
+from .kept_results import Outcome
 from .reported import reported, with_earlier
 from .study import Cell, StudySpec
 from .study_runs import RunBuilder

@@ -16,12 +16,11 @@ from rich.text import Text
 
 from ..calibration.choices import ALLOWED, read_choices, try_all, with_choice
 from ..calibration.discrepancy import TABLE, load_table
-from ..calibration.evaluate import Evaluator
 from ..calibration.fio_study import FioStudy, scenario_path
 from ..calibration.fit import Fit
 from ..calibration.learn_discrepancy import lacking, learn
 from ..calibration.likelihood import profile_limits
-from ..calibration.profile import Profile, load_profile
+from ..calibration.profile import Profile, data_fingerprint, load_profile
 from ..calibration.report import Calibrated
 from ..calibration.responses import Vector
 from ..calibration.starts import SEED, Searches, search_from
@@ -30,6 +29,7 @@ from ..model.errors import InputError
 from ..model.quantities import format_duration, format_rate, format_size
 from .predict_tables import tables_console
 from .progress import progress_bar
+from .unfinished import evaluating
 
 _FURTHEST = 3
 """Parameters of a start that are shown."""
@@ -157,7 +157,8 @@ def _calibrated(
     for name in asked:
         if name not in names:
             raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}, all")
-    with Evaluator(workers) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
+    work = (data_fingerprint(study), starts, seed, None if begin is None else begin.tolist(), asked, choices)
+    with evaluating(workers, "calibrate", *work) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
         tried = try_all(study, choices, lambda each: Fit(each, evaluator, progress).optimum()) if choices else []
         if tried:
             study = with_choice(study, tried[0].chosen)

@@ -19,6 +19,7 @@ from .picture_file import check_picture, write_picture
 from .predict_plot import comparison_figure
 from .predict_tables import print_all, print_study, tables_console
 from .progress import progress_bar
+from .unfinished import evaluating
 
 
 def predict_command(
@@ -35,7 +36,7 @@ def predict_command(
         check_picture(plot)
     loaded = [load_study(name) for name in studies or study_names()]
     console = tables_console()
-    with Evaluator(workers) as evaluator:
+    with evaluating(workers, "predict", [study.id for study in loaded], recalibrate) as evaluator:
         comparisons, failed = predict_studies(
             loaded, evaluator, recalibrate, lambda each: None if as_json else print_study(console, each)
         )

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ..calibration.evaluate import Evaluator
 from ..calibration.sensitivity import check_salib
 from ..calibration.sensitivity_parameters import default_parameters, given_parameters
 from ..calibration.sensitivity_runs import TRAJECTORIES, Settings, sensitivity
@@ -18,6 +17,7 @@ from .predict_tables import tables_console
 from .progress import progress_bar
 from .sensitivity_plot import sensitivity_figure
 from .sensitivity_tables import document, print_sensitivity
+from .unfinished import evaluating
 
 
 def sensitivity_command(
@@ -57,7 +57,7 @@ def sensitivity_command(
     check_salib()
     spec = read_document(str(scenario)).spec()
     parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
-    with Evaluator(workers) as evaluator:
+    with evaluating(workers, "sensitivity", spec.model_dump_json(), parameters, figure, settings) as evaluator:
         found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
     if plot is not None:
         write_picture(plot, lambda: sensitivity_figure(found))

@@ -24,6 +24,7 @@ from .picture_file import require_matplotlib
 from .predict import predict_studies
 from .predict_tables import tables_console
 from .progress import progress_bar, progress_text
+from .unfinished import evaluating
 from .validate_tables import print_report
 
 
@@ -52,7 +53,7 @@ def validate_command(
         raise InputError("--conformance-json", "--conformance too", "allowed: one of the two")
     totals = None if conformance_json is None else totals_from_file(conformance_json)
     loaded = [load_study(name) for name in studies or study_names()]
-    with Evaluator(workers) as evaluator:
+    with evaluating(workers, "validate", [study.id for study in loaded], leave_out_levels, recalibrate) as evaluator:
         comparisons, failed = predict_studies(loaded, evaluator, recalibrate, lambda _: None)
         left_out = _left_out(loaded, evaluator, failed) if leave_out_levels else []
     if conformance:

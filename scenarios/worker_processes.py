@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 
-
 _GARBAGE = 50_000, 20, 20
 """How many objects more than are gone make Python look for cycles, and how often it looks among the older ones."""
 
