@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..compiled.loader import how, stay_pure
 from ..model.errors import RaidsimError, WorkersFailed
+from ..scenarios.garbage import search_less
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         What follows the command's name; those of the process unless given.
     """
     _open_closed_streams()
+    if arguments is None:  # the process is the command's own
+        search_less()
     try:
         typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
     except RaidsimError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
@@ -12,18 +11,12 @@ from contextlib import contextmanager
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 
-_GARBAGE = 50_000, 20, 20
-"""How many objects more than are gone make Python look for cycles, and how often it looks among the older ones."""
+from .garbage import search_less
 
 
 def end_with_parent() -> None:
-    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation.
-
-    Simulations make many objects and few cycles, so Python looks for these less often than by itself, and never among
-    what was imported.
-    """
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
+    search_less()
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()

@@ -9,6 +9,7 @@ makes what fails as small as it can: pytest -m hypothesis --hypothesis-profile e
 from __future__ import annotations
 
 import builtins
+import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,10 @@ import pytest
 from hypothesis import Phase, settings
 
 from raidsim.compiled.loader import PURE
+from raidsim.scenarios.garbage import search_less
+
+# Nothing that is imported or collected goes away, so there is nothing to search for until that is over.
+gc.disable()
 
 # The source is what is tested, whether a compiled build lies beside it or not.
 os.environ.setdefault(PURE, "1")
@@ -116,3 +121,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         first = {_HERE / name: number for number, name in enumerate(_LONGEST)}
         items.sort(key=lambda item: first.get(item.path, len(first)))
+
+
+def pytest_collection_finish() -> None:
+    """Search among what tests make, as a command does, and not among thousands of tests."""
+    search_less()
+    gc.enable()
