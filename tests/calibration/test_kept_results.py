@@ -13,7 +13,7 @@ import pytest
 
 from raidsim.calibration import evaluate, kept_results
 from raidsim.calibration.evaluate import Evaluator
-from raidsim.calibration.kept_results import KeptResults
+from raidsim.calibration.kept_results import KeptResults, Outcome
 from raidsim.calibration.study import load_study
 from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.errors import InputError
@@ -40,8 +40,8 @@ def kept(tmp_path: Path) -> Callable[[], KeptResults]:
 
 def test_results_come_back_to_the_last_bit(kept: Callable[[], KeptResults], scenarios: list[ScenarioSpec]) -> None:
     """Protects fits that were interrupted: what every kind of run gave is the same again, and so is a refusal."""
-    outcomes = [simulate(scenario, SHORT) for scenario in scenarios]
-    outcomes.append(replace(outcomes[0], precision_reached=math.inf))
+    outcomes: list[Outcome] = [simulate(scenario, SHORT) for scenario in scenarios]
+    outcomes.append(replace(simulate(scenarios[0], SHORT), precision_reached=math.inf))
     refusal = InputError("here", "nothing", "allowed: something")
     first = kept()
     for number, outcome in enumerate([*outcomes, refusal]):

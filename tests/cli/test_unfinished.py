@@ -11,6 +11,7 @@ import yaml
 
 from raidsim.calibration import evaluate
 from raidsim.cli import main as cli
+from raidsim.scenarios import run as simulation
 from raidsim.scenarios.prediction import Prediction
 from raidsim.tests.calibration import small_study as small
 
@@ -59,7 +60,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[int]]:
     """Counts simulations, and interrupts after so many."""
-    real = evaluate.simulate
 
     def count(most: int | None) -> list[int]:
         begun: list[int] = []
@@ -68,7 +68,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[in
             if len(begun) == most:
                 raise KeyboardInterrupt
             begun.append(1)
-            return real(*arguments)  # type: ignore[arg-type]
+            return simulation.simulate(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(evaluate, "simulate", simulate)
         return begun
