@@ -8,6 +8,7 @@ kernel what it does, not what it is called.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -45,6 +46,7 @@ class Evaluator:
         self._pool: WorkerPool[str] | None = None
         self._known: dict[str, Outcome] = {}
         self._kept = kept
+        self._events: dict[str, int] = {}
         self.simulated = 0
 
     def forget(self) -> None:
@@ -84,19 +86,29 @@ class Evaluator:
         wanted = list(scenarios)
         keys = [_key(scenario, sample) for scenario in wanted]
         fresh = {key: scenario for key, scenario in zip(keys, wanted, strict=True) if not self._has(key)}
-        fresh = dict(sorted(fresh.items(), key=_length))
+        fresh = dict(sorted(fresh.items(), key=lambda item: self._place(item[1])))
         done = len(wanted) - len(fresh)
         if progress is not None:
             progress(done, len(wanted))
         for key, outcome in self._simulated(fresh, sample):
             self._known[key] = outcome
             self.simulated += 1
+            if isinstance(outcome, Prediction):
+                self._events[fresh[key].name] = outcome.events
             if self._kept is not None:
                 self._kept.add(key, outcome)
             done += 1
             if progress is not None:
                 progress(min(done, len(wanted)), len(wanted))
         return [self._known[key] for key in keys]
+
+    def _place(self, scenario: ScenarioSpec) -> tuple[bool, float]:
+        """Where a scenario stands among those to be simulated.
+
+        What takes longest is begun first, so that no core waits for the last of them: programs, and of these, and the
+        others, those that had the most events before.
+        """
+        return not isinstance(scenario.workload, ProgramsSpec), -self._events.get(scenario.name, math.inf)
 
     def _has(self, key: str) -> bool:
         """Whether a result is known; one that is kept counts as simulated, as it does where nothing was interrupted."""
@@ -123,11 +135,6 @@ def _attempt(task: tuple[ScenarioSpec, Sample]) -> Outcome:
         return simulate(scenario, sample)
     except InputError as refusal:
         return refusal
-
-
-def _length(item: tuple[str, ScenarioSpec]) -> bool:
-    """Programs, which take longest, are begun first, so that no core waits for the last of them."""
-    return not isinstance(item[1].workload, ProgramsSpec)
 
 
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:

@@ -60,7 +60,7 @@ def _between_runs(
     if not cells:
         return {}
     nudged = theta + nudge * np.where(np.arange(len(theta)) % 2, -1.0, 1.0)
-    first, second = (responses.at([place], cells, sample, seed)[0] for seed, place in enumerate((theta, nudged)))
+    first, second = responses.at([theta, nudged], cells, sample, seeds=(0, 1))
     for logs in (first, second):
         if isinstance(logs, InputError):
             raise logs

@@ -50,14 +50,15 @@ class Responses:
         self._progress = progress
 
     def at(
-        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seeds: Sequence[int] | None = None
     ) -> list[Vector | InputError]:
         """ln(figure) of every cell, by parameter set; the model's refusal where it takes one for impossible.
 
-        Another `seed` gives the same runs with other chance.
+        Another of the `seeds`, one for each set, gives the same runs with other chance; they are 0 unless given.
         """
         runs = with_earlier(self.study, (cell.run for cell in cells))
-        sets = [self._scenarios(theta, runs, seed) for theta in thetas]
+        seeds = [0] * len(thetas) if seeds is None else seeds
+        sets = [self._scenarios(theta, runs, seed) for theta, seed in zip(thetas, seeds, strict=True)]
         scenarios = [scenario for each in sets if not isinstance(each, InputError) for scenario in each]
 
         def report(done: int, total: int) -> None:

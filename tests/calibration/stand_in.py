@@ -69,7 +69,7 @@ class StandIn(Responses):
         self.samples: list[Sample] = []
 
     def at(
-        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seeds: Sequence[int] | None = None
     ) -> list[Vector | InputError]:
         self.asked += len(thetas)
         self.samples.append(sample)

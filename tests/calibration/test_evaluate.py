@@ -17,7 +17,10 @@ from raidsim.calibration.study import StudySpec
 from raidsim.calibration.study_runs import RunBuilder
 from raidsim.model.kernels import kernel
 from raidsim.model.spec_errors import validate
+from raidsim.scenarios import run as simulation
+from raidsim.scenarios.prediction import Prediction
 from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.calibration import small_study as small
 
 SHORT = Sample(read_bytes=4 << 20)
@@ -56,6 +59,28 @@ def test_only_what_a_run_goes_by_counts() -> None:
         assert evaluator.simulated == 1
         assert evaluator.run([scenario], Sample(read_bytes=2 << 20)) != first
         assert evaluator.simulated == 2
+
+
+def test_what_takes_longest_is_begun_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects cores from waiting: what had more events before comes before what had fewer."""
+    builder = RunBuilder(validate(StudySpec, small.runs_document()), {})
+    scenarios = [builder.scenario(run) for run in ("one", "load", "both")]
+    begun: list[str] = []
+
+    def simulate(scenario: ScenarioSpec, sample: Sample) -> Prediction:
+        begun.append(scenario.name)
+        return simulation.simulate(scenario, sample)
+
+    monkeypatch.setattr(evaluate, "simulate", simulate)
+    with Evaluator(1) as evaluator:
+        predictions = evaluator.run(scenarios, SHORT)
+        assert begun == [scenario.name for scenario in scenarios]
+        evaluator.forget()
+        begun.clear()
+        assert evaluator.run(scenarios, SHORT) == predictions
+    events = {scenario.name: found.events for scenario, found in zip(scenarios, predictions, strict=True)}
+    assert len(set(events.values())) == 3
+    assert begun == sorted(events, key=lambda name: -events[name]) != list(events)
 
 
 def test_kernels_that_do_the_same_are_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,11 +91,12 @@ class _Chancy(StandIn):
     """Figures that another seed moves by 10 %, one up and the others down."""
 
     def at(
-        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seeds: Sequence[int] | None = None
     ) -> list[Vector | InputError]:
         signs = np.array([1.0 if cell.id == "c0" else -1.0 for cell in cells])
         found = super().at(thetas, cells, sample)
-        return [logs if isinstance(logs, InputError) else logs + 0.1 * seed * signs for logs in found]
+        chances = [0.1 * seed * signs for seed in seeds or [0] * len(thetas)]
+        return [logs if isinstance(logs, InputError) else logs + by for logs, by in zip(found, chances, strict=True)]
 
 
 def test_a_second_seed_tells_what_is_chance() -> None:
@@ -113,7 +114,7 @@ class _Rhythmic(StandIn):
     """Figures that jump by 5 % with the smallest move of the first parameter, whatever the seed."""
 
     def at(
-        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seed: int = 0
+        self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seeds: Sequence[int] | None = None
     ) -> list[Vector | InputError]:
         found = super().at(thetas, cells, sample)
         jumps = [0.05 * (theta[0] > 0) for theta in thetas]
