@@ -11,7 +11,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -141,8 +141,9 @@ class KeptResults:
 def _let_go_of_old(folder: Path) -> None:
     limit = time.time() - _OLD_S
     for path in folder.glob(f"*{_SUFFIX}"):
-        if path.stat().st_mtime < limit:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another command was faster
+            if path.stat().st_mtime < limit:
+                path.unlink()
 
 
 @cache
