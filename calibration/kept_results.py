@@ -102,9 +102,7 @@ class KeptResults:
             return 0
 
     def _written(self) -> int:
-        if not self._there:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            _let_go_of_old(self.path.parent)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._connected("rwc") as db, db:
             for table in _TABLES:
                 db.execute(table)
@@ -112,6 +110,8 @@ class KeptResults:
             rows = [(key, _bytes(outcome)) for key, outcome in self._unwritten.items()]
             db.executemany("INSERT OR IGNORE INTO result VALUES (?, ?)", rows)
             count = int(db.execute("SELECT count(*) FROM result").fetchone()[0])
+        if not self._there:
+            _let_go_of_older(self.path)
         self._there = True
         self._unwritten.clear()
         return count
@@ -138,9 +138,10 @@ class KeptResults:
         return closing(sqlite3.connect(address, timeout=_WAIT_S, uri=True))
 
 
-def _let_go_of_old(folder: Path) -> None:
-    limit = time.time() - _OLD_S
-    for path in folder.glob(f"*{_SUFFIX}"):
+def _let_go_of_older(kept: Path) -> None:
+    """Delete what lies in the same folder and is much older than a file that was just written."""
+    limit = kept.stat().st_mtime - _OLD_S
+    for path in kept.parent.glob(f"*{_SUFFIX}"):
         with suppress(FileNotFoundError):  # another command was faster
             if path.stat().st_mtime < limit:
                 path.unlink()

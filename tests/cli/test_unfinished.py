@@ -13,11 +13,15 @@ from raidsim.calibration import evaluate
 from raidsim.cli import main as cli
 from raidsim.scenarios import run as simulation
 from raidsim.scenarios.prediction import Prediction
+from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.calibration import small_study as small
 
 Run = Callable[..., tuple[int, str, str]]
 MOST = 10
 """Simulations before Ctrl-C."""
+SHORT = Sample(read_bytes=1 << 20, warm_up=0.0)
+"""Of all of them: how long they are makes no difference here."""
 SCENARIO = """
 machine: {drives: {model: WD2500JS, count: 2}}
 arrays: {md0: raid1}
@@ -64,11 +68,11 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], list[in
     def count(most: int | None) -> list[int]:
         begun: list[int] = []
 
-        def simulate(*arguments: object) -> Prediction:
+        def simulate(scenario: ScenarioSpec, _: Sample) -> Prediction:
             if len(begun) == most:
                 raise KeyboardInterrupt
             begun.append(1)
-            return simulation.simulate(*arguments)  # type: ignore[arg-type]
+            return simulation.simulate(scenario, SHORT)
 
         monkeypatch.setattr(evaluate, "simulate", simulate)
         return begun
