@@ -32,8 +32,6 @@ CHANCE = 0.25
 _SIMULATED = 3
 """How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
 
-Rows = dict[str, Vector]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -52,7 +50,7 @@ class Place:
 
     theta: Vector
     cost: float
-    rows: Rows
+    rows: dict[str, Vector]
 
 
 def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Place | None:
