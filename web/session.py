@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ..model.errors import InputError
 from ..model.yaml_files import decoded
@@ -58,9 +59,8 @@ def _state() -> State:
 def current_state() -> State:
     """The state after what the visitor did last, with every value made to fit; what did not fit is noted."""
     memory = st.session_state
-    query = {name: st.query_params.get_all(name) for name in st.query_params}
-    if "state" not in memory or query != memory.query:
-        memory.state, memory.notes = from_query(query)
+    if "state" not in memory or _travelled():
+        memory.state, memory.notes = from_query(_address())
         for field in FIELDS:
             memory.pop(_key(field), None)
         memory.pop(VIEW_KEY, None)
@@ -74,13 +74,25 @@ def current_state() -> State:
     return _state()
 
 
+def _address() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _travelled() -> bool:
+    """Whether the visitor went Back or Forward.
+
+    Any other address than the state's is one that the browser sent before it had the newest; it says nothing.
+    """
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
 def write_link(state: State) -> None:
     """Put the state into the address."""
     st.session_state.state = state
     wanted = {name: [value] if isinstance(value, str) else value for name, value in to_query(state).items()}
-    if {name: st.query_params.get_all(name) for name in st.query_params} != wanted:
+    if _address() != wanted:
         st.query_params.from_dict(wanted)
-    st.session_state.query = wanted
 
 
 def set_form(form: Form) -> None:

@@ -27,7 +27,6 @@ REQUIRE = "RAIDSIM_REQUIRE_BROWSER"
 DESKTOP, PHONE = (1280, 900), (390, 844)
 MOST_TABS = 80
 _LIST_MS = 5e3
-_PRESS_MS = 20e3
 _COMPLAINTS = ("error", "warning")
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -152,38 +151,14 @@ def choose(page: Page, field: str, value: str) -> None:
 
 
 def look_at(page: Page, view: str) -> None:
-    """Change the view, of a page that is whole; again if it was shown anew meanwhile, which loses the press."""
-    radio = page.get_by_role("radio", name=view, exact=True)
-    whole = page.locator("[data-test-script-state=notRunning]")
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        whole.wait_for()
-        radio.check(force=True)
-        whole.wait_for()
-        if radio.is_checked():
-            return
-        assert time.monotonic() < end, f"{view} is not shown"
-
-
-def simulated(page: Page, button: str, shows: Locator) -> None:
-    """Press a button that starts a run, and wait until what its result shows is there."""
-    page.get_by_role("button", name=button, exact=True).click()
-    shows.wait_for()
+    """Change the view."""
+    page.get_by_role("radio", name=view, exact=True).check(force=True)
 
 
 def pressed(page: Page, button: str, shows: Locator) -> None:
-    """Press a button until what it brings is there; a press is lost where the page is shown anew under it."""
-    from playwright.sync_api import TimeoutError as TooLate
-
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        page.get_by_role("button", name=button, exact=True).click()
-        try:
-            shows.wait_for(timeout=_PRESS_MS)
-        except TooLate:
-            assert time.monotonic() < end, f"{button} does nothing"
-        else:
-            return
+    """Press a button, once, and wait until what it brings is there."""
+    page.get_by_role("button", name=button, exact=True).click()
+    shows.wait_for()
 
 
 def downloaded(page: Page, button: str, folder: Path) -> str:

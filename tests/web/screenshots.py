@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from raidsim.tests.web.browser import launched, opened, served, simulated
+from raidsim.tests.web.browser import launched, opened, pressed, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,18 +35,18 @@ def take(folder: Path) -> None:
     """Take all pictures into a folder."""
     with tempfile.TemporaryDirectory() as logs, served(Path(logs) / "log") as address, launched() as browser:
         with opened(browser, address, (1280, 1180)) as page:
-            simulated(page, "Simulate", page.get_by_role("table", name="Throughput and latencies of the load"))
+            pressed(page, "Simulate", page.get_by_role("table", name="Throughput and latencies of the load"))
             _shoot(page, folder / "web.png")
         with opened(browser, f"{address}/?view=ios&read=0&depth=4&length=short", (1280, 1700), "dark") as page:
             said = page.get_by_text("On average 4 commands for each write of the load.")
-            simulated(page, "Record single I/Os", said)
+            pressed(page, "Record single I/Os", said)
             _shoot(page, folder / "web-ios.png")
         with opened(browser, f"{address}/?level=raid6&disks=6&length=short&view=layout&failed=1", (390, 900)) as page:
             page.get_by_role("table").first.wait_for()
             _shoot(page, folder / "web-phone.png")
         query = "length=short&level=raid10&with=disks%3D8%26level%3Draid5&with=level%3Draid6&view=compare"
         with opened(browser, f"{address}/?{query}", (1280, 1150)) as page:
-            simulated(page, "Compare", page.get_by_role("table", name="3 designs"))
+            pressed(page, "Compare", page.get_by_role("table", name="3 designs"))
             _shoot(page, folder / "web-compare.png")
 
 

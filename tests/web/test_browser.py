@@ -28,7 +28,6 @@ from raidsim.tests.web.browser import (
     opened,
     pressed,
     served,
-    simulated,
     tabbed_to,
 )
 
@@ -76,7 +75,7 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
         close_form(page)
         page.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
         designs = page.get_by_role("table", name="2 designs")
-        simulated(page, "Compare", designs)
+        pressed(page, "Compare", designs)
         expect(designs.get_by_role("row")).to_have_count(3)
         look_at(page, "Files and link")
         page.get_by_role("button", name="Download scenario (YAML)").wait_for()
@@ -89,6 +88,23 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
     with opened(browser, link, size) as again:
         again.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
         assert again.get_by_role("radio", name="Files and link").is_checked()
+
+
+def test_the_browser_s_back_takes_back(browser: Browser, address: str) -> None:
+    """Protects the Back button: form and view are as they were at the address before, and Forward brings them again."""
+    with opened(browser, f"{address}/?{SMALL}", DESKTOP) as page:
+        choose(page, "RAID level", "RAID 10")
+        page.wait_for_url("**level=raid10**")
+        look_at(page, "Layout")
+        page.wait_for_url("**view=layout**")
+        page.go_back()
+        expect(page.get_by_role("radio", name="Result", exact=True)).to_be_checked()
+        page.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
+        page.go_back()
+        page.get_by_text("RAID 5, 4 x WD2500JS").first.wait_for()
+        assert "level" not in page.url
+        page.go_forward()
+        page.get_by_text("RAID 10, 4 x WD2500JS").first.wait_for()
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "dark"), (PHONE, "light")], ids=["desk", "telephone"])
@@ -107,13 +123,13 @@ def test_a_student_sees_why_small_writes_are_slow(
         expect(chart.get_by_role("cell", name="P", exact=True)).to_have_count(5)
         look_at(page, "Single I/Os")
         said = page.get_by_text("On average 4 commands for each write of the load.")
-        simulated(page, "Record single I/Os", said)
+        pressed(page, "Record single I/Os", said)
         fan = page.get_by_role("table", name="Commands of the disks for the recorded I/Os")
         expect(fan.get_by_role("row", name="reads old parity")).to_have_count(1)
         if size == PHONE:
             return
         look_at(page, "Explain")
-        simulated(page, "Explain", page.get_by_text("Parity costs"))
+        pressed(page, "Explain", page.get_by_text("Parity costs"))
 
 
 def test_figures_come_before_what_would_be_without_the_bottleneck(browser: Browser, address: str) -> None:
@@ -130,7 +146,7 @@ def test_figures_come_before_what_would_be_without_the_bottleneck(browser: Brows
 def test_what_is_taken_away_says_the_same_as_the_page(browser: Browser, address: str, tmp_path: Path) -> None:
     """Protects downloads: the scenario gives the same result to the last digit, and JSON, CSV and report have it."""
     with opened(browser, f"{address}/?{SMALL}", DESKTOP) as page:
-        simulated(page, "Simulate", page.get_by_text(RELIEF))
+        pressed(page, "Simulate", page.get_by_text(RELIEF))
         on_page = page.get_by_test_id("stMetricValue").first.inner_text()
         look_at(page, "Files and link")
         scenario = downloaded(page, "Download scenario (YAML)", tmp_path)
@@ -156,7 +172,7 @@ def test_a_disk_fails_when_the_slider_says(browser: Browser, address: str) -> No
         slider.press("ArrowRight")
         expect(slider).to_have_value(str(before + 5))
         page.wait_for_url(f"**fail_at={before + 5}**")
-        simulated(page, "Simulate the failure", page.get_by_text("the rebuild goes at"))
+        pressed(page, "Simulate the failure", page.get_by_text("the rebuild goes at"))
         page.get_by_text("The course as a table").click()
         course = page.get_by_role("table", name="The run piece by piece")
         done = [float(row.split("\t")[2].replace(",", "")) for row in course.inner_text().splitlines()[2:]]
@@ -165,7 +181,7 @@ def test_a_disk_fails_when_the_slider_says(browser: Browser, address: str) -> No
         assert brightness(page, "[data-testid=stApp]", "backgroundColor") < 0.2
         assert brightness(page, "[data-testid=stHtml] td", "color") > 0.7
         look_at(page, "Load curve")
-        simulated(page, "Draw the load curve", page.get_by_text("Knee at"))
+        pressed(page, "Draw the load curve", page.get_by_text("Knee at"))
         curve = page.get_by_role("table", name="The load curve")
         expect(curve.get_by_role("cell", name="knee", exact=True)).to_have_count(1)
 
@@ -177,7 +193,7 @@ def test_four_designs_on_a_telephone(browser: Browser, address: str) -> None:
         page.get_by_role("button", name="Remove").nth(2).wait_for()
         expect(page.get_by_role("button", name="Keep this design")).to_be_disabled()
         table = page.get_by_role("table", name="4 designs")
-        simulated(page, "Compare", table)
+        pressed(page, "Compare", table)
         expect(table.get_by_role("row")).to_have_count(5)
         first = table.get_by_role("row").nth(1).get_by_role("cell")
         expect(first.nth(2)).to_have_text("the baseline")
@@ -197,7 +213,7 @@ def test_files_from_anyone_are_met_with_a_message(browser: Browser, address: str
         upload.set_input_files({"name": "good.yaml", "mimeType": "text/yaml", "buffer": GOOD.encode()})
         page.get_by_text("File: mine").wait_for()
         look_at(page, "Failure")
-        simulated(page, "Simulate the failure", page.get_by_text("I/Os per second before the failure"))
+        pressed(page, "Simulate the failure", page.get_by_text("I/Os per second before the failure"))
 
 
 def test_without_a_browser_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

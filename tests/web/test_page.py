@@ -103,6 +103,20 @@ def test_the_figures_are_shown_before_relief_is_known(monkeypatch: pytest.Monkey
     assert "was not simulated" in words(quiet(at))
 
 
+def test_an_address_that_comes_late_takes_nothing_back() -> None:
+    """Protects what was chosen: until the browser has the new address, it sends the old one with what comes next."""
+    at = page(length="short")
+    at.radio(key="view").set_value("compare").run()
+    at.number_input(key="f_disks").set_value(9).run()
+    address = dict(at.query_params)
+    for name in address:
+        del at.query_params[name]
+    at.run()
+    assert at.radio(key="view").value == "compare"
+    assert at.number_input(key="f_disks").value == 9
+    assert at.query_params == address == {"disks": "9", "view": "compare", "length": "short"}
+
+
 def test_a_change_of_level_changes_the_rest() -> None:
     """Protects the form: options come and go with the level, and what must change is said."""
     at = page(disks="3")
