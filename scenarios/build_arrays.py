@@ -1,54 +1,28 @@
-"""The upper half of a machine: arrays over drives and over each other, their rebuilds, and encryption.
-
-Every array is built from its layout alone: a layout of layouts becomes an array of arrays, so RAID 10, 01, 50, 60
-and what a scenario stacks by hand need no case of their own.
-"""
+"""The upper half of a machine: arrays over drives and over each other, controllers that run them, and encryption."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ..model.bio_split import BioSplit, behind_limit
-from ..model.byte_striped_array import ByteStripedArray
+from ..model.bio_split import BioSplit
 from ..model.ciphers import cipher
 from ..model.controller import RaidController
-from ..model.controllers import ControllerSpec
 from ..model.crypt_device import CryptDevice
 from ..model.crypt_pipeline import CryptPipeline, CryptSettings
 from ..model.engine import Engine
-from ..model.errors import InputError
 from ..model.firmware import Firmware
 from ..model.host import Host
-from ..model.journal import Journal
 from ..model.kernels import KernelSpec
-from ..model.layouts import (
-    ByteStripedLayout,
-    Layout,
-    MirroredLayout,
-    NestedLayout,
-    ParityLayout,
-    Raid10Layout,
-    StripedLayout,
-)
 from ..model.links import Path
 from ..model.loop_device import LoopDevice
-from ..model.member_metadata import VERSION_0_90
-from ..model.mirror_array import MirrorArray
 from ..model.page_cache import PageCache
-from ..model.parity_array import ParityArray
-from ..model.parity_settings import ParitySettings
-from ..model.raid10_array import Raid10Array
-from ..model.read_balance import READ_BALANCE, AtaRaid, GmirrorPrefer, GmirrorSplit, Md61Raid10, ReadBalance
-from ..model.read_balance.ataraid import Turn
-from ..model.resync import Action, Resync
-from ..model.resync_barrier import RESYNC_BARRIER
-from ..model.spares import HotSpares, MemberSlot
-from ..model.stripe_array import StripeArray
-from ..model.write_intent import ArrayMetadata, WriteIntentBitmap
+from ..model.read_balance import AtaRaid
+from ..model.resync import Resync
+from ..model.spares import HotSpares
 from .arrays import ArraySpec, EncryptedSpec
+from .build_array import ArrayBuilder
 from .build_drives import Drives
-from .build_resync import resync_settings, resync_thread
 from .observer import UNOBSERVED, Observer
 from .scenario import ScenarioSpec
 
@@ -175,7 +149,7 @@ class Arrays:
         if spec.controller is not None:
             return self._volume(name, spec, spec.controller)
         members = [self.device(member) for member in spec.members]
-        builder = _Builder(self, name, spec, self._host, self.device)
+        builder = ArrayBuilder(self, name, spec, self._host, self.device)
         layout = spec.layout([member.capacity for member in members])
         array = builder.assemble(name, layout, members, spec.members)
         return self._as_disk(array) if spec.balance == AtaRaid.name else builder.limited(array)
@@ -208,252 +182,10 @@ class Arrays:
             return self._drives.behind(drive, firmware, settings)
 
         members = [behind(member) for member in spec.members]
-        builder = _Builder(self, name, spec, firmware, behind, settings)
+        builder = ArrayBuilder(self, name, spec, firmware, behind, settings)
         array = builder.assemble(name, spec.layout([member.capacity for member in members]), members, spec.members)
         path = Path(tuple(self._drives.links[link] for link in (controller, *instance.links)))
         volume = RaidController(self.engine, name, array, settings.settings(), firmware, path)
         self.observer.part(volume)
         self.controllers[name] = volume
         return self._drives.queued(volume, settings.queue_depth, instance.max_request)
-
-
-class _Builder:
-    """Builds one array of a scenario, and the arrays inside it.
-
-    Parameters
-    ----------
-    parent
-        Where the parts are registered.
-    root
-        Name of the array.
-    spec
-        Its description.
-    host
-        The host or the firmware that runs it.
-    member
-        Gives a drive or array by name, as whoever runs the array sees it.
-    controller
-        The controller that runs it, if one does.
-    """
-
-    def __init__(
-        self,
-        parent: Arrays,
-        root: str,
-        spec: ArraySpec,
-        host: Host,
-        member: Callable[[str], Any],
-        controller: ControllerSpec | None = None,
-    ) -> None:
-        self._parent = parent
-        self._engine = parent.engine
-        self._kernel = parent.kernel
-        self._root = root
-        self._spec = spec
-        self._host = host
-        self._controller = controller
-        self._member = member
-        self._stand_by: list[Any] | None = None
-        self._turn = Turn()
-
-    def assemble(self, name: str, layout: Layout, members: Sequence[Any], slots: Sequence[str]) -> Any:
-        """The array of `layout` over `members`, which are called `slots`; of a layout of layouts the whole stack."""
-        spec = self._spec
-        failed = [slot for slot, member in enumerate(slots) if member in spec.failed]
-        rebuilding = [slot for slot, member in enumerate(slots) if member in spec.rebuilding]
-        if isinstance(layout, NestedLayout):
-            return self._nested(name, layout, members, slots)
-        return self._single(name, layout, members, slots, failed, rebuilding)
-
-    def limited(self, array: Any) -> Any:
-        """An array behind the limits of its queue, where the kernel's block layer cuts what is larger."""
-        queue, layout = self._kernel.queue, getattr(array, "layout", None)
-        if self._controller is not None or not queue.multiqueue or layout is None:
-            return array
-        limited = behind_limit(array, layout, queue.max_request)
-        self._parent.observer.part(limited)
-        return limited
-
-    def _nested(self, name: str, layout: NestedLayout, members: Sequence[Any], slots: Sequence[str]) -> Any:
-        """Groups that survive their losses are degraded arrays; one that does not is a lost member of the outer."""
-        spec = self._spec
-        groups: list[Any] = []
-        names: list[str] = []
-        failed, rebuilding = [], []
-        first = 0
-        for number, inner in enumerate(layout.groups):
-            part = slice(first, first + inner.members)
-            first += inner.members
-            inside = frozenset(slot for slot, member in enumerate(slots[part]) if member in spec.failed)
-            names.append(f"{name}.{number}")
-            if inner.tolerates(inside):
-                groups.append(self.limited(self.assemble(names[-1], inner, members[part], slots[part])))
-                continue
-            failed.append(number)
-            if any(member in spec.rebuilding for member in slots[part]):
-                rebuilding.append(number)
-            groups.append(self._single(names[-1], inner, members[part], slots[part], [], []))
-        return self._single(name, layout.outer, groups, names, failed, rebuilding)
-
-    def _single(
-        self,
-        name: str,
-        layout: Layout,
-        members: Sequence[Any],
-        slots: Sequence[str],
-        failed: Sequence[int],
-        rebuilding: Sequence[int],
-    ) -> Any:
-        hurt = {failure.member for failure in self._parent.scenario.failures} & set(slots)
-        if hurt or (self._spec.spares and not isinstance(layout, StripedLayout)):
-            members = [MemberSlot(member) for member in members]
-        array: Any = self._made(name, layout, members, slots, failed)
-        self._parent.observer.part(array)
-        self._parent.arrays[name] = array
-        if isinstance(array, StripeArray):
-            return array
-        for slot in rebuilding:
-            array.rebuild_onto(slot)
-        spec = self._spec
-        if spec.bitmap is not None:
-            bitmap = WriteIntentBitmap(self._engine, array, spec.bitmap)
-            array.keep_metadata(ArrayMetadata(self._engine, array, bitmap))
-        elif self._marks_clean(array):
-            section = self._kernel.superblock
-            assert section is not None
-            marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=VERSION_0_90)
-            array.keep_metadata(marks)
-        if rebuilding:
-            self._parent.resyncs[name] = self._resync(array, slots, "recover")
-        elif spec.resync is not None and spec.resync.action != "recover":
-            self._parent.resyncs[name] = self._resync(array, slots, spec.resync.action)
-        if isinstance(members[0], MemberSlot):
-            self._may_fail(name, array, slots)
-        return array
-
-    def _marks_clean(self, array: Any) -> bool:
-        """Whether it is an array of md that its superblocks say to be clean or dirty."""
-        if self._kernel.superblock is None or self._controller is not None:
-            return False
-        return isinstance(array, MirrorArray | Raid10Array | ParityArray) and not isinstance(
-            getattr(array, "balance", None), AtaRaid
-        )
-
-    def _resync(
-        self, array: Any, slots: Sequence[str], action: Action, finished: Callable[[], None] | None = None
-    ) -> Resync:
-        """The thread that rebuilds or checks an array; one that begins during the run begins at the start."""
-        spec, scenario = self._spec, self._parent.scenario
-        drives = scenario.machine.drives
-        majors = [drives[slot].major for slot in slots if slot in drives]
-        settings = resync_settings(self._kernel, array, spec, majors)
-        if finished is not None:
-            return resync_thread(self._engine, self._kernel, array, settings, action, finished=finished)
-        start = spec.resync.position if spec.resync is not None else 0
-        total = array.resync_bytes if action == "recover" else getattr(array, "check_bytes", array.resync_bytes)
-        if start >= total:
-            found = f"{start} bytes, where the array has {total} to {action}"
-            raise InputError(f"arrays.{self._root}.resync.position", found, "allowed: less than that")
-        start -= start % settings.request_bytes
-        # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
-        warm = scenario.workload.kind == "dd" or settings.when_busy == "nap"
-        return resync_thread(self._engine, self._kernel, array, settings, action, start, warm)
-
-    def _may_fail(self, name: str, array: Any, slots: Sequence[str]) -> None:
-        """Members fail when the scenario says so, and spares take their place."""
-
-        def start(finished: Callable[[], None]) -> Resync:
-            return self._resync(array, slots, "recover", finished)
-
-        spares = self._parent.spares[name] = HotSpares(self._engine, array, self._spares(), start)
-        for failure in self._parent.scenario.failures:
-            if failure.member in slots:
-                spares.fail_at(failure.at, slots.index(failure.member))
-
-    def _spares(self) -> list[Any]:
-        """The devices that stand by for all arrays under the root."""
-        if self._stand_by is None:
-            self._stand_by = [self._member(name) for name in self._spec.spares]
-        return self._stand_by
-
-    def _made(
-        self, name: str, layout: Layout, members: Sequence[Any], slots: Sequence[str], failed: Sequence[int]
-    ) -> Any:
-        engine, host, kernel = self._engine, self._host, self._kernel
-        match layout:
-            case MirroredLayout():
-                section = kernel.raid1
-                balance = self._balance(section.balance, slots, near=True)
-                barrier = RESYNC_BARRIER[section.barrier]
-                return MirrorArray(
-                    engine,
-                    name,
-                    members,
-                    balance,
-                    host,
-                    failed,
-                    section.resync_depth,
-                    barrier,
-                    section.clones_pages,
-                    section.submitter_pays,
-                )
-            case Raid10Layout():
-                tenth = kernel.raid10
-                assert tenth is not None  # the scenario has checked that this kernel has the level
-                balance = self._balance(tenth.balance, slots, near=layout.algorithm == "near")
-                barrier = RESYNC_BARRIER[tenth.barrier]
-                return Raid10Array(engine, name, members, layout, balance, host, failed, tenth.resync_depth, barrier)
-            case ByteStripedLayout():
-                return ByteStripedArray(engine, name, members, layout, host, failed, self._spec.round_robin)
-            case ParityLayout():
-                settings, journal = self._parity_settings(), self._journal()
-                return ParityArray(engine, name, members, layout, settings, host, failed, journal)
-            case _:
-                return StripeArray(engine, name, members, layout, host, failed)
-
-    def _balance(self, default: str, slots: Sequence[str], near: bool) -> ReadBalance:
-        """The policy that the array asks for, or the kernel's; a controller without one takes turns."""
-        spec = self._spec
-        if self._controller is not None:
-            default = "gmirror-round-robin"
-        policy = READ_BALANCE[spec.balance or default]
-        write_mostly = frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly)
-        rotational = [self._parent.rotational(slot) for slot in slots]
-        if policy is Md61Raid10:
-            return Md61Raid10(len(slots), rotational, near)
-        if policy is AtaRaid:
-            return AtaRaid(len(slots), columns=max(1, len(spec.members) // len(slots)), turn=self._turn)
-        if policy is GmirrorSplit and spec.slice is not None:
-            return GmirrorSplit(len(slots), spec.slice)
-        if policy is GmirrorPrefer and spec.prefer is not None:
-            return GmirrorPrefer(len(slots), slots.index(spec.prefer))
-        return policy.for_members(rotational, write_mostly)
-
-    def _journal(self) -> Journal | None:
-        return None if self._spec.journal is None else Journal(self._member(self._spec.journal))
-
-    def _head_bytes(self) -> int:
-        """Height of a stripe head: the kernel's, or that of the blocks of the file system on the array."""
-        section = self._kernel.raid5
-        blocks = self._parent.scenario.file_system_blocks(self._root) if section.head_follows else ()
-        return max(blocks, default=section.head)
-
-    def _parity_settings(self) -> ParitySettings:
-        spec, section = self._spec, self._kernel.raid5
-        if self._controller is not None:
-            return self._controller.parity_settings()
-        return ParitySettings(
-            heads=section.heads if spec.stripe_cache is None else spec.stripe_cache,
-            head_bytes=self._head_bytes(),
-            hold_s=section.hold,
-            shared_plug=section.shared_plug,
-            locks_rows=section.locks_rows,
-            head_turns=section.head_turns,
-            holes=section.holes,
-            copies_reads=section.copies_reads,
-            rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
-            direct_reads=section.direct_reads,
-            most_heads=section.most_heads if section.grows else 0,
-            workers=spec.group_thread_cnt or 0,
-            discards=spec.devices_handle_discard_safely,
-        )
