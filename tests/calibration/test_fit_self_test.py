@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare
 
+from raidsim.calibration import search
 from raidsim.calibration.likelihood import Limits, profile_limits
 from raidsim.calibration.problem import CELL_SD, chance_of_cost, cost
 from raidsim.calibration.profile import BOUND_SD
@@ -101,6 +102,20 @@ def test_all_starts_end_at_the_same_optimum() -> None:
     assert len({tuple(optimum.start) for optimum in searches.optima}) == 5
     again = search_from(stand_in_fit(fit.study, linear)[0], 5)
     assert [list(o.theta) for o in again.optima] == [list(o.theta) for o in searches.optima]
+
+
+def test_a_search_that_stops_on_its_way_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With too few steps for a search, one alone comes to no end, and says so; one of several starts gets there."""
+    monkeypatch.setattr(search, "MOST_STEPS_CHEAP", 4)
+    study = stand_in_study(curved(np.array([0.6, 0.5])), len(BASE))
+    alone = stand_in_fit(study, curved)[0].optimum()
+    assert not alone.converged
+    assert alone.message == "4 steps were too few"
+    (found,) = search_from(stand_in_fit(study, curved)[0], 1).optima
+    assert found.converged
+    assert found.cost < alone.cost
+    assert found.evaluations > alone.evaluations
+    assert np.array_equal(found.start, alone.start)
 
 
 def test_a_second_optimum_is_reported() -> None:
