@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPS = (("calibrate", "calibrated on", GREY, "s", "white"), ("predict", "predicted", MARKED, "o", MARKED))
 _MOST_IN_TITLE = 2
+_MOST_IN_ROW = 3
 _PANEL_IN = (6.4, 5.6)
 
 
@@ -32,9 +34,15 @@ def comparison_figure(comparisons: Sequence[StudyComparison]) -> Figure:
     if not drawn:
         raise InputError("--plot", "studies without cells", "allowed: studies that have numbers")
     width, height = _PANEL_IN
-    figure = Figure(figsize=(width * len(drawn), height), layout="constrained")
+    rows = 1 if len(drawn) <= _MOST_IN_ROW else 2
+    columns = math.ceil(len(drawn) / rows)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     for i, (kind, chosen) in enumerate(drawn.items()):
-        _draw_panel(figure.add_subplot(1, len(drawn), i + 1), chosen, *PANELS[kind])
+        _draw_panel(figure.add_subplot(rows, columns, i + 1), chosen, *PANELS[kind])
+    labelled = {
+        label: key for axes in figure.axes for key, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(labelled.values()), list(labelled), loc="outside lower right", ncols=len(labelled))
     titles = [comparison.study.title for comparison in comparisons]
     title = ", ".join(titles) if len(titles) <= _MOST_IN_TITLE else f"{len(titles)} benchmark reports"
     headed(figure, title)
@@ -78,4 +86,3 @@ def _draw_panel(axes: Axes, cells: Sequence[Compared], unit: str, unit_value: fl
     axes.set_xlabel(f"measured ({unit})")
     axes.set_ylabel(f"predicted ({unit}), with 90 % interval")
     bare(axes)
-    axes.legend(loc="upper left", fontsize=9)
