@@ -7,14 +7,17 @@ and what a scenario stacks by hand need no case of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..model.bio_split import behind_limit
 from ..model.byte_striped_array import ByteStripedArray
 from ..model.controllers import ControllerSpec
+from ..model.engine import Engine
 from ..model.errors import InputError
 from ..model.host import Host
 from ..model.journal import Journal
+from ..model.kernels import KernelSpec
 from ..model.layouts import (
     ByteStripedLayout,
     Layout,
@@ -38,9 +41,38 @@ from ..model.stripe_array import StripeArray
 from ..model.write_intent import ArrayMetadata, WriteIntentBitmap
 from .arrays import ArraySpec
 from .build_resync import resync_settings, resync_thread
+from .observer import Observer
+from .scenario import ScenarioSpec
 
-if TYPE_CHECKING:
-    from .build_arrays import Arrays
+
+@dataclass(frozen=True, slots=True)
+class ArrayParts:
+    """What the arrays of a scenario have in common, and all that is built for them, by the name of the array.
+
+    Attributes
+    ----------
+    engine, kernel, scenario
+        The clock, how arrays are run, and the description.
+    observer
+        Sees each part.
+    rotational
+        Whether a device turns, by its name.
+    arrays
+        The second array inside a nested one is "md0.1".
+    resyncs
+        Threads that rebuild or check from the start.
+    spares
+        What waits for members to fail.
+    """
+
+    engine: Engine
+    kernel: KernelSpec
+    scenario: ScenarioSpec
+    observer: Observer
+    rotational: Callable[[str], bool]
+    arrays: dict[str, Any] = field(default_factory=dict)
+    resyncs: dict[str, Resync] = field(default_factory=dict)
+    spares: dict[str, HotSpares] = field(default_factory=dict)
 
 
 class ArrayBuilder:
@@ -48,8 +80,8 @@ class ArrayBuilder:
 
     Parameters
     ----------
-    parent
-        Where the parts are registered.
+    parts
+        Where all that is built is kept.
     root
         Name of the array.
     spec
@@ -64,16 +96,16 @@ class ArrayBuilder:
 
     def __init__(
         self,
-        parent: Arrays,
+        parts: ArrayParts,
         root: str,
         spec: ArraySpec,
         host: Host,
         member: Callable[[str], Any],
         controller: ControllerSpec | None = None,
     ) -> None:
-        self._parent = parent
-        self._engine = parent.engine
-        self._kernel = parent.kernel
+        self._parts = parts
+        self._engine = parts.engine
+        self._kernel = parts.kernel
         self._root = root
         self._spec = spec
         self._host = host
@@ -97,7 +129,7 @@ class ArrayBuilder:
         if self._controller is not None or not queue.multiqueue or layout is None:
             return array
         limited = behind_limit(array, layout, queue.max_request)
-        self._parent.observer.part(limited)
+        self._parts.observer.part(limited)
         return limited
 
     def _nested(self, name: str, layout: NestedLayout, members: Sequence[Any], slots: Sequence[str]) -> Any:
@@ -130,12 +162,12 @@ class ArrayBuilder:
         failed: Sequence[int],
         rebuilding: Sequence[int],
     ) -> Any:
-        hurt = {failure.member for failure in self._parent.scenario.failures} & set(slots)
+        hurt = {failure.member for failure in self._parts.scenario.failures} & set(slots)
         if hurt or (self._spec.spares and not isinstance(layout, StripedLayout)):
             members = [MemberSlot(member) for member in members]
         array: Any = self._made(name, layout, members, slots, failed)
-        self._parent.observer.part(array)
-        self._parent.arrays[name] = array
+        self._parts.observer.part(array)
+        self._parts.arrays[name] = array
         if isinstance(array, StripeArray):
             return array
         for slot in rebuilding:
@@ -150,9 +182,9 @@ class ArrayBuilder:
             marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=VERSION_0_90)
             array.keep_metadata(marks)
         if rebuilding:
-            self._parent.resyncs[name] = self._resync(array, slots, "recover")
+            self._parts.resyncs[name] = self._resync(array, slots, "recover")
         elif spec.resync is not None and spec.resync.action != "recover":
-            self._parent.resyncs[name] = self._resync(array, slots, spec.resync.action)
+            self._parts.resyncs[name] = self._resync(array, slots, spec.resync.action)
         if isinstance(members[0], MemberSlot):
             self._may_fail(name, array, slots)
         return array
@@ -169,7 +201,7 @@ class ArrayBuilder:
         self, array: Any, slots: Sequence[str], action: Action, finished: Callable[[], None] | None = None
     ) -> Resync:
         """The thread that rebuilds or checks an array; one that begins during the run begins at the start."""
-        spec, scenario = self._spec, self._parent.scenario
+        spec, scenario = self._spec, self._parts.scenario
         drives = scenario.machine.drives
         majors = [drives[slot].major for slot in slots if slot in drives]
         settings = resync_settings(self._kernel, array, spec, majors)
@@ -191,8 +223,8 @@ class ArrayBuilder:
         def start(finished: Callable[[], None]) -> Resync:
             return self._resync(array, slots, "recover", finished)
 
-        spares = self._parent.spares[name] = HotSpares(self._engine, array, self._spares(), start)
-        for failure in self._parent.scenario.failures:
+        spares = self._parts.spares[name] = HotSpares(self._engine, array, self._spares(), start)
+        for failure in self._parts.scenario.failures:
             if failure.member in slots:
                 spares.fail_at(failure.at, slots.index(failure.member))
 
@@ -244,7 +276,7 @@ class ArrayBuilder:
             default = "gmirror-round-robin"
         policy = READ_BALANCE[spec.balance or default]
         write_mostly = frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly)
-        rotational = [self._parent.rotational(slot) for slot in slots]
+        rotational = [self._parts.rotational(slot) for slot in slots]
         if policy is Md61Raid10:
             return Md61Raid10(len(slots), rotational, near)
         if policy is AtaRaid:
@@ -261,7 +293,7 @@ class ArrayBuilder:
     def _head_bytes(self) -> int:
         """Height of a stripe head: the kernel's, or that of the blocks of the file system on the array."""
         section = self._kernel.raid5
-        blocks = self._parent.scenario.file_system_blocks(self._root) if section.head_follows else ()
+        blocks = self._parts.scenario.file_system_blocks(self._root) if section.head_follows else ()
         return max(blocks, default=section.head)
 
     def _parity_settings(self) -> ParitySettings:

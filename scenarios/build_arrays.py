@@ -18,10 +18,8 @@ from ..model.links import Path
 from ..model.loop_device import LoopDevice
 from ..model.page_cache import PageCache
 from ..model.read_balance import AtaRaid
-from ..model.resync import Resync
-from ..model.spares import HotSpares
 from .arrays import ArraySpec, EncryptedSpec
-from .build_array import ArrayBuilder
+from .build_array import ArrayBuilder, ArrayParts
 from .build_drives import Drives
 from .observer import UNOBSERVED, Observer
 from .scenario import ScenarioSpec
@@ -74,34 +72,33 @@ class Arrays:
     ) -> None:
         self._cached = cached
         self._scale = scale
-        self.observer = observer
-        self.engine = engine
-        self.kernel = kernel
-        self.scenario = scenario
+        self._observer = observer
+        self._engine = engine
+        self._kernel = kernel
+        self._scenario = scenario
+        self._parts = ArrayParts(engine, kernel, scenario, observer, self.rotational)
+        self.arrays, self.resyncs, self.spares = self._parts.arrays, self._parts.resyncs, self._parts.spares
         self._host = host
         self._drives = drives
         self._devices: dict[str, Any] = {}
-        self.arrays: dict[str, Any] = {}
         self.controllers: dict[str, RaidController] = {}
         self.firmwares: dict[str, Firmware] = {}
-        self.resyncs: dict[str, Resync] = {}
-        self.spares: dict[str, HotSpares] = {}
         self.loops: dict[str, LoopDevice] = {}
 
     def device(self, name: str) -> Any:
         """A drive behind its queue, an array, a controller's volume, or an encrypted device."""
-        if name in self.scenario.machine.drives:
+        if name in self._scenario.machine.drives:
             return self._drives.queue(name)
         if name not in self._devices:
-            if name in self.scenario.encrypted:
+            if name in self._scenario.encrypted:
                 self._devices[name] = self._encrypted(name)
             else:
-                self._devices[name] = self._array(name, self.scenario.arrays[name])
+                self._devices[name] = self._array(name, self._scenario.arrays[name])
         return self._devices[name]
 
     def rotational(self, name: str) -> bool:
         """Whether a device turns; an array does if one of its members does (md.c, md_run: QUEUE_FLAG_NONROT)."""
-        scenario = self.scenario
+        scenario = self._scenario
         if name in scenario.machine.drives:
             return scenario.machine.drives[name].spec().rotational
         if name in scenario.encrypted:
@@ -111,27 +108,27 @@ class Arrays:
         return any(self.rotational(member) for member in scenario.arrays[name].members)
 
     def _encrypted(self, name: str) -> CryptDevice | CryptPipeline | LoopDevice:
-        spec = self.scenario.encrypted[name]
+        spec = self._scenario.encrypted[name]
         threads = 1 if spec.kind == "cryptoloop" else self._host.cpu.cores
         device: CryptDevice | CryptPipeline | LoopDevice
         if spec.rate is None:
             device = self._ciphered(name, spec)
-        elif spec.kind == "cryptoloop" and self.kernel.cache.loop_cached:
-            device = LoopDevice(self.engine, self._host, self._cached(spec.on), 1.0 / spec.rate, name)
+        elif spec.kind == "cryptoloop" and self._kernel.cache.loop_cached:
+            device = LoopDevice(self._engine, self._host, self._cached(spec.on), 1.0 / spec.rate, name)
             self.loops[name] = device
         else:
             below = self.device(spec.on)
             rate, discards = 1.0 / spec.rate, spec.allow_discards
             device = CryptDevice(
-                self.engine, below, self._host, rate, threads=threads, name=name, allow_discards=discards
+                self._engine, below, self._host, rate, threads=threads, name=name, allow_discards=discards
             )
-        self.observer.part(device)
+        self._observer.part(device)
         return device
 
     def _ciphered(self, name: str, spec: EncryptedSpec) -> CryptPipeline:
         """dm-crypt with a cipher of the catalogue, on the cores that there are."""
         assert spec.cipher is not None
-        scenario, section, host = self.scenario, self.kernel.crypt, self._host
+        scenario, section, host = self._scenario, self._kernel.crypt, self._host
         known, cycle_s = cipher(spec.cipher), scenario.path_length / scenario.machine.cpu.clock
         settings = CryptSettings(
             s_per_byte=known.cycles * cycle_s,
@@ -143,13 +140,13 @@ class Arrays:
             queues_writes=section.queues and not spec.no_write_workqueue,
             allow_discards=spec.allow_discards,
         )
-        return CryptPipeline(self.engine, self.device(spec.on), host, settings, name)
+        return CryptPipeline(self._engine, self.device(spec.on), host, settings, name)
 
     def _array(self, name: str, spec: ArraySpec) -> Any:
         if spec.controller is not None:
             return self._volume(name, spec, spec.controller)
         members = [self.device(member) for member in spec.members]
-        builder = ArrayBuilder(self, name, spec, self._host, self.device)
+        builder = ArrayBuilder(self._parts, name, spec, self._host, self.device)
         layout = spec.layout([member.capacity for member in members])
         array = builder.assemble(name, layout, members, spec.members)
         return self._as_disk(array) if spec.balance == AtaRaid.name else builder.limited(array)
@@ -160,32 +157,32 @@ class Arrays:
         So it is the pieces that are spread over its disks (ata_raid_attach in ata-raid.c, d_maxsize; g_disk_start in
         geom_disk.c).
         """
-        disk = BioSplit(array, self.kernel.queue.max_request)
-        self.observer.part(disk)
+        disk = BioSplit(array, self._kernel.queue.max_request)
+        self._observer.part(disk)
         return disk
 
     def _volume(self, name: str, spec: ArraySpec, controller: str) -> Any:
         """An array that a controller runs, behind the host's queue for the controller."""
-        instance = self.scenario.machine.controllers[controller]
+        instance = self._scenario.machine.controllers[controller]
         settings = instance.spec()
         if self._scale > 1:
             settings = settings.with_values(cache=settings.cache // self._scale)
         if controller not in self.firmwares:
-            self.firmwares[controller] = settings.firmware(self.engine, f"{controller} cpu")
+            self.firmwares[controller] = settings.firmware(self._engine, f"{controller} cpu")
             link = settings.host_link(controller)
             self._drives.links[controller] = link
-            self.observer.part(self.firmwares[controller])
-            self.observer.part(link)
+            self._observer.part(self.firmwares[controller])
+            self._observer.part(link)
         firmware = self.firmwares[controller]
 
         def behind(drive: str) -> Any:
             return self._drives.behind(drive, firmware, settings)
 
         members = [behind(member) for member in spec.members]
-        builder = ArrayBuilder(self, name, spec, firmware, behind, settings)
+        builder = ArrayBuilder(self._parts, name, spec, firmware, behind, settings)
         array = builder.assemble(name, spec.layout([member.capacity for member in members]), members, spec.members)
         path = Path(tuple(self._drives.links[link] for link in (controller, *instance.links)))
-        volume = RaidController(self.engine, name, array, settings.settings(), firmware, path)
-        self.observer.part(volume)
+        volume = RaidController(self._engine, name, array, settings.settings(), firmware, path)
+        self._observer.part(volume)
         self.controllers[name] = volume
         return self._drives.queued(volume, settings.queue_depth, instance.max_request)
