@@ -17,6 +17,7 @@ from typing import Self
 
 from ..model.errors import InputError
 from ..model.kernels import KernelName, kernel
+from ..scenarios.interrupts import interrupts_postponed
 from ..scenarios.prediction import Prediction
 from ..scenarios.program_run import scale_for
 from ..scenarios.programs import ProgramsSpec
@@ -139,7 +140,8 @@ def _attempt(task: tuple[ScenarioSpec, Sample]) -> Outcome:
 
 def _key(scenario: ScenarioSpec, sample: Sample) -> str:
     """Hash of all that a simulation's result follows from."""
-    text = scenario.model_dump_json(exclude={"name", "kernel"}) + _kernel_text(scenario.kernel)
+    with interrupts_postponed():
+        text = scenario.model_dump_json(exclude={"name", "kernel"}) + _kernel_text(scenario.kernel)
     return hashlib.sha256((text + repr(_sampled(scenario, sample))).encode()).hexdigest()
 
 

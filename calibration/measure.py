@@ -26,6 +26,7 @@ import yaml
 from ..model.errors import InputError
 from ..model.quantities import format_duration, format_size
 from ..model.whole_file import write_whole
+from ..scenarios.interrupts import interrupts_postponed
 from .formats.detect import read_report
 from .formats.report import Report
 from .measure_target import Target
@@ -224,21 +225,24 @@ class Measurement:
     def _fio_run(self, job: Job, output: str) -> None:
         seconds = self.machine.suite.seconds
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
-            process = subprocess.Popen(  # nosec B603 # the same fio; no shell sees a name
-                [self._fio.path, *self._arguments(job, output)],
-                cwd=self._target.path.parent,
-                stdin=subprocess.DEVNULL,
-                stdout=errors,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for raidsim, which ends fio itself
-            )
+            process: subprocess.Popen[bytes] | None = None
             try:
+                with interrupts_postponed():
+                    process = subprocess.Popen(  # nosec B603 # the same fio; no shell sees a name
+                        [self._fio.path, *self._arguments(job, output)],
+                        cwd=self._target.path.parent,
+                        stdin=subprocess.DEVNULL,
+                        stdout=errors,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,  # Ctrl-C is for raidsim, which ends fio itself
+                    )
                 status = process.wait(seconds + _PATIENCE_S)
             except subprocess.TimeoutExpired:
                 found = f"fio has not ended after {format_duration(seconds + _PATIENCE_S)}"
                 raise InputError(f"fio job {job.name}", found, "allowed: a device that answers") from None
             finally:
-                _stop(process)
+                if process is not None:
+                    _stop(process)
             errors.seek(0)
             said = " ".join(errors.read().split())
         if status:

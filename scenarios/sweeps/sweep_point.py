@@ -18,6 +18,7 @@ from ...model.errors import InputError
 from ...model.quantities import format_duration
 from ...model.statistics import Usage
 from ..documents.document import Document
+from ..interrupts import interrupts_postponed
 from ..replicate import replication
 from ..run import simulate
 from ..sample import Sample
@@ -109,7 +110,8 @@ class BatchReport:
 
 def result_key(spec: ScenarioSpec, model: str) -> str:
     """Hash of all that a result follows from: the scenario without its name, how much is simulated, and the model."""
-    told = [spec.model_dump(mode="json", exclude={"name"}), asdict(Sample()), model]
+    with interrupts_postponed():
+        told = [spec.model_dump(mode="json", exclude={"name"}), asdict(Sample()), model]
     return hashlib.sha256(canonical(told).encode()).hexdigest()[:32]
 
 

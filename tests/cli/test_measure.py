@@ -154,6 +154,31 @@ def test_interrupt_keeps_what_is_done(fio: Path, tmp_path: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_fio_starts_ends_it_too(
+    fio: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Protects the disk from a fio that nobody waits for: it is there before raidsim knows of it."""
+    target(tmp_path)
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, words: list[str], **how: Any) -> None:
+            super().__init__(words, **how)
+            if "--name=read-4k" in words:
+                started.append(self)
+                os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    monkeypatch.setenv("SLEEP_AT", "read-4k")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert run("data", "--output", "out") == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [process.returncode is not None for process in started] == [True]
+
+
 @pytest.mark.parametrize("typed", ["", "no\n", "dat\n"])
 def test_no_writes_without_the_name(
     fio: Path, tmp_path: Path, typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,0 +1,63 @@
+"""Ctrl-C while a scenario is made into text."""
+
+from __future__ import annotations
+
+import os
+import signal
+import warnings
+from typing import Any
+
+import pytest
+
+from raidsim.scenarios.documents.document import read_document
+from raidsim.scenarios.interrupts import interrupts_postponed
+from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.sweeps.sweep_point import result_key
+from raidsim.scenarios.workloads import LoadSpec
+
+
+@pytest.fixture(autouse=True)
+def _heeded() -> Any:
+    """Whoever runs the tests in the background ignores interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Interrupting(LoadSpec):
+    """A workload that is interrupted when it is asked for what kind it is."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "kind":
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().__getattribute__(name)
+
+
+def interrupted() -> ScenarioSpec:
+    """A scenario with such a workload."""
+    spec = read_document("home-nas").spec()
+    return spec.model_copy(update={"workload": Interrupting.model_construct(**dict(spec.workload))})
+
+
+def test_pydantic_loses_an_interrupt() -> None:
+    """The counter-test: a warning, and nothing else, is left of it. If this fails the next one is for nothing."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        interrupted().model_dump(mode="json")
+    assert any("discriminator" in str(each.message) for each in said)
+
+
+def test_an_interrupt_is_heeded_when_the_text_is_whole() -> None:
+    """Protects Ctrl-C in a sweep of thousands: it ends the command, without a word of pydantic's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            result_key(interrupted(), "model")
+
+
+def test_what_was_there_before_is_there_again() -> None:
+    """Protects who handles interrupts otherwise, or ignores them: nothing is raised that would not have been."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interrupts_postponed():
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
