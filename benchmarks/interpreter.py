@@ -92,7 +92,7 @@ def _on_path() -> list[str]:
 def _probed(path: str) -> Probed | None:
     """None for what cannot make an environment: no venv, or a launcher without its Python."""
     try:
-        done = subprocess.run([path, "-c", PROBE], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # nosec B603 # a Python of the PATH; no shell
+        done = subprocess.run([path, "-c", PROBE], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)  # nosec B603 # no shell
     except (OSError, subprocess.TimeoutExpired):
         return None
     if done.returncode:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from raidsim.scenarios.workloads import LoadSpec
 
 
 @pytest.fixture(autouse=True)
-def _heeded() -> Any:
+def _heeded() -> Iterator[None]:
     """Whoever runs the tests in the background ignores interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
