@@ -17,8 +17,8 @@ def interrupts_postponed() -> Iterator[None]:
 
     pydantic takes the exception for a value that is not of the kind it tries, warns, and goes on with the next kind:
     whoever dumps thousands of scenarios would lose most interrupts that come while it does. And a program that is just
-    being started would be nobody's. It is the handlers that are changed: a mask (as for workers, which inherit it) leaves
-    the signal to any other thread, and Python has it handled in the main one all the same.
+    being started would be nobody's. It is the handlers that are changed: a mask (as for workers, which inherit it)
+    leaves the signal to any other thread, and Python has it handled in the main one all the same.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
