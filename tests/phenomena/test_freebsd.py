@@ -215,6 +215,34 @@ def test_without_adapting_drives_they_are_alike() -> None:
     assert read_once("linux-raid4/1", None) == pytest.approx(read_once("linux-raid5/1", None), rel=0.05)
 
 
+@cache
+def readers_of_raid01(readers: int, inode_table: int) -> float:
+    """MB/s of so many copies of 800 MiB each on RAID 0+1, where UFS2 has so many bytes of inodes in a group."""
+    scenario = STUDY.scenario(f"nvidia-raid01/{readers}")
+    (place, mounted), *_ = scenario.file_systems.items()
+    step = scenario.workload.steps[0].model_copy(update={"size": 800 << 20})
+    changed = {
+        "file_systems": {place: mounted.model_copy(update={"overrides": {"inode_table": inode_table}})},
+        "workload": scenario.workload.model_copy(update={"steps": (step,)}),
+    }
+    return simulate(scenario.model_copy(update=changed), Sample(scale=1)).figures["read.rate"] / 1e6
+
+
+TABLE = 5888 * KIB
+
+
+def test_two_readers_of_raid_0_1_have_no_more_than_one_by_where_ufs_puts_files() -> None:
+    """Protects the report's flat RAID 0+1: every other span begins on the edge of a chunk, and two clusters that do so
+    toggle the array's one flag twice each, so that both readers stay on the same disks.
+    """
+    assert readers_of_raid01(2, TABLE) < 1.1 * readers_of_raid01(1, TABLE)
+
+
+def test_a_block_of_inodes_less_sets_them_apart() -> None:
+    """Counter-test: a block further in front no span begins on an edge, and most of the time each has a side."""
+    assert readers_of_raid01(2, TABLE - 16 * KIB) > 1.5 * readers_of_raid01(1, TABLE - 16 * KIB)
+
+
 @pytest.mark.slow
 def test_graid3_on_files_is_good_for_one_reader_only() -> None:
     """Protects the order of five disks in lockstep and four in RAID 0+1: 1.3 times as fast, then behind."""
