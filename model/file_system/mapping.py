@@ -64,8 +64,12 @@ class Allocator:
         if not position:
             return first
         if file.maps and file.maps[-1][0] == position and settings.mapping != "extents":
-            behind = file.maps[-1][1] + settings.block
-            return max(behind, self._groups[self._groups.number(behind)].data + settings.block)
+            mapping = file.maps[-1][1]
+            data = self._groups[self._groups.number(mapping)].data
+            if mapping < data:
+                return data + settings.block
+            behind = mapping + settings.block
+            return max(behind, self._groups[self._groups.number(behind)].data)
         beyond = position - settings.map_first
         if settings.moves_on and beyond > 0 and beyond % settings.map_span == 0:
             return self._roomy_group(file.group + position // settings.map_span)
@@ -75,9 +79,9 @@ class Allocator:
         """The second block of the first group from `number` on that is not fuller than the mean (ffs_blkpref).
 
         It is free in all but the first, in front of the copy of the superblock, and a mapping block gets it. The data
-        get the few blocks behind it, and then the first one for data. That is not next to them, so they are moved, all
-        together, to where as many are free (ffs_reallocblks). The last of them is still where it was, so they come to lie
-        behind it, and the first block for data stays free.
+        get the few blocks behind it, and then the first one behind the inodes. That is not next to them, so they are
+        moved, all together, to where as many are free (ffs_reallocblks). The last of them is still where it was: they
+        come to lie behind it, and the first block behind the inodes stays free.
         """
         groups = self._groups
         mean = groups.free_bytes // groups.count
