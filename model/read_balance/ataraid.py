@@ -4,7 +4,7 @@ It is software that runs the metadata of fakeraid controllers: nVidia MediaShiel
 Intel, VIA and others all end up in this one function. RAID 0+1 is done by the same rule, chunk by chunk: each disk of
 the stripe has a position and a mirror, and positions are compared in the array's addresses. But one flag for the whole
 array says whose turn it is. When the readers of a stripe of two have lost their places, as after a jump of a file, the
-turn passes twice for the first one, so that the second one takes the same disks: that costs RAID 0+1 much of what
+turn passes twice for the first one, so that the second one takes the same disks: that can cost RAID 0+1 all that
 RAID 1 gets out of two readers.
 
 Source: sys/dev/ata/ata-raid.c of 2006, ata_raid_strategy; ata-raid.h, AR_PROXIMITY.

@@ -232,8 +232,8 @@ TABLE = 5888 * KIB
 
 
 def test_two_readers_of_raid_0_1_have_no_more_than_one_by_where_ufs_puts_files() -> None:
-    """Protects the report's flat RAID 0+1: every other span begins on the edge of a chunk, and two clusters that do so
-    toggle the array's one flag twice each, so that both readers stay on the same disks.
+    """Protects the report's flat RAID 0+1: every other span begins on the edge of a chunk and passes the one flag on
+    twice, so that readers come to share a disk, and there the one waits until the other has read all of his file.
     """
     assert readers_of_raid01(2, TABLE) < 1.1 * readers_of_raid01(1, TABLE)
 
