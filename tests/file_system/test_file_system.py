@@ -333,7 +333,8 @@ def test_a_file_of_ufs_goes_on_in_the_next_group() -> None:
 def test_where_ufs_moves_on_the_mapping_block_lies_far_in_front_of_what_it_maps() -> None:
     """Protects the second seek of each jump: the block in front of the copy of the superblock maps data behind the
     inodes. The first block there stays free, since one of the blocks that are moved together is still in it: so every
-    span begins at a multiple of 128 KiB of its group. Counter-test: where nothing is free in front, both lie side by side.
+    span begins at a multiple of 128 KiB of its group. Counter-test: where nothing is free in front, they lie side by
+    side.
     """
     machine = Machine("ufs2", capacity=4 * GIB)
     settings = machine.system.settings
