@@ -8,6 +8,7 @@ import pytest
 
 from raidsim.calibration.study import load_study
 from raidsim.calibration.study_runs import RunBuilder
+from raidsim.scenarios.programs import ProgramsSpec
 from raidsim.scenarios.run import simulate
 from raidsim.scenarios.sample import Sample
 from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rate_of_two, rates
@@ -219,11 +220,13 @@ def test_without_adapting_drives_they_are_alike() -> None:
 def readers_of_raid01(readers: int, inode_table: int) -> float:
     """MB/s of so many copies of 800 MiB each on RAID 0+1, where UFS2 has so many bytes of inodes in a group."""
     scenario = STUDY.scenario(f"nvidia-raid01/{readers}")
+    workload = scenario.workload
+    assert isinstance(workload, ProgramsSpec)
     (place, mounted), *_ = scenario.file_systems.items()
-    step = scenario.workload.steps[0].model_copy(update={"size": 800 << 20})
+    step = workload.steps[0].model_copy(update={"size": 800 << 20})
     changed = {
         "file_systems": {place: mounted.model_copy(update={"overrides": {"inode_table": inode_table}})},
-        "workload": scenario.workload.model_copy(update={"steps": (step,)}),
+        "workload": workload.model_copy(update={"steps": (step,)}),
     }
     return simulate(scenario.model_copy(update=changed), Sample(scale=1)).figures["read.rate"] / 1e6
 
