@@ -339,13 +339,13 @@ def test_where_ufs_moves_on_the_mapping_block_lies_far_in_front_of_what_it_maps(
     machine = Machine("ufs2", capacity=4 * GIB)
     settings = machine.system.settings
     tables = settings.header + settings.inode_table
+    assert tables + BLOCK_OF_UFS == 47 * 128 * KIB
     file = machine.create("f", 100 * MIB)
     starts = [address for address, _ in runs(file)]
     assert file.maps is not None
     for _, address in file.maps[3:]:
         assert address % settings.group == BLOCK_OF_UFS
         assert address + tables in starts
-        assert tables + BLOCK_OF_UFS == 47 * 128 * KIB
     full = Machine("ufs2", capacity=4 * GIB, header_free=0)
     beside = full.create("f", 100 * MIB)
     starts = [address for address, _ in runs(beside)]
