@@ -24,12 +24,13 @@ from numpy.typing import NDArray
 
 from ..model.errors import InputError
 from ..scenarios.sample import Sample
+from .at_rest import at_rest
 from .elsewhere import CHANCE, better_place
 from .evaluate import Evaluator, Progress
 from .far_spread import DRAWS, draws, spread
 from .noise import chance
 from .problem import Problem, chance_of_cost
-from .profile import FittedParameter, Profile, data_fingerprint, fingerprint
+from .profile import UNDETERMINED, FittedParameter, Profile, data_fingerprint, fingerprint
 from .responses import Matrix, Responses, Vector
 from .search import MOST_STEPS, Optimum, Search
 from .slopes import LONG_STEP, STEP
@@ -112,7 +113,8 @@ class Fit:
 
         Where slopes cost little there is a second search, from a draw of the priors by `random`, and others from places
         where better valleys should be (:mod:`.elsewhere`); the best end is kept. Where they cost much, runs on raw
-        devices alone are searched like that first.
+        devices alone are searched like that first. What the cells do not tell is put back to its prior then
+        (:mod:`.at_rest`).
 
         Raises
         ------
@@ -128,7 +130,7 @@ class Fit:
         if not search.is_cheap:
             begin = self._from_raw_devices(begin)
             self._know_chance(self._problem, begin)
-            return search.run(begin)
+            return self._at_rest(search.run(begin))
         self._know_chance(self._problem, begin)
         found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random
@@ -136,7 +138,10 @@ class Fit:
             second = self._search(self._problem).run(self.draw(random))
             tried = found.evaluations + second.evaluations
             found = replace(second if second.cost < found.cost else found, evaluations=tried)
-        return self._best_valley(self._problem, found, _MOST_VALLEYS)
+        return self._at_rest(self._best_valley(self._problem, found, _MOST_VALLEYS))
+
+    def _at_rest(self, found: Optimum) -> Optimum:
+        return at_rest(self._problem, self._responses, found, self.covariance)
 
     def draw(self, random: np.random.Generator) -> Vector:
         """ln(factor) of every parameter, drawn from its prior, but not at a bound."""
@@ -169,7 +174,7 @@ class Fit:
         return found
 
     def _from_raw_devices(self, begin: Vector) -> Vector:
-        """Where the search in all runs begins: what raw devices show is the best for them, the rest as it was."""
+        """Where the search in all runs begins: what raw devices tell is the best for them, the rest as it was."""
         problem = Problem(self.study, programs=False)
         if not problem.fitted or len(problem.near) == len(self._problem.near):
             return begin
@@ -178,9 +183,10 @@ class Fit:
             raise refusal
         self._know_chance(problem, begin)
         found = self._best_valley(problem, self._search(problem).run(begin), _MOST_VALLEYS_DEAR)
-        runs = list(dict.fromkeys(cell.run for cell in problem.near))
-        used = np.any(list(self._responses.users(runs, STEP).values()), axis=0)
-        return np.where(used, found.theta, begin)
+        levels = problem.levels(found.logs, found.theta)
+        jacobian = problem.jacobian(problem.slopes(found.slopes, found.logs), levels)
+        errors = np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))
+        return np.where(errors <= UNDETERMINED * self._sd, found.theta, begin)
 
     def profile(self, optimum: Optimum, covariance: Matrix | None = None) -> Profile:
         """What a search has found, with the sensitivities of all cells; `covariance` instead of its own if given."""

@@ -20,6 +20,8 @@ from .study import StudySpec
 
 BOUND_SD = 3.0
 """Parameters stay within as many prior standard deviations."""
+UNDETERMINED = 0.9
+"""A parameter whose error is more than this share of its prior's is one that the cells say next to nothing of."""
 _AT_BOUND = 0.95
 """How much of the way to a bound is at it: the optimiser stays inside and stops when little is left to gain."""
 _KEPT = Path(__file__).parent / "profiles"
@@ -127,7 +129,7 @@ class Profile(Spec):
             if abs(self.correlation[i][j]) > limit
         ]
 
-    def undetermined(self, limit: float = 0.9) -> list[str]:
+    def undetermined(self, limit: float = UNDETERMINED) -> list[str]:
         """Parameters of which the data say next to nothing: the error is still most of the prior's."""
         return [p.name for p in self.parameters if p.standard_error > limit * p.prior_sd]
 

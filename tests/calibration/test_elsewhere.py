@@ -119,3 +119,20 @@ def test_a_fit_of_programs_begins_where_raw_devices_say(monkeypatch: pytest.Monk
     monkeypatch.setattr(fit_module, "_MOST_VALLEYS_DEAR", 0)
     alone, _ = _fitted_like_gentoo()
     assert alone.cost > found.cost + 1
+
+
+def test_what_raw_devices_do_not_tell_stays_as_it_was() -> None:
+    """Protects what an earlier fit has learnt from programs: a search in runs on raw devices moves what these tell, and
+    leaves a parameter that no figure of theirs depends on, though they use it, where it began.
+    """
+    study = load_study("gentoo-2004")
+    slopes = np.random.default_rng(3).uniform(-1, 1, (len(study.all_cells), len(study.parameters)))
+    measured = np.log([cell.value for cell in study.all_cells]) - np.log(1e6)
+    raw = [cell.run not in Problem(study).programs for cell in study.all_cells]
+    untold = len(study.parameters) - 1
+    slopes[raw, untold] = 0.0
+    fit, _ = stand_in_fit(study, lambda theta: np.asarray(measured + slopes @ theta, dtype=np.float64))
+    begin = np.full(len(study.parameters), 0.3) * fit.prior_sd
+    there = fit._from_raw_devices(begin)
+    assert there[untold] == begin[untold]
+    assert abs(there[0]) < 0.2 * begin[0]
