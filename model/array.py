@@ -41,6 +41,17 @@ class Metadata(Protocol):
     def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
         """Call ``write(request)`` once the metadata on the members allow it."""
 
+    @property
+    def holds_writers(self) -> bool:
+        """Whether who comes with a write sleeps now."""
+
+    @property
+    def holds_thread(self) -> bool:
+        """Whether the array's own thread does."""
+
+    def when_written(self, callback: Callable[[], None]) -> None:
+        """Call back once, when it writes to the members no more."""
+
 
 class Submitter(Protocol):
     """A thread that submits an array's resync I/O: see :mod:`.kernel_thread`."""
@@ -141,6 +152,11 @@ class Array(ABC):
         return self._members
 
     @property
+    def now(self) -> float:
+        """The time (s)."""
+        return self._engine._now
+
+    @property
     def prices(self) -> Prices:
         """The host's price list, or a free one."""
         return self.host.prices if self.host is not None else FREE
@@ -152,11 +168,16 @@ class Array(ABC):
 
     @property
     def has_room(self) -> bool:
-        """Whether every member's queue takes more writes."""
+        """Whether every member's queue takes more writes, and no superblock is being written."""
+        if self.metadata is not None and self.metadata.holds_writers:
+            return False
         return all(member.has_room for member in self._on_full)
 
     def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back when the first full member has room again."""
+        """Call back when superblocks are written, or the first full member has room again."""
+        if self.metadata is not None and self.metadata.holds_writers:
+            self.metadata.when_written(callback)
+            return
         for member in self._on_full:
             if not member.has_room:
                 member.when_room(callback)

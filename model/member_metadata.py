@@ -33,15 +33,19 @@ class Superblock:
         from what lies at the beginning, or right before them (1.2).
     through
         Whether the write is done only when it is on the platters, or once the drive has taken it.
+    in_turn
+        Whether one member is written after the other.
     """
 
     size: int = SECTOR
     at_end: bool = False
     through: bool = True
+    in_turn: bool = False
 
 
-VERSION_0_90 = Superblock(size=4096, at_end=True, through=False)
-"""As Linux 2.6.12 writes it: a page (MD_SB_BYTES); assumed: no barrier, which md has of later kernels."""
+VERSION_0_90 = Superblock(size=4096, at_end=True, through=False, in_turn=True)
+"""As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES), and waits for it before it goes on to the next member
+(drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which md has of later kernels."""
 VERSION_1_2 = Superblock()
 """As Linux 6.1 was recorded to write it."""
 
@@ -111,18 +115,29 @@ class MemberMetadata:
 
     def write_superblock(self, superblock: Superblock, then: Callable[[], None]) -> None:
         """Write the superblock of every member that is there, and call `then`."""
-        if not superblock.at_end:
-            self.write(SUPERBLOCK_SECTOR, superblock.size, then, superblock.through)
+        sector = SUPERBLOCK_SECTOR
+        if superblock.at_end:
+            least = min(member.capacity for member in self._array.members)
+            sector = (least // _RESERVED - 1) * _RESERVED // SECTOR + self._data_offset
+        if not superblock.in_turn:
+            self.write(sector, superblock.size, then, superblock.through)
             return
-        least = min(member.capacity for member in self._array.members)
-        sector = (least // _RESERVED - 1) * _RESERVED // SECTOR + self._data_offset
-        self.write(sector, superblock.size, then, superblock.through)
+        left = self._present()
+        offset = sector - self._data_offset
+
+        def next_one(_: Request | None = None) -> None:
+            if not left:
+                then()
+                return
+            self.writes += 1
+            left.pop(0).submit(MetadataWrite(offset, superblock.size, next_one, superblock.through))
+            self._array.unplug()
+
+        next_one()
 
     def write(self, sector: int, size: int, then: Callable[[], None], through: bool = True) -> None:
         """Write `size` bytes at `sector` of every member that is there, last slot first, and call `then`."""
-        array = self._array
-        absent = array.failed - array.rebuilding
-        devices = [device for slot, device in enumerate(array.members) if slot not in absent]
+        devices = self._present()
         left = len(devices)
         self.writes += left
 
@@ -134,4 +149,9 @@ class MemberMetadata:
 
         for device in reversed(devices):
             device.submit(MetadataWrite(sector - self._data_offset, size, done, through))
-        array.unplug()
+        self._array.unplug()
+
+    def _present(self) -> list[Device]:
+        """The members that are there, in slot order."""
+        absent = self._array.failed - self._array.rebuilding
+        return [device for slot, device in enumerate(self._array.members) if slot not in absent]

@@ -19,6 +19,7 @@ from .head_turns import HeadTurns
 from .host import Host
 from .journal import Journal
 from .layouts.parity import ParityLayout
+from .parity_daemon import ParityDaemon
 from .parity_discard import StripeDiscarder
 from .parity_read import RowReader
 from .parity_resync import RowResync
@@ -107,6 +108,7 @@ class ParityArray(Array):
         self.cache = StripeCache(
             settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
         )
+        daemon = ParityDaemon(self)
         self._writer: RowWriter | StripeHandler
         self._discarder: StripeDiscarder | None = None
         thread: ParityThread | ParityWorkers | None = None
@@ -122,15 +124,15 @@ class ParityArray(Array):
             self._writer = handler
             self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
-            self._writer = RowWriter(engine, self, layout, settings, self.cache)
+            self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
         self.head_turns: HeadTurns | None = None
         if settings.head_turns:
             if in_passes or not settings.heads or settings.locks_rows:
                 raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
             cores = host.cpu.cores if host is not None else 1
             self.head_turns = HeadTurns(self.cache, cores, self._let_members_go)
-        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread, self.head_turns)
-        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread)
+        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread, daemon, self.head_turns)
+        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread, daemon)
         self.row_locks: RowLocks | None = None
         if settings.locks_rows:
             if in_passes or not settings.heads:

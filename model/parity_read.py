@@ -13,6 +13,7 @@ from collections.abc import Callable
 from .array import Array, Join, forward
 from .head_turns import HeadTurns
 from .layouts.parity import ParityLayout
+from .parity_daemon import ParityDaemon
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
 from .parity_workers import ParityWorkers
@@ -36,7 +37,8 @@ class RowReader:
         Occupies the heads of (row, low, high) and then calls back.
     thread
         md's thread, which does what a read through the cache needs; None where reads are served at once.
-
+    daemon
+        What completions wake there.
     turns
         Processes that sleep for want of heads; None where pieces of requests wait for theirs in the order they came.
 
@@ -50,6 +52,7 @@ class RowReader:
         "_acquire",
         "_array",
         "_cache",
+        "_daemon",
         "_head_bytes",
         "_layout",
         "_md_thread",
@@ -67,9 +70,11 @@ class RowReader:
         cache: StripeCache,
         acquire: Callable[[int, int, int, Callable[[], None]], bool],
         thread: ParityThread | ParityWorkers | None,
+        daemon: ParityDaemon,
         turns: HeadTurns | None = None,
     ) -> None:
         self._array = array
+        self._daemon = daemon
         self._layout = layout
         self._settings = settings
         self._head_bytes = settings.head_bytes
@@ -217,7 +222,8 @@ class RowReader:
             return
         self._array.member_reads += 1
         offset = row * self._layout.chunk_bytes + low
-        self._submit[slot](Request(READ, offset, high - low, arrived, request.stream, request.sync))
+        done = self._daemon.takes(arrived)
+        self._submit[slot](Request(READ, offset, high - low, done, request.stream, request.sync))
 
     def _read_degraded(
         self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
@@ -258,7 +264,7 @@ class RowReader:
             offset = row * self._layout.chunk_bytes + low
             if array.host is not None:
                 array.host.cpu.interrupt(array.host.prices.bio_s * -(-(high - low) // self._head_bytes))
-            self._submit[slot](Request(READ, offset, high - low, arrival.arrived, stream))
+            self._submit[slot](Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), stream))
         arrival.then(then)
 
     def _charge(self, size: int, copied: bool) -> None:

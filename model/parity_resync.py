@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from .array import Array, Join
 from .layouts.parity import ParityLayout
+from .parity_daemon import ParityDaemon
 from .parity_settings import ParitySettings
 from .parity_thread import ParityThread
 from .parity_workers import ParityWorkers
@@ -35,9 +36,11 @@ class RowResync:
         How the array takes stripe heads.
     thread
         md's thread, which handles the heads; None where whoever asks for a range does.
+    daemon
+        What completions wake there.
     """
 
-    __slots__ = ("_acquire", "_array", "_cache", "_layout", "_md_thread", "_settings")
+    __slots__ = ("_acquire", "_array", "_cache", "_daemon", "_layout", "_md_thread", "_settings")
 
     def __init__(
         self,
@@ -46,9 +49,11 @@ class RowResync:
         settings: ParitySettings,
         cache: StripeCache,
         acquire: Acquire,
-        thread: ParityThread | ParityWorkers | None = None,
+        thread: ParityThread | ParityWorkers | None,
+        daemon: ParityDaemon,
     ) -> None:
         self._array = array
+        self._daemon = daemon
         self._layout = layout
         self._settings = settings
         self._cache = cache
@@ -132,8 +137,8 @@ class RowResync:
         thread.add(in_turn)
 
     def _transfer(self, op: int, slots: list[int], offset: int, size: int, then: Callable[[], None]) -> None:
-        over = Join(len(slots), then).done
         array, thread = self._array, self._md_thread
+        over = Join(len(slots), then if thread is not None else self._daemon.takes(then)).done
         if thread is None:
             for slot in slots:
                 array.submit_resync(slot, Request(op, offset, size, over, RESYNC_STREAM, False))

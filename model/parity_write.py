@@ -15,6 +15,7 @@ from .array import Array, Join
 from .engine import Engine
 from .gathered_row import GatheredRow, Owner
 from .layouts.parity import ParityLayout
+from .parity_daemon import ParityDaemon
 from .parity_plan import WritePlan, plan_write
 from .parity_settings import ParitySettings
 from .request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
@@ -84,7 +85,7 @@ class RowWriter:
         The clock.
     array
         Whose members are written.
-    layout, settings, cache
+    layout, settings, cache, daemon
         The array's.
 
     Attributes
@@ -103,6 +104,7 @@ class RowWriter:
 
     __slots__ = (
         "_all_data",
+        "_daemon",
         "_data_members",
         "_engine",
         "_hold_s",
@@ -131,9 +133,16 @@ class RowWriter:
     )
 
     def __init__(
-        self, engine: Engine, array: Array, layout: ParityLayout, settings: ParitySettings, cache: StripeCache
+        self,
+        engine: Engine,
+        array: Array,
+        layout: ParityLayout,
+        settings: ParitySettings,
+        cache: StripeCache,
+        daemon: ParityDaemon,
     ) -> None:
         self._engine = engine
+        self._daemon = daemon
         self.array = array
         self._host = array.host
         self._layout = layout
@@ -312,7 +321,7 @@ class RowWriter:
             ranges = [(0, self.chunk_bytes, self._all_data, [])]
         else:
             ranges = gathered.ranges(self._settings.head_bytes)
-        counter = Join(len(ranges), lambda: self._row_written(gathered))
+        counter = Join(len(ranges), self._daemon.takes(lambda: self._row_written(gathered)))
         for a, b, full, partial in ranges:
             self._write_range(gathered, a, b, full, partial, counter)
 
@@ -367,7 +376,7 @@ class RowWriter:
             write()
             return
         self.prereading += 1
-        join = Join(len(plan.reads), read)
+        join = Join(len(plan.reads), self._daemon.takes(read))
         self.array.member_reads += len(plan.reads)
         self.parity_reads += len(plan.reads)
         if self._host is not None:

@@ -257,6 +257,7 @@ class ArrayMetadata:
         "_engine",
         "_first_since_event",
         "_idle_since",
+        "_on_written",
         "_safe_mode_delay_s",
         "_superblock",
         "_supers",
@@ -289,6 +290,21 @@ class ArrayMetadata:
         self._idle_since = 0.0
         self._timer = False
         self._waiting: list[tuple[Request, Callable[[Request], None]]] = []
+        self._on_written: list[Callable[[], None]] = []
+
+    @property
+    def holds_writers(self) -> bool:
+        """Whether superblocks are being written: who comes with a write sleeps until they are (md_write_start)."""
+        return self._updating
+
+    @property
+    def holds_thread(self) -> bool:
+        """Whether md's thread is busy with them: it marks arrays clean, while writers mark them dirty themselves."""
+        return self._updating and self.clean
+
+    def when_written(self, callback: Callable[[], None]) -> None:
+        """Call back once, when superblocks are being written no more."""
+        self._on_written.append(callback)
 
     @property
     def bitmap(self) -> WriteIntentBitmap | None:
@@ -363,16 +379,17 @@ class ArrayMetadata:
     def _superblock_written(self) -> None:
         self._updating = False
         self._first_since_event = not self.clean
-        if not self._waiting:
-            return
-        if self.clean:  # marked clean while a write arrived
+        if self._waiting and self.clean:  # marked clean while a write arrived
             self.clean = False
             self._update_superblock()
-            return
-        waiting, self._waiting = self._waiting, []
-        for request, write in waiting:
-            self._marked(request, write)
-        self._array.unplug()
+        elif self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for request, write in waiting:
+                self._marked(request, write)
+            self._array.unplug()
+        sleepers, self._on_written = self._on_written, []
+        for callback in sleepers:
+            callback()
 
 
 def _nothing() -> None:

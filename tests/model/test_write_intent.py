@@ -149,6 +149,27 @@ def test_old_superblocks_lie_behind_the_data() -> None:
     assert bench.taken() == Counter([(0, last // 512, 8), (1, last // 512, 8)])
 
 
+@pytest.mark.parametrize(("superblock", "turns"), [(VERSION_0_90, 3), (VERSION_1_2, 1)])
+def test_old_superblocks_are_written_one_after_the_other(superblock: Superblock, turns: int) -> None:
+    """Protects how long the first write waits: for all members in turn up to 2.6.12, for all at once since."""
+    bench = Bench("raid1", 3, bitmap=False, safe=0.021, superblock=superblock)
+    first = bench.write(0)
+    assert first == pytest.approx((turns + 1) * bench.write(4096))
+
+
+def test_who_comes_with_a_write_sleeps_while_superblocks_are_written() -> None:
+    """Protects write-back, which goes on when they are written: nothing more is taken before."""
+    bench = Bench("raid1", 2, bitmap=False, safe=SAFE_MODE_DELAY_S)
+    assert bench.array.has_room
+    bench.array.submit(Request(WRITE, 0, 4096, lambda _: None, 1, WAITED))
+    assert not bench.array.has_room
+    woken: list[float] = []
+    bench.array.when_room(lambda: woken.append(bench.engine.now))
+    bench.sleep(0.05)
+    assert woken == [pytest.approx(0.0001)]
+    assert bench.array.has_room
+
+
 def test_a_short_pause_costs_two_superblocks_where_arrays_are_marked_clean_soon() -> None:
     """Protects the delay of 20 ms, md's until 2006: a write every 50 ms pays for marks, one every 10 ms does not."""
     for pause, safe, expected in ((0.05, 0.021, 2 * 20), (0.01, 0.021, 0), (0.05, SAFE_MODE_DELAY_S, 0)):
