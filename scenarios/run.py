@@ -36,6 +36,8 @@ _LOOK_S = 0.002
 """How often a write is looked at where the I/O scheduler has no cycle."""
 _SAME_LEVEL_BYTES = 1 << 19
 """Dirty memory that swings is back where it was within this."""
+_SWING_PASSES = 4
+"""Dirty memory rises and falls by up to so many passes of write-back without growing."""
 _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
 _BESIDE_REBUILD = 4
@@ -120,9 +122,7 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     free = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=False)
     watch(free)
     free.run()
-    limits = free.kernel_limits
-    room = max(0, limits.settled - limits.flush_above)
-    fills_after = room / free.growth if free.growth > 0 else float("inf")
+    fills_after = free.fills_after(free.growth)
     if fills_after * free.rate >= total:
         return prediction_of(free, total / free.rate, free.rate)
     throttled = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=True)
@@ -263,6 +263,7 @@ class WriteRun(_DdRun):
         super().__init__(machine, sample)
         self.rate = 0.0
         self.growth = 0.0
+        self._throttled = throttled
         memory = machine.memory
         limits = self.kernel_limits = memory.limits
         lowest = max(limits.flush_below, limits.flush_above - sample.dirty_swing_bytes)
@@ -284,6 +285,18 @@ class WriteRun(_DdRun):
         """See :attr:`Run.share`; a run that does not settle takes longer than this expects."""
         measured = min(self.sample.write_bytes * self._times, self.workload.size) * len(self.machine.dds)
         return sum(dd.bytes_done for dd in self.machine.dds) / (measured * (1 + self.sample.warm_up))
+
+    def fills_after(self, growth: float) -> float:
+        """When dirty memory that grows so fast (bytes/s) throttles the programs (s)."""
+        limits = self.kernel_limits
+        return max(0, limits.settled - limits.flush_above) / growth if growth > 0 else float("inf")
+
+    def _is_open(self, rise: int, moved: int, seconds: float) -> bool:
+        """Whether what dirty memory has risen by (bytes) may be a swing or a growth that throttles the programs."""
+        if self._throttled or not 0 < rise <= _SWING_PASSES * self.kernel_limits.pass_bytes:
+            return False
+        total = self.workload.size * len(self.machine.dds)
+        return self.fills_after(rise / seconds) * moved / seconds < total
 
     def run(self) -> None:
         """Measure rate and growth over whole cycles."""
@@ -314,6 +327,8 @@ class WriteRun(_DdRun):
                 if moved <= now_level - level:
                     continue  # nothing has been written back yet, so this says nothing about the disks
                 enough = moved >= measured and cycles >= self.sample.cycles * self._times
+                if enough and self._is_open(now_level - level, moved, now - began):
+                    continue
                 if (enough and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)
                     self.growth = 0.0 if swings and settled else (now_level - level) / (now - began)
