@@ -22,7 +22,7 @@ PROGRESS = re.compile(r".*: (\d+ of \d+|\d+ %|.*, .*) \(\d+ s\)")
 """What a command says on stderr every ten seconds; a slow computer gets to see it, a fast one does not."""
 ELIDED = "..."
 """A line of a page that stands for any number of lines."""
-CONSOLE = re.compile(r"^(% long\n)?```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^(?:% (long|minutes)\n)?```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ raidsim (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _SCRIPT = re.compile(r"^\$ python (\S+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _FILE = re.compile(r"^`([\w./-]+\.\w+)`:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -30,11 +30,14 @@ _NOT_COPIED = {".venv", ".git", "_build", "__pycache__", "build", "dist", ".mypy
 
 
 class Example(NamedTuple):
-    """A command of a page, without the first word, what the page says it prints, and whether `% long` is above it."""
+    """A command of a page, without the first word, what the page says it prints, and what is above it.
+
+    `% long` takes seconds, `% minutes` half a minute and more on one core: only `make pages` runs these.
+    """
 
     command: str
     shown: str
-    long: bool
+    takes: str
 
 
 def pages() -> list[Path]:
@@ -45,8 +48,8 @@ def pages() -> list[Path]:
 def examples(text: str) -> list[Example]:
     """The commands of a page's console blocks."""
     return [
-        Example(command, shown, bool(long))
-        for long, block in CONSOLE.findall(text)
+        Example(command, shown, takes)
+        for takes, block in CONSOLE.findall(text)
         for command, shown in _COMMAND.findall(block)
     ]
 

@@ -56,11 +56,13 @@ def _flat(ranks: np.ndarray) -> float:
     return float(chisquare(counts).pvalue)
 
 
+@pytest.mark.slow
 def test_ranks_of_the_truth_are_even() -> None:
     """Simulation-based calibration: were errors too small, too large or off, the truth's ranks would not be flat."""
     assert _flat(_ranks(200, CELL_SD)) > 0.01
 
 
+@pytest.mark.slow
 def test_ranks_tell_errors_that_are_too_small() -> None:
     """The counter-test: data of which nine in ten are much noisier than expected, were the noise not learnt from them.
 

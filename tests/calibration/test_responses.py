@@ -67,6 +67,7 @@ def test_without_any_possible_machine_the_refusal_is_raised() -> None:
         _responses(study, evaluator).along(np.array([-1.0, 0.0]), [np.array([0.1, 0.0])], study.all_cells, SHORT)
 
 
+@pytest.mark.slow
 def test_a_fit_that_steps_to_an_impossible_machine_goes_on() -> None:
     """A drive measured slower than its inner zone: the fit ends near the edge, and its message names the refusal."""
     with Evaluator(1) as evaluator:

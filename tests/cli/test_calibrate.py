@@ -54,6 +54,7 @@ def study_file(rates: dict[str, float], tmp_path: Path) -> Callable[..., str]:
     return write
 
 
+@pytest.mark.slow
 def test_known_parameters_come_back(run: Run, study_file: Callable[..., str], tmp_path: Path) -> None:
     """Real simulations of a tiny study, two starts: both find the factors it was measured with, and the errors and
     the likelihood's interval hold them; the profile is kept.
@@ -90,6 +91,7 @@ def test_a_search_begins_at_no_other_studys_profile(run: Run, study_file: Callab
     assert "--from: a profile of larsen-2003 without bus, and with none; allowed: the study's parameters" in err
 
 
+@pytest.mark.slow
 def test_starts_are_a_table(run: Run, study_file: Callable[..., str]) -> None:
     """Each start has its cost, how far its parameters are from the best one's, and what that means; JSON has it all."""
     status, out = run(study_file(), "--starts", "2", "--profile", "all", "--workers", "1", "--json")
