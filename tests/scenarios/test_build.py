@@ -124,7 +124,7 @@ def test_2_4_counts_low_memory_only() -> None:
 
 
 def test_old_arrays_with_redundancy_are_marked_clean() -> None:
-    """Protects superblocks of 2.6.12: mirrors have them and nothing else has; kernels that do not say so have none."""
+    """Protects superblocks of 2.6.7 to 2.6.12: redundant arrays of md have them, under other kernels none has."""
     mirror = array_of("raid1", 2)
     for kernel, array, expected in (
         ("linux-2.6.12", mirror, True),
@@ -132,7 +132,8 @@ def test_old_arrays_with_redundancy_are_marked_clean() -> None:
         ("linux-2.6.12", array_of("raid0", 2), False),
         ("linux-2.6.12", array_of("raid1", 2, balance="ataraid"), False),
         (LINUX_24, mirror, False),
-        (LINUX_26, mirror, False),
+        (LINUX_26, mirror, True),
+        ("linux-2.6.20", mirror, False),
     ):
         made: Any = built(kernel=kernel, array=array, targets=("md0",)).arrays["md0"]
         assert (made.metadata is not None) == expected, (kernel, array)
