@@ -73,8 +73,8 @@ def test_without_a_minimum_a_rebuild_is_hardly_noticed() -> None:
 
 
 def test_without_a_minimum_writers_pay_for_the_new_drive() -> None:
-    """The same of writes: more than beside a rebuild that does not sleep, and less than on a degraded array. dd reads as
-    on that one, but what it writes goes to one drive more.
+    """The same of writes: more than beside a rebuild that does not sleep, and less than on a degraded array. dd reads
+    as on that one, but what it writes goes to one drive more.
     """
     idle, busy = (rate(limited(LINUX_26, "write", RAID5_26, "speed_min", kib_s), LONG) for kib_s in (1, 5000))
     degraded = rate(Case(LINUX_26, "write", array="raid5-failed"), LONG)

@@ -124,7 +124,7 @@ def test_2_4_counts_low_memory_only() -> None:
 
 
 def test_old_arrays_with_redundancy_are_marked_clean() -> None:
-    """Protects superblocks of 2.6.7 to 2.6.12: redundant arrays of md have them, under other kernels none has."""
+    """Protects superblocks of 2.6.7 to 2.6.12: redundant arrays of md have them; under other kernels none has."""
     mirror = array_of("raid1", 2)
     for kernel, array, expected in (
         ("linux-2.6.12", mirror, True),
