@@ -40,6 +40,8 @@ _SWING_PASSES = 4
 """Dirty memory rises and falls by up to so many passes of write-back without growing."""
 _LONGEST = 4
 """A write that does not settle is measured over this many times its bytes."""
+_LONGEST_OPEN = 32
+"""The same of one whose dirty memory may be swinging: by then a swing is a few per cent of what was written."""
 _BESIDE_REBUILD = 4
 """Beside a rebuild reads and writes are measured over this many times their bytes, and writes over as many times their
 cycles of the I/O scheduler: the thread naps for a quarter of a second, which falls into one sample or the next."""
@@ -327,7 +329,7 @@ class WriteRun(_DdRun):
                 if moved <= now_level - level:
                     continue  # nothing has been written back yet, so this says nothing about the disks
                 enough = moved >= measured and cycles >= self.sample.cycles * self._times
-                if enough and self._is_open(now_level - level, moved, now - began):
+                if enough and moved < _LONGEST_OPEN * measured and self._is_open(now_level - level, moved, now - began):
                     continue
                 if (enough and settled) or moved >= _LONGEST * measured:
                     self.rate = moved / (now - began)

@@ -58,3 +58,13 @@ def test_a_swing_of_dirty_memory_is_not_taken_for_growth(
     """
     run = WriteRun(built(Case(LINUX_26, "write", ("hde",))), LONGER, throttled)
     assert run._is_open(rise, int(20e6 * seconds), seconds) == is_open
+
+
+def test_a_swing_is_not_watched_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects who writes terabytes: there a rise of a few bytes would fill memory in the end."""
+    monkeypatch.setattr(WriteRun, "_is_open", lambda *_: True)
+    run = WriteRun(built(Case(LINUX_26, "write", ("hde",))), Sample(write_bytes=MIB, cycles=1), throttled=False)
+    run.run()
+    (dd,) = run.machine.dds
+    assert 32 * MIB <= dd.bytes_done < 64 * MIB
+    assert run.rate > 0
