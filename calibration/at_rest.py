@@ -8,7 +8,6 @@ priors included, is no larger then. A run that does not depend on it is not simu
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +20,7 @@ from .responses import Matrix, Responses
 from .search import Optimum
 
 
-def at_rest(problem: Problem, responses: Responses, found: Optimum, covariance: Callable[[Optimum], Matrix]) -> Optimum:
+def at_rest(problem: Problem, responses: Responses, found: Optimum, covariance: Matrix) -> Optimum:
     """The end of a search with undetermined parameters at their priors, each if that costs nothing.
 
     Parameters
@@ -31,9 +30,9 @@ def at_rest(problem: Problem, responses: Responses, found: Optimum, covariance: 
     found
         Where the search ended.
     covariance
-        Of ln(factor), at such an end.
+        Of ln(factor), there.
     """
-    errors = np.sqrt(np.diag(covariance(found)))
+    errors = np.sqrt(np.diag(covariance))
     untold = (errors > UNDETERMINED * problem.prior_sd) & (found.theta != 0.0)
     for parameter in np.flatnonzero(untold):
         theta = found.theta.copy()
@@ -43,9 +42,7 @@ def at_rest(problem: Problem, responses: Responses, found: Optimum, covariance: 
             continue
         by_id = {cell.id: float(log) for cell, log in zip(problem.near, logs, strict=True)}
         there = cost(problem.residuals(problem.levels(by_id, theta)))
-        evaluations = found.evaluations + 1
+        found = replace(found, evaluations=found.evaluations + 1)
         if there <= found.cost:
-            found = replace(found, theta=theta, cost=there, logs=by_id, evaluations=evaluations)
-        else:
-            found = replace(found, evaluations=evaluations)
+            found = replace(found, theta=theta, cost=there, logs=by_id)
     return found

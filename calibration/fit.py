@@ -141,7 +141,7 @@ class Fit:
         return self._at_rest(self._best_valley(self._problem, found, _MOST_VALLEYS))
 
     def _at_rest(self, found: Optimum) -> Optimum:
-        return at_rest(self._problem, self._responses, found, self.covariance)
+        return at_rest(self._problem, self._responses, found, self.covariance(found))
 
     def draw(self, random: np.random.Generator) -> Vector:
         """ln(factor) of every parameter, drawn from its prior, but not at a bound."""
@@ -183,9 +183,7 @@ class Fit:
             raise refusal
         self._know_chance(problem, begin)
         found = self._best_valley(problem, self._search(problem).run(begin), _MOST_VALLEYS_DEAR)
-        levels = problem.levels(found.logs, found.theta)
-        jacobian = problem.jacobian(problem.slopes(found.slopes, found.logs), levels)
-        errors = np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))
+        errors = np.sqrt(np.diag(_covariance(_jacobian(problem, found))))
         return np.where(errors <= UNDETERMINED * self._sd, found.theta, begin)
 
     def profile(self, optimum: Optimum, covariance: Matrix | None = None) -> Profile:
@@ -247,16 +245,14 @@ class Fit:
 
     def covariance(self, optimum: Optimum) -> Matrix:
         """Of ln(factor), where a search ended."""
-        jacobian = self.jacobian(optimum, self.discrepancy(optimum))
-        return np.asarray(np.linalg.inv(jacobian.T @ jacobian), dtype=np.float64)
+        return _covariance(self.jacobian(optimum, self.discrepancy(optimum)))
 
     def jacobian(self, optimum: Optimum, least_sd: float = 0.0) -> Matrix:
         """Of :meth:`residuals`, where a search ended."""
         problem = self._problem
         if not problem.fitted:
             return np.diag(1.0 / self._sd)
-        slopes = problem.slopes(optimum.slopes, optimum.logs, least_sd)
-        return problem.jacobian(slopes, problem.levels(optimum.logs, optimum.theta, least_sd))
+        return _jacobian(problem, optimum, least_sd)
 
     def residuals(self, theta: Vector, least_sd: float = 0.0) -> Vector:
         """Of cells and claims, over what they are expected to be off by (`least_sd` at least), and of priors.
@@ -337,6 +333,17 @@ class Fit:
             here = each * max(0, self._begun - 1) + min(self._steps + begun, each - 1)
             self._shown = expected if done else max(self._shown, here)
             self._progress(self._shown, expected)
+
+
+def _jacobian(problem: Problem, optimum: Optimum, least_sd: float = 0.0) -> Matrix:
+    """Of a problem's residuals, where a search ended."""
+    slopes = problem.slopes(optimum.slopes, optimum.logs, least_sd)
+    return problem.jacobian(slopes, problem.levels(optimum.logs, optimum.theta, least_sd))
+
+
+def _covariance(jacobian: Matrix) -> Matrix:
+    """Of ln(factor)."""
+    return np.asarray(np.linalg.inv(jacobian.T @ jacobian), dtype=np.float64)
 
 
 def calibrate(study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> Profile:

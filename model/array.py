@@ -152,11 +152,6 @@ class Array(ABC):
         return self._members
 
     @property
-    def now(self) -> float:
-        """The time (s)."""
-        return self._engine._now
-
-    @property
     def prices(self) -> Prices:
         """The host's price list, or a free one."""
         return self.host.prices if self.host is not None else FREE

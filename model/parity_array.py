@@ -108,7 +108,7 @@ class ParityArray(Array):
         self.cache = StripeCache(
             settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
         )
-        daemon = ParityDaemon(self)
+        daemon = ParityDaemon(engine, self)
         self._writer: RowWriter | StripeHandler
         self._discarder: StripeDiscarder | None = None
         thread: ParityThread | ParityWorkers | None = None

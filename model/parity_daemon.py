@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .array import Array
+from .engine import Engine
 from .request import Request
 
 
@@ -19,13 +20,16 @@ class ParityDaemon:
 
     Parameters
     ----------
+    engine
+        The clock.
     array
         Whose members wake it.
     """
 
-    __slots__ = ("_array", "_until")
+    __slots__ = ("_array", "_engine", "_until")
 
-    def __init__(self, array: Array) -> None:
+    def __init__(self, engine: Engine, array: Array) -> None:
+        self._engine = engine
         self._array = array
         self._until = 0.0
 
@@ -48,7 +52,7 @@ class ParityDaemon:
         if host is None:
             work(*done)
             return
-        cpu, now = host.cpu, self._array.now
+        cpu, now = host.cpu, self._engine._now
         before = cpu.kernel_s
         if now >= self._until:
             self._until = now
