@@ -26,6 +26,9 @@ class Mapper(Protocol):
     def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
         """Read it."""
 
+    def accessed(self, file: Any, by: Account) -> Generator[Any, Any, None]:
+        """The file has been read: its access time changes."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageCacheSettings:

@@ -182,6 +182,8 @@ class PageReads(WriteBack):
             if by.owed_s >= QUANTUM_S:
                 yield self.pay(by)
             position = read_ahead.read_to = stop
+            if mapper is not None and self._engine._now >= file.times_due_s:
+                yield from mapper.accessed(file, by)
 
     def _submitting(self, locks: RowLocks, by: Account) -> Generator[Any, Any, None]:
         """Sleep in the submission of what waits for locked rows: nothing is copied meanwhile."""

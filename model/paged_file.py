@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from math import inf
 from typing import TYPE_CHECKING
 
 from .extents import ExtentSet
@@ -94,6 +95,8 @@ class PagedFile:
         Where the next write-back of it goes on.
     marks
         Of read-ahead.
+    times_due_s
+        From when on reading or writing it changes its times; infinite where none are kept.
     """
 
     __slots__ = (
@@ -109,6 +112,7 @@ class PagedFile:
         "once",
         "pending",
         "size",
+        "times_due_s",
         "writing_bytes",
     )
 
@@ -127,6 +131,7 @@ class PagedFile:
         self.writing_bytes = 0
         self.dirtied_at = 0.0
         self.cursor = 0
+        self.times_due_s = inf
 
     if not TYPE_CHECKING:
 

@@ -47,14 +47,15 @@ class Mount:
 
 
 class _Open:
-    """An open file."""
+    """An open file, and whether it was written to."""
 
-    __slots__ = ("file", "mount", "read_ahead")
+    __slots__ = ("file", "mount", "read_ahead", "wrote")
 
     def __init__(self, mount: Mount, file: File) -> None:
         self.mount = mount
         self.file = file
         self.read_ahead: ReadAhead | None = None
+        self.wrote = False
 
 
 class Process:
@@ -306,6 +307,9 @@ class Process:
                 yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)
+            elif not opened.wrote or self._engine._now >= file.times_due_s:
+                yield from system.written_over(file, self)
+            opened.wrote = True
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:
@@ -337,6 +341,9 @@ class Process:
             yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)
+            elif not opened.wrote or self._engine._now >= file.times_due_s:
+                yield from system.written_over(file, self)
+            opened.wrote = True
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:

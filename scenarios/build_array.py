@@ -7,7 +7,7 @@ and what a scenario stacks by hand need no case of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..model.bio_split import behind_limit
@@ -179,7 +179,8 @@ class ArrayBuilder:
         elif self._marks_clean(array):
             section = self._kernel.superblock
             assert section is not None
-            marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=VERSION_0_90)
+            written = replace(VERSION_0_90, in_turn=section.in_turn, through=section.barrier)
+            marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=written)
             array.keep_metadata(marks)
         if rebuilding:
             self._parts.resyncs[name] = self._resync(array, slots, "recover")

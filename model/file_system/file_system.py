@@ -177,6 +177,7 @@ class FileSystem:
         file, changed, fresh = self._new_file(path, parent)
         yield from self.metadata.change(changed, fresh, by)
         self._kept.remember(file)
+        self._kept.count_second(file)
         return file
 
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
@@ -213,6 +214,7 @@ class FileSystem:
         file = self.file(path)
         yield from self._kept.look_up(file, by)
         yield from self._kept.spend(by, self.settings.open_cycles)
+        self._kept.count_second(file)
         return file
 
     def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
@@ -285,7 +287,7 @@ class FileSystem:
         yield from self.metadata.read_run(ahead, by)
         yield from self.metadata.read(directory.blocks, by)
         yield from self._kept.spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
-        yield from self._kept.touch_atime(directory, by)
+        yield from self._kept.touch_times(directory, by)
 
     def set_attributes(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Change owner, mode or times."""
@@ -390,8 +392,14 @@ class FileSystem:
         yield from self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
 
     def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
-        """The file has been read: its inode says when."""
-        yield from self._kept.touch_atime(file, by)
+        """The file has been read: its inode says when, to the second."""
+        yield from self._kept.touch_times(file, by)
+
+    def written_over(self, file: File, by: Account) -> Generator[Any, Any, None]:
+        """Bytes that the file had have been written: its inode says when, to the second."""
+        yield from self._kept.touch_times(file, by, written=True)
+        if self.settings.orders_overwrites:
+            self.journal.grew(file)
 
     def fsync(self, file: File, by: Account, data_only: bool = False) -> Generator[Any, Any, None]:
         """Wait until data and inode of a file are on the device; with `data_only` (fdatasync) not its times."""

@@ -40,6 +40,9 @@ class Journal(Protocol):
     def make_room(self) -> Generator[Any, Any, None]:
         """Wait until there is room for one more operation."""
 
+    def written(self, addresses: Iterable[int]) -> Signal | None:
+        """What fires when these blocks may be changed; None if they may be now."""
+
     def change(self, addresses: Iterable[int]) -> None:
         """These blocks have been changed in memory."""
 
@@ -79,6 +82,9 @@ class NoJournal:
 
     def make_room(self) -> Generator[Any, Any, None]:
         yield from ()
+
+    def written(self, addresses: Iterable[int]) -> Signal | None:
+        return None
 
     def change(self, addresses: Iterable[int]) -> None:
         for address in addresses:
@@ -174,7 +180,9 @@ class BlockJournal:
 
     A transaction is committed when it is old, large, or somebody waits for it: the data of files that grew in it are
     written first, then a block that describes and the metadata blocks one behind the other, and when these are on the
-    device the block that makes them count.
+    device the block that makes them count. Where the metadata blocks themselves are written, and no copies of them, who
+    wants to change one waits until it is in the journal, unless the next transaction has changed it before that began:
+    then what is written is how it was.
 
     Parameters
     ----------
@@ -186,7 +194,18 @@ class BlockJournal:
         Address of the journal, and its bytes.
     """
 
-    __slots__ = ("_cache", "_committing", "_engine", "_most", "_running", "_settings", "_started", "area", "commits")
+    __slots__ = (
+        "_cache",
+        "_committing",
+        "_engine",
+        "_most",
+        "_running",
+        "_settings",
+        "_shadow",
+        "_started",
+        "area",
+        "commits",
+    )
 
     def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
         self._engine = engine
@@ -198,6 +217,7 @@ class BlockJournal:
         self.commits = 0
         self._running = _Transaction()
         self._committing: _Transaction | None = None
+        self._shadow: Signal | None = None
         self._started = Signal()
         engine.spawn(self._commit_thread())
 
@@ -212,6 +232,12 @@ class BlockJournal:
 
     def make_room(self) -> Generator[Any, Any, None]:
         yield from self.area.make_room(self._most)
+
+    def written(self, addresses: Iterable[int]) -> Signal | None:
+        shadow, committing, taken = self._shadow, self._committing, self._running.blocks
+        if shadow is None or shadow.fired or committing is None:
+            return None
+        return shadow if any(each in committing.blocks and each not in taken for each in addresses) else None
 
     def change(self, addresses: Iterable[int]) -> None:
         running = self._running
@@ -262,7 +288,11 @@ class BlockJournal:
         yield from cache.write_back_all(ordered, DAEMON_STREAM)
         size = (len(transaction.blocks) + 1) * block
         yield from self.area.make_room(size + block)
-        yield self.area.write(size)
+        logged = self.area.write(size)
+        if not self._settings.journal_copies:
+            self._shadow = logged
+        yield logged
+        self._shadow = None
         if self._settings.barrier:
             yield cache.flush_device()
             yield self.area.write(block, WRITE_THROUGH)
@@ -337,6 +367,9 @@ class RecordJournal:
             self._waiting.append(signal)
             yield signal
         yield from self.area.make_room(self._buffers_bytes)
+
+    def written(self, addresses: Iterable[int]) -> Signal | None:
+        return None
 
     def change(self, addresses: Iterable[int]) -> None:
         settings = self._settings

@@ -71,6 +71,11 @@ class Metadata:
             if by.owed_s:
                 yield self._cache.pay(by)
             yield from self.journal.make_room()
+        while (written := self.journal.written(unique)) is not None:
+            if by.owed_s:
+                yield self._cache.pay(by)
+            else:
+                yield written
         self.journal.change(unique)
         if self._cache.memory.over_limit:
             yield from self._cache.throttle(by)

@@ -94,10 +94,14 @@ class FileSystemSettings(Spec):
     """A transaction is committed when it is this old."""
     transaction: Size = 0
     """Bytes of metadata in a transaction at most."""
+    journal_copies: bool = True
+    """Whether whole blocks are copied to be written to the journal; if not, who changes one meanwhile waits."""
     barrier: bool = False
     """Whether a commit flushes the volatile caches of the device first, and is written through them."""
     ordered: bool = False
     """Whether the data of files that grew is on the device before the transaction says so."""
+    orders_overwrites: bool = False
+    """Whether that holds for files that did not grow, too."""
     record: Size = 0
     """Bytes in a journal of records for every metadata block that an operation changes."""
     log_buffer: Size = 0

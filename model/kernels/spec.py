@@ -247,13 +247,22 @@ class ResyncSection(Spec):
 
 
 class SuperblockSection(Spec):
-    """How long after its last write a redundant array is marked clean in its superblocks (version 0.90).
+    """How a redundant array is marked clean and dirty in its superblocks (version 0.90).
 
-    The next write waits until it is marked dirty again.
+    Attributes
+    ----------
+    clean_after
+        Time after its last write until it is marked clean. The next write waits until it is marked dirty again.
+    in_turn
+        Whether one member is written after the other (sync_page_io), or all at once (md_super_write).
+    barrier
+        Whether the write is one (BIO_RW_BARRIER): what is queued at the drive goes first, what comes later waits, and
+        it is over when it is on the platters.
     """
 
     clean_after: Duration
-    """Without writes."""
+    in_turn: bool = True
+    barrier: bool = False
     source: str
 
 

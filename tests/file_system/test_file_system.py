@@ -502,10 +502,12 @@ def test_without_order_or_journal_nothing_is_forced() -> None:
 
 
 def test_operations_do_not_wait_for_a_commit_but_for_a_full_journal() -> None:
-    """Protects the running transaction: creates take only their CPU time until the journal is full."""
+    """Protects the running transaction: creates take only their CPU time until the journal is full, where blocks are
+    copied to be written to it.
+    """
 
     def waits(**changes: Any) -> int:
-        machine = Machine("ext3", commit_interval=0.002, transaction=32 * KIB, **changes)
+        machine = Machine("ext3", commit_interval=0.002, transaction=32 * KIB, journal_copies=True, **changes)
         machine.create("first")  # reads the maps, the root's inode and its block
         count = 0
         for i in range(400):

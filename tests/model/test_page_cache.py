@@ -153,6 +153,9 @@ class Map:
         for at in self._blocks(start, end):
             yield from self.bench.cache.fetch(self.bench.cache.device_file, at, at + 4 * KIB, by)
 
+    def accessed(self, file: Any, _: Any) -> Generator[Any, Any, None]:
+        raise AssertionError(f"{file.name} has no times")
+
 
 def test_where_data_are_is_read_before_them() -> None:
     """Protects indirect blocks: one is read for every 256 KiB before the data behind it, and none without a map."""

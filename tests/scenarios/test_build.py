@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from raidsim.model.array import Array
+from raidsim.model.block_queue import BlockQueue
 from raidsim.model.errors import InputError
+from raidsim.model.kernels import kernel as kernel_called
+from raidsim.model.member_metadata import MetadataWrite
 from raidsim.model.mirror_array import MirrorArray
 from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
-from raidsim.model.request import READ, Request
+from raidsim.model.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
@@ -124,7 +128,7 @@ def test_2_4_counts_low_memory_only() -> None:
 
 
 def test_old_arrays_with_redundancy_are_marked_clean() -> None:
-    """Protects superblocks of 2.6.7 to 2.6.12: redundant arrays of md have them; under other kernels none has."""
+    """Protects superblocks of 2.6.7 to 2.6.20: redundant arrays of md have them; under other kernels none has."""
     mirror = array_of("raid1", 2)
     for kernel, array, expected in (
         ("linux-2.6.12", mirror, True),
@@ -133,10 +137,87 @@ def test_old_arrays_with_redundancy_are_marked_clean() -> None:
         ("linux-2.6.12", array_of("raid1", 2, balance="ataraid"), False),
         (LINUX_24, mirror, False),
         (LINUX_26, mirror, True),
-        ("linux-2.6.20", mirror, False),
+        ("linux-2.6.20", mirror, True),
+        ("linux-2.6.20-server", array_of("raid5", 3), True),
+        ("linux-2.6.20", array_of("raid0", 2), False),
+        ("linux-6.1", mirror, False),
+        ("linux-6.12", mirror, False),
     ):
         made: Any = built(kernel=kernel, array=array, targets=("md0",)).arrays["md0"]
         assert (made.metadata is not None) == expected, (kernel, array)
+
+
+@dataclass
+class Marked:
+    """What one write to a clean mirror of two brings: times (s) of superblock writes, and when the write was over."""
+
+    dirty: list[float]
+    done: float
+    clean: list[float]
+    through: set[bool]
+
+
+def marked(monkeypatch: pytest.MonkeyPatch, name: str, **section: bool) -> Marked:
+    """One write, and a second without any, under a kernel whose `superblock` section is changed."""
+    of_kernel = kernel_called(name)
+    assert of_kernel.superblock is not None
+    changed = of_kernel.model_copy(update={"superblock": of_kernel.superblock.model_copy(update=section)})
+    sent: list[tuple[float, int]] = []
+    submit = BlockQueue.submit
+
+    def noted(queue: BlockQueue, request: Request) -> None:
+        if isinstance(request, MetadataWrite):
+            sent.append((queue._engine.now, request.sync))
+        submit(queue, request)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("raidsim.scenarios.build.kernel", lambda _: changed)
+        patched.setattr(BlockQueue, "submit", noted)
+        machine = built(kernel=name, array=array_of("raid1", 2), targets=("md0",))
+        engine = machine.engine
+        done: list[float] = []
+        array = machine.arrays["md0"]
+        array.submit(Request(WRITE, MIB, 4 * KIB, lambda _: done.append(engine.now), 1, WAITED))
+        array.unplug()
+        engine.run(until=1.0)
+    assert len(sent) == 4
+    times = [at for at, _ in sent]
+    return Marked(times[:2], done[0], times[2:], {sync == WRITE_THROUGH for _, sync in sent})
+
+
+@pytest.mark.parametrize(
+    ("name", "clean_after_s", "together"),
+    [
+        ("linux-2.6.7", 0.021, False),
+        (LINUX_26, 0.021, False),
+        ("linux-2.6.12", 0.021, False),
+        ("linux-2.6.20", 0.204, True),
+        ("linux-2.6.20-server", 0.210, True),
+    ],
+)
+def test_superblocks_are_written_as_their_kernel_does(
+    monkeypatch: pytest.MonkeyPatch, name: str, clean_after_s: float, together: bool
+) -> None:
+    """Protects both generations: 20 ms and one member after the other, or 200 ms and all at once as a barrier; and a
+    tick of each kernel's clock.
+    """
+    found = marked(monkeypatch, name)
+    assert found.clean[0] - found.done == pytest.approx(clean_after_s)
+    assert found.through == {together}
+    assert [pair[0] == pair[1] for pair in (found.dirty, found.clean)] == [together] * 2
+
+
+@pytest.mark.parametrize("name", ["linux-2.6.20", "linux-2.6.20-server"])
+def test_what_a_kernel_says_of_superblocks_is_done(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Protects the switches of the section: members in turn wait for each other, and a barrier for the platters; the
+    drives' caches take what is none. Counter-test: the kernel as it is.
+    """
+    as_it_is, in_turn = marked(monkeypatch, name), marked(monkeypatch, name, in_turn=True)
+    assert in_turn.dirty[1] - in_turn.dirty[0] > 0.002
+    assert in_turn.done > as_it_is.done + 0.002
+    cached = marked(monkeypatch, name, barrier=False)
+    assert cached.through == {False}
+    assert cached.done < 0.2 * as_it_is.done
 
 
 def test_an_array_of_ataraid_is_given_what_a_disk_takes(monkeypatch: pytest.MonkeyPatch) -> None:
