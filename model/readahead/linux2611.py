@@ -34,6 +34,7 @@ class ReadAhead2611(ReadAhead):
         "_ahead",
         "_ahead_start",
         "_asked",
+        "_call",
         "_hits",
         "_in_memory",
         "_looked_from",
@@ -42,6 +43,7 @@ class ReadAhead2611(ReadAhead):
         "_most",
         "_pages",
         "_size",
+        "_sought",
         "_start",
     )
 
@@ -51,9 +53,11 @@ class ReadAhead2611(ReadAhead):
         self._pages: HeldPages | None = None
         self._start = self._size = 0
         self._ahead_start = self._ahead = 0
+        self._call = 1  # pages of the longest call since the reader last went elsewhere
         self._hits = 0
         self._in_memory = self._missed = False
         self._looked_from = self._looked_to = 0
+        self._sought = (-1, -1)  # where the last look was made, and what had been read to then
         self._asked: tuple[int, int] | None = None
 
     def attach(self, pages: HeldPages) -> None:
@@ -70,15 +74,22 @@ class ReadAhead2611(ReadAhead):
         if self._in_memory:
             return max(self._end, position + 1)
         if self._ahead and self._looked_to <= self._ahead_start:
-            return max(self._ahead_start * PAGE, position + 1)
+            # A call that begins in front of the window ahead may end in it.
+            call = min(self._call, self._most)
+            return max(self._looked_to * PAGE, (self._ahead_start - call + 1) * PAGE, position + 1)
         return max(self._looked_to * PAGE, position + 1)
 
     def touch(self, position: int, call_end: int = 0) -> tuple[int, int] | None:
         """See :meth:`ReadAhead.touch`."""
         page = position // PAGE
-        if not self._looked_from <= page < self._looked_to:
-            pages = max(1, -(-call_end // PAGE) - page)
-            before = (self.read_to - 1) // PAGE if self.read_to > 0 else -1
+        pages = max(1, -(-call_end // PAGE) - page)
+        if pages > self._call:
+            self._call = pages
+        read_to = self.read_to
+        goes_on = position == read_to or self._sought == (position, read_to)
+        if not (goes_on and self._looked_from <= page < self._looked_to):
+            self._sought = (position, read_to)
+            before = (read_to - 1) // PAGE if read_to > 0 else -1
             if page == before:  # the rest of a page that was read before
                 page += 1
                 pages -= 1
@@ -110,6 +121,7 @@ class ReadAhead2611(ReadAhead):
         size = min(pages, self._most)
         self._looked_to = page + size
         if not follows:
+            self._call = pages
             self._turn_off()
             self._submit(page, size)
         elif not self._size:

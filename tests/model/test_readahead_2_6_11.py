@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from raidsim.model.paged_file import PagedFile
@@ -91,6 +91,10 @@ def test_a_page_that_was_lost_makes_the_window_smaller() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80), st.sampled_from([1, 64])), max_size=8))
+@example([(136, 19, 64), (146, 65, 64)])  # a long call that begins in front of the window ahead and ends in it
+@example([(0, 2, 1), (1, 2, 64)])  # calls that get longer
+@example([(120, 27, 1), (145, 2, 64)])  # who goes back by a page
+@example([(176, 11, 1), (185, 2, 64)])  # to where he was when the last window went out
 def test_triggers_leave_nothing_out(passes: list[tuple[int, int, int]]) -> None:
     """Protects the shortcut of asking only at the next trigger or a missing page: the same pages are submitted."""
 
