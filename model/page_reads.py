@@ -182,7 +182,7 @@ class PageReads(WriteBack):
             if by.owed_s >= QUANTUM_S:
                 yield self.pay(by)
             position = read_ahead.read_to = stop
-            if mapper is not None and self._engine._now >= file.times_due_s:
+            if mapper is not None and self._engine._now >= file.atime_due_s:
                 yield from mapper.accessed(file, by)
 
     def _submitting(self, locks: RowLocks, by: Account) -> Generator[Any, Any, None]:

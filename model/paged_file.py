@@ -95,12 +95,13 @@ class PagedFile:
         Where the next write-back of it goes on.
     marks
         Of read-ahead.
-    times_due_s
-        From when on reading or writing it changes its times; infinite where none are kept.
+    atime_due_s
+        From when on reading it changes its access time; infinite where none is kept.
     """
 
     __slots__ = (
         "active",
+        "atime_due_s",
         "cached",
         "cursor",
         "dirtied_at",
@@ -112,7 +113,6 @@ class PagedFile:
         "once",
         "pending",
         "size",
-        "times_due_s",
         "writing_bytes",
     )
 
@@ -131,7 +131,7 @@ class PagedFile:
         self.writing_bytes = 0
         self.dirtied_at = 0.0
         self.cursor = 0
-        self.times_due_s = inf
+        self.atime_due_s = inf
 
     if not TYPE_CHECKING:
 

@@ -47,15 +47,14 @@ class Mount:
 
 
 class _Open:
-    """An open file, and whether it was written to."""
+    """An open file."""
 
-    __slots__ = ("file", "mount", "read_ahead", "wrote")
+    __slots__ = ("file", "mount", "read_ahead")
 
     def __init__(self, mount: Mount, file: File) -> None:
         self.mount = mount
         self.file = file
         self.read_ahead: ReadAhead | None = None
-        self.wrote = False
 
 
 class Process:
@@ -227,8 +226,6 @@ class Process:
     def _close(self, operation: Operation) -> Generator[Any, Any, None]:
         opened = self._open.pop(self.path(operation.file), None)
         if opened is not None:
-            if opened.read_ahead is not None:
-                yield from opened.mount.file_system.accessed(opened.file, self)
             yield from opened.mount.file_system.close(opened.file, self)
 
     def _fsync(self, operation: Operation) -> Generator[Any, Any, None]:
@@ -307,9 +304,8 @@ class Process:
                 yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)
-            elif not opened.wrote or self._engine._now >= file.times_due_s:
+            else:
                 yield from system.written_over(file, self)
-            opened.wrote = True
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:
@@ -341,9 +337,8 @@ class Process:
             yield self._pay()
             if stop > file.size:
                 yield from system.extend(file, stop, self)
-            elif not opened.wrote or self._engine._now >= file.times_due_s:
+            else:
                 yield from system.written_over(file, self)
-            opened.wrote = True
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:

@@ -177,7 +177,7 @@ class FileSystem:
         file, changed, fresh = self._new_file(path, parent)
         yield from self.metadata.change(changed, fresh, by)
         self._kept.remember(file)
-        self._kept.count_second(file)
+        file.atime_due_s = file.mtime_due_s = self._kept.next_second()
         return file
 
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
@@ -214,7 +214,6 @@ class FileSystem:
         file = self.file(path)
         yield from self._kept.look_up(file, by)
         yield from self._kept.spend(by, self.settings.open_cycles)
-        self._kept.count_second(file)
         return file
 
     def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
@@ -287,7 +286,7 @@ class FileSystem:
         yield from self.metadata.read_run(ahead, by)
         yield from self.metadata.read(directory.blocks, by)
         yield from self._kept.spend(by, self.settings.open_cycles + directory.entries * self.settings.scan_cycles)
-        yield from self._kept.touch_times(directory, by)
+        yield from self._kept.touch_atime(directory, by)
 
     def set_attributes(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Change owner, mode or times."""
@@ -393,11 +392,14 @@ class FileSystem:
 
     def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """The file has been read: its inode says when, to the second."""
-        yield from self._kept.touch_times(file, by)
+        file.atime_due_s = self._kept.next_second()
+        yield from self._kept.touch_atime(file, by)
 
     def written_over(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Bytes that the file had have been written: its inode says when, to the second."""
-        yield from self._kept.touch_times(file, by, written=True)
+        if self._engine.now >= file.mtime_due_s:
+            file.mtime_due_s = self._kept.next_second()
+            yield from self._kept.touch_mtime(file, by)
         if self.settings.orders_overwrites:
             self.journal.grew(file)
 
@@ -409,7 +411,7 @@ class FileSystem:
         if barrier and file.dirty and not data_only:
             self.journal.change([file.inode])
         yield from self._cache.write_back(file, by.stream, by)
-        committed = yield from self.journal.commit()
+        committed = yield from self.journal.commit(data_only)
         if barrier:
             yield from self._cache.spend(_SWITCHES * self._host.prices.switch_s, by)
             if not committed:

@@ -126,24 +126,29 @@ class InodeCache:
         room = self._names.find_room(parent, path)
         yield from self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
 
-    def count_second(self, file: File) -> None:
-        """The file's times are those of this second, and change with the next.
+    def next_second(self) -> float:
+        """From when on a time that is taken now differs.
 
-        They are whole seconds on the device, and an inode is dirty only if they differ (fs/inode.c: CURRENT_TIME of
+        Times are whole seconds on the device, and an inode is dirty only if they differ (fs/inode.c: CURRENT_TIME of
         2.4; update_atime and inode_times_differ of 2.6.0 to 2.6.10, current_fs_time since).
         """
-        file.times_due_s = self._engine._now // 1.0 + 1.0
+        return self._engine._now // 1.0 + 1.0
 
-    def touch_times(self, node: Node, by: Account, written: bool = False) -> Generator[Any, Any, None]:
-        """A file or directory has been read, or `written`: its inode says when."""
-        if isinstance(node, File):
-            self.count_second(node)
-        how = self._settings.atime
-        if how == "logged" or (how == "never" and written):
-            yield from self._metadata.change((node.inode,), (), by)
+    def touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        """A file or directory has been read: its inode says when."""
+        if self._settings.atime != "never":
+            yield from self._touch(node, self._settings.atime, by)
+
+    def touch_mtime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
+        """A file has been written to: its inode says when."""
+        yield from self._touch(node, self._settings.mtime, by)
+
+    def _touch(self, node: Node, how: str, by: Account) -> Generator[Any, Any, None]:
+        if how == "logged":
+            yield from self._metadata.touch(node.inode, by)
         elif how == "unlogged":
             yield from self._metadata.change_unlogged(node.inode, by)
-        elif how == "late":
+        else:
             yield from self._metadata.read((node.inode,), by)
             if not self._logs_atimes:
                 self._logs_atimes = True
@@ -154,4 +159,4 @@ class InodeCache:
         """The inodes of what was read are written back."""
         self._logs_atimes = False
         lately, self._read_lately = self._read_lately, {}
-        self._metadata.journal.change([node.inode for node in lately])
+        self._metadata.journal.change([node.inode for node in lately], times=True)

@@ -40,11 +40,11 @@ class Journal(Protocol):
     def make_room(self) -> Generator[Any, Any, None]:
         """Wait until there is room for one more operation."""
 
-    def written(self, addresses: Iterable[int]) -> Signal | None:
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
         """What fires when these blocks may be changed; None if they may be now."""
 
-    def change(self, addresses: Iterable[int]) -> None:
-        """These blocks have been changed in memory."""
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
+        """These blocks have been changed in memory, or nothing of them but `times`."""
 
     def grew(self, file: PagedFile) -> None:
         """The file has bytes that did not have a place before."""
@@ -52,8 +52,11 @@ class Journal(Protocol):
     def drop(self, file: PagedFile) -> None:
         """The file is gone."""
 
-    def commit(self) -> Generator[Any, Any, bool]:
-        """Wait until what has been changed so far is in the journal; returns whether something was to be written."""
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
+        """Wait until what has been changed so far is in the journal; returns whether something was to be written.
+
+        With `data_only` changed times alone are nothing to wait for (fdatasync).
+        """
 
 
 class NoJournal:
@@ -83,10 +86,10 @@ class NoJournal:
     def make_room(self) -> Generator[Any, Any, None]:
         yield from ()
 
-    def written(self, addresses: Iterable[int]) -> Signal | None:
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
         return None
 
-    def change(self, addresses: Iterable[int]) -> None:
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
         for address in addresses:
             self._cache.mark_dirty(self._cache.device_file, address, address + self._block)
 
@@ -96,7 +99,7 @@ class NoJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
-    def commit(self) -> Generator[Any, Any, bool]:
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         yield from ()
         return False
 
@@ -163,13 +166,14 @@ class JournalArea:
 
 
 class _Transaction:
-    """Blocks and files of a transaction, in the order in which they came."""
+    """Blocks and files of a transaction, in the order in which they came, and whether more than times is changed."""
 
-    __slots__ = ("blocks", "done", "due", "files", "timer")
+    __slots__ = ("blocks", "done", "due", "files", "more_than_times", "timer")
 
     def __init__(self) -> None:
         self.blocks: dict[int, None] = {}
         self.files: dict[PagedFile, None] = {}
+        self.more_than_times = False
         self.due = Signal()
         self.done = Signal()
         self.timer: Any = None
@@ -233,15 +237,17 @@ class BlockJournal:
     def make_room(self) -> Generator[Any, Any, None]:
         yield from self.area.make_room(self._most)
 
-    def written(self, addresses: Iterable[int]) -> Signal | None:
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
         shadow, committing, taken = self._shadow, self._committing, self._running.blocks
         if shadow is None or shadow.fired or committing is None:
             return None
         return shadow if any(each in committing.blocks and each not in taken for each in addresses) else None
 
-    def change(self, addresses: Iterable[int]) -> None:
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
         running = self._running
         running.blocks.update(dict.fromkeys(addresses))
+        if not times:
+            running.more_than_times = True
         if running.timer is None:
             self._start(running)
         if len(running.blocks) * self._settings.block >= self._most:
@@ -259,8 +265,10 @@ class BlockJournal:
     def drop(self, file: PagedFile) -> None:
         self._running.files.pop(file, None)
 
-    def commit(self) -> Generator[Any, Any, bool]:
-        transaction = self._running if self._running.timer is not None else self._committing
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
+        running = self._running
+        wanted = running.more_than_times if data_only else running.timer is not None
+        transaction = running if wanted else self._committing
         if transaction is None:
             return False
         transaction.due.fire()
@@ -326,6 +334,7 @@ class RecordJournal:
         "_engine",
         "_filled",
         "_free",
+        "_more_than_times",
         "_queue",
         "_settings",
         "_timer",
@@ -342,6 +351,7 @@ class RecordJournal:
         self.area = JournalArea(cache, start, size)
         self.commits = 0
         self._blocks: dict[int, None] = {}
+        self._more_than_times = False
         self._filled = 0
         self._free = settings.log_buffers - 1
         self._buffers_bytes = min(settings.log_buffer * settings.log_buffers, size // 2)
@@ -368,11 +378,13 @@ class RecordJournal:
             yield signal
         yield from self.area.make_room(self._buffers_bytes)
 
-    def written(self, addresses: Iterable[int]) -> Signal | None:
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
         return None
 
-    def change(self, addresses: Iterable[int]) -> None:
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
         settings = self._settings
+        if not times:
+            self._more_than_times = True
         if self._timer is None:
             self._timer = self._engine.call_at(self._engine._now + settings.commit_interval, self._old)
         for address in addresses:
@@ -390,8 +402,8 @@ class RecordJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
-    def commit(self) -> Generator[Any, Any, bool]:
-        if self._blocks:
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
+        if self._blocks and (self._more_than_times or not data_only):
             self._close_buffer()
             self._filled = 0
         waits = [done for _, done, _ in (*self._under_way, *self._queue) if not done.fired]
@@ -414,6 +426,7 @@ class RecordJournal:
             size = -(-(self._filled + settings.record + 2 * SECTOR) // SECTOR) * SECTOR
         self._queue.append((self._blocks, Signal(), size))
         self._blocks = {}
+        self._more_than_times = False
         self._free -= 1
         self._write_next()
 

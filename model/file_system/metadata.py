@@ -67,18 +67,28 @@ class Metadata:
         """Change blocks; the ones in `fresh` are new and not read before."""
         unique = dict.fromkeys((*addresses, *fresh))
         yield from self.read([address for address in unique if address not in fresh], by)
+        yield from self._begin(unique, by)
+        self.journal.change(unique)
+        if self._cache.memory.over_limit:
+            yield from self._cache.throttle(by)
+
+    def touch(self, address: int, by: Account) -> Generator[Any, Any, None]:
+        """Change times in a block, for which nobody is held back."""
+        yield from self.read((address,), by)
+        yield from self._begin((address,), by)
+        self.journal.change((address,), times=True)
+
+    def _begin(self, addresses: Collection[int], by: Account) -> Generator[Any, Any, None]:
+        """Wait until the journal has room, and until it does not write these blocks."""
         if self.journal.full:
             if by.owed_s:
                 yield self._cache.pay(by)
             yield from self.journal.make_room()
-        while (written := self.journal.written(unique)) is not None:
+        while (on_its_way := self.journal.in_shadow(addresses)) is not None:
             if by.owed_s:
                 yield self._cache.pay(by)
             else:
-                yield written
-        self.journal.change(unique)
-        if self._cache.memory.over_limit:
-            yield from self._cache.throttle(by)
+                yield on_its_way
 
     def change_unlogged(self, address: int, by: Account) -> Generator[Any, Any, None]:
         """Change a block past the journal."""

@@ -109,9 +109,11 @@ class File(PagedFile):
         Mapping blocks beyond the inode, as (first file position they map, address), in order; None for none.
     in_leaf
         Whether its bytes are in the leaf with its inode.
+    mtime_due_s
+        From when on writing over its bytes changes its time.
     """
 
-    __slots__ = ("_system", "entry", "group", "in_leaf", "in_memory", "inode", "maps", "parent", "slot")
+    __slots__ = ("_system", "entry", "group", "in_leaf", "in_memory", "inode", "maps", "mtime_due_s", "parent", "slot")
 
     def __init__(self, name: str, parent: Directory, group: int, system: Allocates) -> None:
         super().__init__(name)
@@ -124,6 +126,7 @@ class File(PagedFile):
         self.in_memory = True
         self.maps: list[tuple[int, int]] | None = None
         self.in_leaf = False
+        self.atime_due_s = self.mtime_due_s = 0.0
 
     def place(self, end: int) -> None:
         """Give all bytes a place, `end` among them."""

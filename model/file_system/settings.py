@@ -77,6 +77,8 @@ class FileSystemSettings(Spec):
     """Bytes (extents: number of them) that one further mapping block maps."""
     tail_file: Size
     """Largest file that is kept in a tree leaf; 0 for none."""
+    mtime: Literal["logged", "late", "unlogged"] = "logged"
+    """How writing over a file changes its inode, as with `atime`."""
     atime: Literal["logged", "late", "unlogged", "never"]
     """How reading a file changes its inode: as every other change, the same when the inode is written back, past the
     journal, or not at all."""
@@ -149,8 +151,8 @@ class FileSystemSettings(Spec):
             raise ValueError("journal is blocks, so transaction must be above 0")
         if self.journal == "none" and self.barrier:
             raise ValueError("barrier is true, so journal must not be none")
-        if self.atime == "late" and not self.atime_delay:
-            raise ValueError("atime is late, so atime_delay must be above 0")
+        if "late" in (self.atime, self.mtime) and not self.atime_delay:
+            raise ValueError(f"atime is {self.atime} and mtime {self.mtime}, so atime_delay must be above 0")
         if self.journal == "records" and not (self.record and self.log_buffer):
             raise ValueError("journal is records, so record and log_buffer must be above 0")
         return self

@@ -57,7 +57,10 @@ class ReadAhead2611(ReadAhead):
         self._hits = 0
         self._in_memory = self._missed = False
         self._looked_from = self._looked_to = 0
-        self._sought = (-1, -1)  # where the last look was made, and what had been read to then
+        self._sought = (
+            -1,
+            -1,
+        )  # where a look was made of which nothing has been read yet, and what had been read before
         self._asked: tuple[int, int] | None = None
 
     def attach(self, pages: HeldPages) -> None:
@@ -71,6 +74,7 @@ class ReadAhead2611(ReadAhead):
 
     def next_trigger(self, position: int) -> int:
         """See :meth:`ReadAhead.next_trigger`."""
+        self._sought = (-1, -1)
         if self._in_memory:
             return max(self._end, position + 1)
         if self._ahead and self._looked_to <= self._ahead_start:
