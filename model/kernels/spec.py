@@ -256,13 +256,13 @@ class SuperblockSection(Spec):
     in_turn
         Whether one member is written after the other (sync_page_io), or all at once (md_super_write).
     barrier
-        Whether the write is one (BIO_RW_BARRIER): what is queued at the drive goes first, what comes later waits, and
-        it is over when it is on the platters.
+        Whether the write is one (BIO_RW_BARRIER): what the drive has acknowledged goes to the platters first, and it is
+        over when it is there too.
     """
 
     clean_after: Duration
-    in_turn: bool = True
-    barrier: bool = False
+    in_turn: bool
+    barrier: bool
     source: str
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from raidsim.model.account import Account
 from raidsim.model.cpu import Cpu
 from raidsim.model.file_system import File, FileSystem
 from raidsim.model.file_system.journal import BlockJournal, RecordJournal
+from raidsim.model.file_system.metadata import Metadata
 from raidsim.model.page_cache_settings import PageCacheSettings
 from raidsim.model.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer
 from raidsim.model.request import WRITE
 from raidsim.model.writer_turns import WriterTurns
-from raidsim.tests.file_system.test_file_system import BLOCK, KIB, MIB, Machine
+from raidsim.tests.file_system.test_file_system import BLOCK, MIB, Machine
 
 SIZE = 48 * MIB
 """Written in twelve seconds it is looked at every 63 ms."""
@@ -94,34 +96,49 @@ def test_a_long_read_commits_every_five_seconds() -> None:
     assert commits_while_read(machine_with_file("ext3"), 12.0, mapped=False) == 0
 
 
-@pytest.mark.parametrize(("kind", "expected"), [("ext3", 12), ("reiserfs", 12), ("ext4", 0), ("xfs", 0), ("xfs-v5", 0)])
+@pytest.mark.parametrize(("kind", "expected"), [("ext3", 13), ("reiserfs", 13), ("ext4", 0), ("xfs", 0), ("xfs-v5", 0)])
 def test_a_read_changes_the_inode_once_a_second(kind: str, expected: int) -> None:
-    """Protects the resolution: a journal that is committed at once has a commit for every second that begins during the
-    read, where the access time goes to the journal. Counter-test: within a second there is none.
+    """Protects the resolution: a journal that is committed at once has a commit for the first byte and for every second
+    that begins during the read, where the access time goes to the journal. Counter-test: within a second there is one.
     """
     assert commits_while_read(machine_with_file(kind, commit_interval=0.05), 12.0) == expected
-    assert commits_while_read(machine_with_file(kind, commit_interval=0.05), 0.5, MIB) == 0
+    assert commits_while_read(machine_with_file(kind, commit_interval=0.05), 0.5, MIB) == min(expected, 1)
 
 
-def test_two_readers_change_the_inode_as_often_as_one() -> None:
-    """Protects files that several read: the time that one of them has noted is there for the other too."""
-    machine = machine_with_file("ext3", commit_interval=0.05)
+def test_two_readers_change_the_inode_as_often_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects files that several read: the time that one of them has noted is there for the other too, whoever opens
+    the file again meanwhile.
+    """
+    touched: list[int] = []
+    touch = Metadata.touch
+
+    def counted(self: Metadata, address: int, by: Account) -> Iterator[Any]:
+        touched.append(address)
+        return touch(self, address, by)
+
+    monkeypatch.setattr(Metadata, "touch", counted)
+    machine = machine_with_file("ext3")
     machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
 
     def program() -> Iterable[Operation]:
         yield Operation(Kind.OPEN, NAME, flags="O_RDONLY")
         yield transfer(Kind.READ, NAME, 0, SIZE, BLOCK)
 
-    before = commits(machine)
-    run(machine, program(), program())
-    assert commits(machine) - before == 12
+    def opens() -> Iterable[Operation]:
+        for _ in range(10):
+            yield Operation(Kind.OPEN, NAME, flags="O_RDONLY")
+            yield Operation(Kind.SLEEP, size=1)
+            yield Operation(Kind.CLOSE, NAME)
+
+    run(machine, program(), program(), opens())
+    assert len(touched) == 13
 
 
 def test_past_the_journal_the_inode_is_dirty() -> None:
-    """Protects XFS of 2.4 and 2.6: a long read leaves the inode to write-back. Counter-test: a short one does not."""
-    for seconds, expected in ((1.0, BLOCK), (0.5, 0)):
-        machine = machine_with_file("xfs")
-        commits_while_read(machine, seconds, MIB)
+    """Protects XFS of 2.4 and 2.6: a read leaves the inode to write-back. Counter-test: not with noatime."""
+    for changes, expected in (({}, BLOCK), ({"atime": "never"}, 0)):
+        machine = machine_with_file("xfs", **changes)
+        commits_while_read(machine, 1.0, MIB)
         assert machine.dirty.dirty_bytes == expected
 
 
@@ -133,6 +150,7 @@ def test_past_the_journal_the_inode_is_dirty() -> None:
         ("reiserfs", "logged", 13),
         ("ext4", "never", 13),
         ("xfs", "unlogged", 0),
+        ("xfs", "never", 0),
     ],
 )
 def test_writing_over_a_file_changes_the_inode_once_a_second(kind: str, atime: str, expected: int) -> None:
@@ -200,6 +218,44 @@ def test_a_program_that_writes_over_a_file_has_it_written_by_commits() -> None:
         assert bool(written) == bool(least)
 
 
+def test_who_reads_beside_does_not_hide_what_is_written_over() -> None:
+    """Protects ordered overwrites beside a reader of the same file, and of a program that reads what it writes over, as
+    bonnie does: access times and modification times are apart.
+    """
+    machine = machine_with_file("ext3")
+    machine.host.prices = replace(
+        machine.host.prices, file_read_s=12.0 * BLOCK / SIZE, file_write_s=12.0 * BLOCK / SIZE
+    )
+    reads = [Operation(Kind.OPEN, NAME, flags="O_RDONLY"), transfer(Kind.READ, NAME, 0, SIZE, BLOCK)]
+    run(machine, written_over(NAME), reads)
+    assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
+    machine = machine_with_file("ext3")
+    machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
+    rewrites = [Operation(Kind.OPEN, NAME, flags="O_RDWR"), transfer(Kind.REWRITE, NAME, 0, SIZE, BLOCK)]
+    run(machine, rewrites)
+    assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs-v5"])
+def test_fdatasync_does_not_wait_for_times(kind: str) -> None:
+    """Protects databases: fdatasync of what was written over is the data and a flush, although each second has a time
+    of its own. Counter-test: fsync commits it.
+    """
+
+    def found(sync: Kind) -> int:
+        machine = machine_with_file(kind)
+        before = commits(machine)
+        program = [Operation(Kind.OPEN, NAME, flags="O_WRONLY")]
+        for _ in range(3):
+            program += [transfer(Kind.WRITE, NAME, 0, BLOCK, BLOCK), Operation(sync, NAME)]
+            program.append(Operation(Kind.SLEEP, size=1))
+        run(machine, program)
+        return commits(machine) - before
+
+    assert found(Kind.FDATASYNC) == 0
+    assert found(Kind.FSYNC) == 3
+
+
 def test_to_write_over_a_file_changes_its_inode_at_once() -> None:
     """Protects short overwrites: a program that is through within the second in which it opened the file has changed
     the inode, and the next commit brings its data to the device. Counter-test: nothing of it without that order.
@@ -219,12 +275,12 @@ def test_a_file_that_grows_has_no_times_to_add() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FileSystem, "written_over", None)
         patched.setattr(FileSystem, "accessed", None)
-        machine.host.prices = replace(machine.host.prices, file_write_s=3.0 * BLOCK / (64 * KIB))
+        machine.host.prices = replace(machine.host.prices, file_write_s=3.0 * BLOCK / (2 * MIB))
         run(
             machine,
             [
                 Operation(Kind.OPEN, "new", flags="O_WRONLY|O_CREAT"),
-                transfer(Kind.WRITE, "new", 0, 64 * KIB, BLOCK),
+                transfer(Kind.WRITE, "new", 0, 2 * MIB, BLOCK),
                 Operation(Kind.CLOSE, "new"),
             ],
         )
