@@ -57,10 +57,8 @@ class ReadAhead2611(ReadAhead):
         self._hits = 0
         self._in_memory = self._missed = False
         self._looked_from = self._looked_to = 0
-        self._sought = (
-            -1,
-            -1,
-        )  # where a look was made of which nothing has been read yet, and what had been read before
+        # Where a look was made of which nothing has been read yet, and what had been read before.
+        self._sought = (-1, -1)
         self._asked: tuple[int, int] | None = None
 
     def attach(self, pages: HeldPages) -> None:
