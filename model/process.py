@@ -302,10 +302,7 @@ class Process:
             self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
             if self.owed_s >= cache.settings.turn_s:
                 yield self._pay()
-            if stop > file.size:
-                yield from system.extend(file, stop, self)
-            else:
-                yield from system.written_over(file, self)
+            yield from system.written(file, stop, self)
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:
@@ -335,10 +332,7 @@ class Process:
             self._spend(turns.locked(self._engine.now + self.owed_s, (stop - start) * locked_s))
             left -= self.owed_s
             yield self._pay()
-            if stop > file.size:
-                yield from system.extend(file, stop, self)
-            else:
-                yield from system.written_over(file, self)
+            yield from system.written(file, stop, self)
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
             if cache.memory.over_limit:

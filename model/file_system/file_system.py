@@ -18,15 +18,17 @@ from ..errors import ModelError
 from ..host import Host
 from ..page_cache import PageCache
 from ..paged_file import ExtentMap
+from .block_journal import BlockJournal
 from .groups import Groups
 from .inode_cache import InodeCache, Node
 from .inodes import Inodes
-from .journal import BlockJournal, Journal, NoJournal, RecordJournal
+from .journal import Journal, NoJournal
 from .mapping import Allocator, map_entries, maps_of
 from .metadata import Metadata
 from .names import Names
 from .nodes import Directory, File
 from .placement import Placement
+from .record_journal import RecordJournal
 from .settings import FileSystemSettings
 
 _SWITCHES = 2
@@ -318,6 +320,10 @@ class FileSystem:
         file.extents = ExtentMap()
         packed = self._inodes.pack_tail(file)
         return [*changed, *packed.changed], packed.fresh
+
+    def written(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Call before bytes up to `end` are written: the file grows, or is written over."""
+        return self.extend(file, end, by) if end > file.size else self.written_over(file, by)
 
     def extend(self, file: File, end: int, by: Account) -> Generator[Any, Any, None]:
         """Call before bytes up to `end` are written: the file grows, and they get a place unless that is delayed."""

@@ -11,8 +11,9 @@ import pytest
 from raidsim.model.account import Account
 from raidsim.model.cpu import Cpu
 from raidsim.model.file_system import File, FileSystem
-from raidsim.model.file_system.journal import BlockJournal, RecordJournal
+from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.model.file_system.metadata import Metadata
+from raidsim.model.file_system.record_journal import RecordJournal
 from raidsim.model.page_cache_settings import PageCacheSettings
 from raidsim.model.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.file_system.journal import BlockJournal
+from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.tests.file_system.test_file_system import BLOCK, KIB, SERVICE_S, Machine
 
 FILE, BESIDE, ELSEWHERE = "a/f", "a/g", "b"

@@ -1,0 +1,162 @@
+"""A journal of whole metadata blocks, in transactions that are committed one after the other: jbd and reiserfs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from ..engine import Engine
+from ..page_cache import PageCache
+from ..paged_file import PagedFile
+from ..request import DAEMON_STREAM, WRITE_THROUGH
+from ..signal import Signal
+from .journal import JournalArea
+from .settings import FileSystemSettings
+
+
+class _Transaction:
+    """Blocks and files of a transaction, in the order in which they came, and whether more than times is changed."""
+
+    __slots__ = ("blocks", "done", "due", "files", "more_than_times", "timer")
+
+    def __init__(self) -> None:
+        self.blocks: dict[int, None] = {}
+        self.files: dict[PagedFile, None] = {}
+        self.more_than_times = False
+        self.due = Signal()
+        self.done = Signal()
+        self.timer: Any = None
+
+
+class BlockJournal:
+    """A journal of whole metadata blocks (Linux fs/jbd/commit.c; fs/reiserfs/journal.c).
+
+    A transaction is committed when it is old, large, or somebody waits for it: the data of files that grew in it are
+    written first, then a block that describes and the metadata blocks one behind the other, and when these are on the
+    device the block that makes them count. Where the metadata blocks themselves are written, and no copies of them, who
+    wants to change one waits until it is in the journal, unless the next transaction has changed it before that began:
+    then what is written is how it was.
+
+    Parameters
+    ----------
+    engine, cache
+        Clock; of the device.
+    settings
+        Of the file system.
+    start, size
+        Address of the journal, and its bytes.
+    """
+
+    __slots__ = (
+        "_cache",
+        "_committing",
+        "_engine",
+        "_most",
+        "_running",
+        "_settings",
+        "_shadow",
+        "_started",
+        "area",
+        "commits",
+    )
+
+    def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
+        self._engine = engine
+        self._cache = cache
+        self._settings = settings
+        self.area = JournalArea(cache, start, size)
+        # On a file system that is too small for its journal, that is smaller, and so are its transactions.
+        self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
+        self.commits = 0
+        self._running = _Transaction()
+        self._committing: _Transaction | None = None
+        self._shadow: Signal | None = None
+        self._started = Signal()
+        engine.spawn(self._commit_thread())
+
+    def holds(self, address: int) -> bool:
+        if address in self._running.blocks:
+            return True
+        return self._committing is not None and address in self._committing.blocks
+
+    @property
+    def full(self) -> bool:
+        return self.area.used + self._most > self.area.size and self.area.used > 0
+
+    def make_room(self) -> Generator[Any, Any, None]:
+        yield from self.area.make_room(self._most)
+
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
+        shadow, committing, taken = self._shadow, self._committing, self._running.blocks
+        if shadow is None or shadow.fired or committing is None:
+            return None
+        return shadow if any(each in committing.blocks and each not in taken for each in addresses) else None
+
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
+        running = self._running
+        running.blocks.update(dict.fromkeys(addresses))
+        if not times:
+            running.more_than_times = True
+        if running.timer is None:
+            self._start(running)
+        if len(running.blocks) * self._settings.block >= self._most:
+            running.due.fire()
+
+    def _start(self, transaction: _Transaction) -> None:
+        due = transaction.due
+        transaction.timer = self._engine.call_at(self._engine._now + self._settings.commit_interval, due.fire)
+        self._started.fire()
+
+    def grew(self, file: PagedFile) -> None:
+        if self._settings.ordered:
+            self._running.files[file] = None
+
+    def drop(self, file: PagedFile) -> None:
+        self._running.files.pop(file, None)
+
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
+        running = self._running
+        wanted = running.more_than_times if data_only else running.timer is not None
+        transaction = running if wanted else self._committing
+        if transaction is None:
+            return False
+        transaction.due.fire()
+        yield transaction.done
+        return True
+
+    def _commit_thread(self) -> Generator[Any, Any, None]:
+        while True:
+            running = self._running
+            if running.timer is None:
+                self._started = Signal()
+                yield self._started
+            if not running.due.fired:
+                yield running.due
+            self._engine.cancel(running.timer)
+            self._committing = running
+            self._running = _Transaction()
+            yield from self._write(running)
+            self._committing = None
+            running.done.fire()
+
+    def _write(self, transaction: _Transaction) -> Generator[Any, Any, None]:
+        cache, block = self._cache, self._settings.block
+        ordered = [file for file in transaction.files if file.dirty or file.writing_bytes]
+        yield from cache.write_back_all(ordered, DAEMON_STREAM)
+        size = (len(transaction.blocks) + 1) * block
+        yield from self.area.make_room(size + block)
+        logged = self.area.write(size)
+        if not self._settings.journal_copies:
+            self._shadow = logged
+        yield logged
+        self._shadow = None
+        if self._settings.barrier:
+            yield cache.flush_device()
+            yield self.area.write(block, WRITE_THROUGH)
+        else:
+            yield self.area.write(block)
+        self.commits += 1
+        running = self._running.blocks
+        for address in transaction.blocks:
+            if address not in running:
+                cache.mark_dirty(cache.device_file, address, address + block)

@@ -1,0 +1,159 @@
+"""A journal of records of the changes, in buffers that are written when they are full: xfs and jfs."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import Any
+
+from ..engine import Engine
+from ..page_cache import PageCache
+from ..paged_file import PagedFile
+from ..request import WRITE_THROUGH
+from ..signal import Signal
+from .journal import JournalArea
+from .settings import FileSystemSettings
+
+SECTOR = 512
+
+
+class RecordJournal:
+    """A journal of records of the changes (Linux fs/xfs/xfs_log.c, fs/jfs/jfs_logmgr.c).
+
+    Operations append records to a buffer in memory. A full buffer is written without anybody waiting for it, as long as
+    there is another one to fill; the blocks that its records are about are dirty from when it is on the device. With
+    checkpoints each block is in a buffer once however often it changes (fs/xfs/xfs_log_cil.c), and no more of it is
+    written than there is.
+
+    Parameters
+    ----------
+    engine, cache, settings, start, size
+        As of a :class:`BlockJournal`.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_buffers_bytes",
+        "_cache",
+        "_engine",
+        "_filled",
+        "_free",
+        "_more_than_times",
+        "_queue",
+        "_settings",
+        "_timer",
+        "_under_way",
+        "_waiting",
+        "area",
+        "commits",
+    )
+
+    def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
+        self._engine = engine
+        self._cache = cache
+        self._settings = settings
+        self.area = JournalArea(cache, start, size)
+        self.commits = 0
+        self._blocks: dict[int, None] = {}
+        self._more_than_times = False
+        self._filled = 0
+        self._free = settings.log_buffers - 1
+        self._buffers_bytes = min(settings.log_buffer * settings.log_buffers, size // 2)
+        self._queue: list[tuple[dict[int, None], Signal, int]] = []
+        self._under_way: list[tuple[dict[int, None], Signal, int]] = []
+        self._waiting: list[Signal] = []
+        self._timer: Any = None
+
+    def holds(self, address: int) -> bool:
+        if address in self._blocks:
+            return True
+        return any(address in blocks for blocks, _, _ in self._queue) or any(
+            address in blocks for blocks, _, _ in self._under_way
+        )
+
+    @property
+    def full(self) -> bool:
+        return self._free < 0 or (self.area.used + self._buffers_bytes > self.area.size and self.area.used > 0)
+
+    def make_room(self) -> Generator[Any, Any, None]:
+        while self._free < 0:
+            signal = Signal()
+            self._waiting.append(signal)
+            yield signal
+        yield from self.area.make_room(self._buffers_bytes)
+
+    def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
+        return None
+
+    def change(self, addresses: Iterable[int], times: bool = False) -> None:
+        settings = self._settings
+        if not times:
+            self._more_than_times = True
+        if self._timer is None:
+            self._timer = self._engine.call_at(self._engine._now + settings.commit_interval, self._old)
+        for address in addresses:
+            if settings.checkpoints and address in self._blocks:
+                continue
+            self._blocks[address] = None
+            self._filled += settings.record
+            if self._filled >= settings.log_buffer:
+                self._close_buffer()
+                self._filled -= settings.log_buffer
+
+    def grew(self, file: PagedFile) -> None:
+        pass
+
+    def drop(self, file: PagedFile) -> None:
+        pass
+
+    def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
+        if self._blocks and (self._more_than_times or not data_only):
+            self._close_buffer()
+            self._filled = 0
+        waits = [done for _, done, _ in (*self._under_way, *self._queue) if not done.fired]
+        for done in waits:
+            if not done.fired:
+                yield done
+        return bool(waits)
+
+    def _old(self, _: Any) -> None:
+        """What is in the buffer has waited long enough."""
+        self._timer = None
+        if self._blocks:
+            self._close_buffer()
+            self._filled = 0
+
+    def _close_buffer(self) -> None:
+        settings = self._settings
+        size = settings.log_buffer
+        if settings.checkpoints:  # its header, its records, and the record that makes it count
+            size = -(-(self._filled + settings.record + 2 * SECTOR) // SECTOR) * SECTOR
+        self._queue.append((self._blocks, Signal(), size))
+        self._blocks = {}
+        self._more_than_times = False
+        self._free -= 1
+        self._write_next()
+
+    def _write_next(self) -> None:
+        while self._queue and len(self._under_way) < self._settings.log_in_flight:
+            buffer = self._queue.pop(0)
+            self._under_way.append(buffer)
+            self._engine.spawn(self._write(buffer))
+
+    def _write(self, buffer: tuple[dict[int, None], Signal, int]) -> Generator[Any, Any, None]:
+        cache, block = self._cache, self._settings.block
+        blocks, done, size = buffer
+        if self._settings.barrier:
+            yield cache.flush_device()
+            yield self.area.write(size, WRITE_THROUGH)
+        else:
+            yield self.area.write(size)
+        self.commits += 1
+        self._under_way.remove(buffer)
+        for address in blocks:
+            cache.mark_dirty(cache.device_file, address, address + block)
+        self._free += 1
+        done.fire()
+        waiting, self._waiting = self._waiting, []
+        for signal in waiting:
+            signal.fire()
+        self._write_next()
