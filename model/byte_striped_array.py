@@ -8,8 +8,8 @@ GEOM refuses I/O that is not made of whole sectors of the array. Here a read is 
 sectors that it covers in part first, as a file system above would.
 
 graid3 copies: each member's share of a request has a buffer of its own, and of these there is a fixed number. Requests
-that find none left wait in order of arrival. On five members 50 buffers of 64 KiB are 12 reads of 128 KiB, and that is
-all the disks have to sort when several programs read.
+that find none left wait in order of arrival, and what comes behind them waits with them. On five members 50 buffers of
+64 KiB are 12 reads of 128 KiB, and that is all the disks have to sort when several programs read.
 
 Source: FreeBSD 6 sys/geom/raid3/g_raid3.c: g_raid3_register_request, _scatter, _gather, _sync_request, _uma_ctor;
 g_raid3.h, g_raid3_zone.
@@ -32,7 +32,7 @@ BUFFERS = ((4 << 10, 1200), (16 << 10, 200), (64 << 10, 50))
 
 
 class BufferZone:
-    """A fixed number of buffers of one size, given out in order of arrival.
+    """A fixed number of buffers of one size.
 
     Parameters
     ----------
@@ -40,40 +40,71 @@ class BufferZone:
         Of one buffer (bytes); a longer share takes several.
     count
         How many there are.
-    unplug
-        Lets requests go that were started late, when whoever sent them has unplugged already.
     """
 
-    __slots__ = ("_unplug", "_waiting", "count", "free", "size")
+    __slots__ = ("count", "free", "size")
 
-    def __init__(self, size: int, count: int, unplug: Callable[[], None]) -> None:
-        self._unplug = unplug
+    def __init__(self, size: int, count: int) -> None:
         self.size = size
         self.count = count
         self.free = count
-        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
 
     def need(self, members: int, size: int) -> int:
         """Buffers for `size` bytes of so many members; no request needs more than there are."""
         return min(self.count, members * -(-size // self.size))
 
-    def take(self, buffers: int, start: Callable[[], None]) -> None:
-        """Call `start` as soon as there are `buffers` and whoever came before has had theirs."""
-        if self._waiting or self.free < buffers:
-            self._waiting.append((buffers, start))
+
+class BufferPool:
+    """Buffers of several sizes, given out in order of arrival.
+
+    One worker thread takes request after request. It puts one that finds no buffers back in front of all others, and
+    looks at nothing but finished requests until it finds some: so a request for small buffers waits behind it too,
+    however many of those there are.
+
+    Parameters
+    ----------
+    buffers
+        The sizes of buffers (bytes), and how many there are of each.
+    unplug
+        Lets requests go that were started late, when whoever sent them has unplugged already.
+
+    Notes
+    -----
+    Source: sys/geom/raid3/g_raid3.c, g_raid3_worker (bioq_insert_head), as since the parallel synchronization of
+    FreeBSD 6.1. Before, the request went to the end of the queue.
+    """
+
+    __slots__ = ("_unplug", "_waiting", "_zones")
+
+    def __init__(self, buffers: Sequence[tuple[int, int]], unplug: Callable[[], None]) -> None:
+        self._zones = [BufferZone(size, count) for size, count in sorted(buffers)]
+        self._unplug = unplug
+        self._waiting: deque[tuple[BufferZone, int, Callable[[], None]]] = deque()
+
+    def zone(self, size: int) -> BufferZone:
+        """The smallest buffers that hold `size` bytes, or the largest there are."""
+        for zone in self._zones:
+            if size <= zone.size:
+                return zone
+        return self._zones[-1]
+
+    def take(self, zone: BufferZone, buffers: int, start: Callable[[], None]) -> None:
+        """Call `start` as soon as `zone` has so many buffers and whoever came before has had theirs."""
+        if self._waiting or zone.free < buffers:
+            self._waiting.append((zone, buffers, start))
             return
-        self.free -= buffers
+        zone.free -= buffers
         start()
 
-    def give_back(self, buffers: int) -> None:
+    def give_back(self, zone: BufferZone, buffers: int) -> None:
         """A request is complete."""
-        self.free += buffers
+        zone.free += buffers
         waiting = self._waiting
         if not waiting:
             return
-        while waiting and self.free >= waiting[0][0]:
-            needed, start = waiting.popleft()
-            self.free -= needed
+        while waiting and waiting[0][0].free >= waiting[0][1]:
+            its_zone, needed, start = waiting.popleft()
+            its_zone.free -= needed
             start()
         self._unplug()
 
@@ -99,7 +130,7 @@ class ByteStripedArray(Array):
         The smallest I/O that GEOM allows on it: 512 bytes of each data member.
     """
 
-    __slots__ = ("_data", "_parity", "_skip", "_zones", "layout", "round_robin", "sector_bytes", "verify")
+    __slots__ = ("_data", "_parity", "_pool", "_skip", "layout", "round_robin", "sector_bytes", "verify")
 
     def __init__(
         self,
@@ -125,14 +156,7 @@ class ByteStripedArray(Array):
         self._parity = len(self._members) - 1
         self._data = tuple(range(self._parity))
         self._skip = 0
-        self._zones = [BufferZone(size, count, self.unplug) for size, count in sorted(buffers)]
-
-    def _zone(self, size: int) -> BufferZone:
-        """The buffers for `size` bytes of each member."""
-        for zone in self._zones:
-            if size <= zone.size:
-                return zone
-        return self._zones[-1]
+        self._pool = BufferPool(buffers, self.unplug)
 
     # reads
 
@@ -169,7 +193,8 @@ class ByteStripedArray(Array):
 
     def _fetch(self, offset: int, size: int, stream: int, sync: int, then: Callable[[], None]) -> None:
         """Read [offset, offset + size) of as many members as the data need; compute what is not read."""
-        zone = self._zone(size)
+        pool = self._pool
+        zone = pool.zone(size)
         buffers = zone.need(len(self._data) + self._checks, size)
 
         def start() -> None:
@@ -184,14 +209,14 @@ class ByteStripedArray(Array):
                 if computes:
                     seconds += (count - 1) * size * prices.xor_s_per_byte
                 self._charge(seconds)
-                zone.give_back(buffers)
+                pool.give_back(zone, buffers)
                 then()
 
             join = Join(count, arrived)
             for slot in slots:
                 self._submit[slot](Request(READ, offset, size, join.done, stream, sync))
 
-        zone.take(buffers, start)
+        pool.take(zone, buffers, start)
 
     # writes
 
@@ -222,7 +247,8 @@ class ByteStripedArray(Array):
 
     def _scatter(self, request: Request, offset: int, size: int) -> None:
         """Write [offset, offset + size) of every member there is."""
-        zone = self._zone(size)
+        pool = self._pool
+        zone = pool.zone(size)
         data = len(self._data)
         buffers = zone.need(data + 1, size)
 
@@ -240,10 +266,10 @@ class ByteStripedArray(Array):
                 self._submit[slot](Request(WRITE, offset, size, join.done, request.stream, request.sync))
 
         def written() -> None:
-            zone.give_back(buffers)
+            pool.give_back(zone, buffers)
             request.done(request)
 
-        zone.take(buffers, start)
+        pool.take(zone, buffers, start)
 
     # resync
 

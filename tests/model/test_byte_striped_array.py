@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from raidsim.model.block_queue import BlockQueue, PlugSettings
-from raidsim.model.byte_striped_array import BufferZone, ByteStripedArray
+from raidsim.model.byte_striped_array import BufferPool, ByteStripedArray
 from raidsim.model.cpu import Cpu
 from raidsim.model.engine import Engine
 from raidsim.model.errors import ArrayFailed, ModelError
@@ -231,15 +231,34 @@ def test_buffers_are_given_out_in_order_of_arrival() -> None:
     """Protects the limit: a request that needs more than are free waits, and no later one overtakes it."""
     order: list[str] = []
     unplugs: list[int] = []
-    zone = BufferZone(64 * KIB, 4, lambda: unplugs.append(zone.free))
-    zone.take(3, lambda: order.append("a"))
-    zone.take(2, lambda: order.append("b"))
-    zone.take(1, lambda: order.append("c"))
+    pool = BufferPool([(64 * KIB, 4)], lambda: unplugs.append(zone.free))
+    zone = pool.zone(64 * KIB)
+    pool.take(zone, 3, lambda: order.append("a"))
+    pool.take(zone, 2, lambda: order.append("b"))
+    pool.take(zone, 1, lambda: order.append("c"))
     assert order == ["a"]
-    zone.give_back(3)
+    pool.give_back(zone, 3)
     assert order == ["a", "b", "c"]
     assert unplugs == [1]
     assert zone.need(4, 100 * KIB) == 4, "no request needs more than there are"
+
+
+def test_small_requests_wait_behind_large_ones() -> None:
+    """Protects the one queue of the worker: a read of 16 KiB behind reads that find no buffers waits with them, though
+    there are 1,200 of the size that it needs; alone it goes at once.
+    """
+    bench = Bench(5)
+    for number in range(14):
+        bench.issuer.read(number * 128 * KIB, 128 * KIB)
+    bench.issuer.read(32 * MIB, 16 * KIB)
+    assert (8 * MIB, 4 * KIB) not in bench.disks[0].sent(READ)
+    assert len(bench.finished()) == 15
+    assert bench.disks[0].sent(READ)[-1] == (8 * MIB, 4 * KIB)
+    fewer = Bench(5)
+    for number in range(12):
+        fewer.issuer.read(number * 128 * KIB, 128 * KIB)
+    fewer.issuer.read(32 * MIB, 16 * KIB)
+    assert (8 * MIB, 4 * KIB) in fewer.disks[0].sent(READ)
 
 
 @pytest.mark.parametrize(("members", "at_once"), [(3, 25), (5, 12)])
