@@ -20,7 +20,7 @@ from ..scenarios.scenario import ScenarioSpec
 from .evaluate import Evaluator, Progress
 from .figures import figure_value
 from .kept_results import Outcome
-from .reported import reported, with_earlier
+from .reported import mean_of, repeated, reported, with_earlier
 from .study import Cell, StudySpec
 from .study_runs import RunBuilder
 
@@ -58,8 +58,14 @@ class Responses:
         """
         runs = with_earlier(self.study, (cell.run for cell in cells))
         seeds = [0] * len(thetas) if seeds is None else seeds
-        sets = [self._scenarios(theta, runs, seed) for theta, seed in zip(thetas, seeds, strict=True)]
-        scenarios = [scenario for each in sets if not isinstance(each, InputError) for scenario in each]
+        sets = [self._repeated(theta, runs, seed) for theta, seed in zip(thetas, seeds, strict=True)]
+        scenarios = [
+            scenario
+            for each in sets
+            if not isinstance(each, InputError)
+            for repetitions in each
+            for scenario in repetitions
+        ]
 
         def report(done: int, total: int) -> None:
             self._progress(len(thetas) * done // max(1, total), len(thetas))
@@ -70,7 +76,8 @@ class Responses:
             if isinstance(each, InputError):
                 found.append(each)
                 continue
-            found.append(self._logs(cells, {run: next(outcomes) for run in runs}))
+            made = [[next(outcomes) for _ in repetitions] for repetitions in each]
+            found.append(self._logs(cells, dict(zip(runs, made, strict=True))))
         return found
 
     def estimates(self, theta: Vector, cells: Sequence[Cell], sample: Sample) -> list[Estimate | None]:
@@ -158,13 +165,16 @@ class Responses:
             found.append((fraction, end - base))
         return found
 
-    def _logs(self, cells: Sequence[Cell], outcomes: Mapping[str, Outcome]) -> Vector | InputError:
-        """ln(figure) of every cell, or the refusal of a run among them."""
+    def _logs(self, cells: Sequence[Cell], outcomes: Mapping[str, Sequence[Outcome]]) -> Vector | InputError:
+        """ln(figure) of every cell, or the refusal of a run among them; `outcomes` has the repetitions of each run."""
         predictions: dict[str, Prediction] = {}
-        for run, outcome in outcomes.items():
-            if isinstance(outcome, InputError):
-                return outcome
-            predictions[run] = outcome
+        for run, repetitions in outcomes.items():
+            made: list[Prediction] = []
+            for outcome in repetitions:
+                if isinstance(outcome, InputError):
+                    return outcome
+                made.append(outcome)
+            predictions[run] = mean_of(made)
         logs = []
         for cell in cells:
             found = reported(self.study, cell.run, predictions)
@@ -178,6 +188,13 @@ class Responses:
         """A run's scenario; None if it is impossible."""
         scenarios = self._scenarios(theta, [run])
         return None if isinstance(scenarios, InputError) else scenarios[0]
+
+    def _repeated(self, theta: Vector, runs: Sequence[str], seed: int) -> list[list[ScenarioSpec]] | InputError:
+        """The scenarios of each run, as many as the report repeats it."""
+        scenarios = self._scenarios(theta, runs, seed)
+        if isinstance(scenarios, InputError):
+            return scenarios
+        return [repeated(self.study, run, scenario) for run, scenario in zip(runs, scenarios, strict=True)]
 
     def _scenarios(self, theta: Vector, runs: Sequence[str], seed: int = 0) -> list[ScenarioSpec] | InputError:
         factors = {p.name: float(np.exp(x)) for p, x in zip(self.study.parameters, theta, strict=True)}

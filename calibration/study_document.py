@@ -97,8 +97,8 @@ class RunSpec(Spec):
     whole
         Simulated at its full size for comparison, not at a scale: what is said of it is a small difference at its end.
     repetitions
-        Compared is the mean of so many runs, each with its own random numbers, as the report's number is: chance, as
-        where a directory comes to lie, decides much of it.
+        Compared, and fitted, is the mean of so many runs, each with its own random numbers: the report has such a
+        mean, or chance, as the angles of spindles and where a directory comes to lie, decides much of its number.
     """
 
     machine: str | None = None

@@ -102,6 +102,25 @@ def test_a_repeated_run_is_its_mean() -> None:
     assert mean_of([first, *others]).figures[FIGURE] == pytest.approx(3 * first.figures[FIGURE])
 
 
+def test_a_fit_sees_the_mean_too() -> None:
+    """What is fitted is what is compared: a repeated run is simulated as often, and one that is not once."""
+    figure = "tiobench.seq_write_rate"
+    document = _document(after=False)
+    document["runs"]["1"]["repetitions"] = 3
+    document["runs"]["1"]["workload"]["steps"][0]["size"] = "64MiB"
+    for cell in document["cells"]:
+        cell["figure"] = figure
+    study = validate(StudySpec, document)
+    made = [simulate(each, Sample()) for each in repeated(study, "1", RunBuilder(study, {}).scenario("1"))]
+    with Evaluator(1) as evaluator:
+        responses = Responses(study, evaluator, lambda done, total: None)
+        logs = responses.at([np.zeros(2)], [cell for cell in study.all_cells if cell.run != "4"], Sample())[0]
+        assert evaluator.simulated == 3 + 1
+    assert not isinstance(logs, InputError)
+    assert np.exp(logs[0]) == pytest.approx(mean_of(made).figures[figure])
+    assert np.exp(logs[0]) != pytest.approx(made[0].figures[figure])
+
+
 def test_a_run_that_is_not_repeated_is_as_it_is(table: StudySpec) -> None:
     """The counter-test: one run, with the study's own random numbers, is what it gives."""
     scenario = RunBuilder(table, {}).scenario("1")
