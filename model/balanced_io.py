@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .array import Join
 from .read_balance import ReadBalance
 from .request import Request
 from .resync_barrier import ResyncBarrier
+
+
+class _Parts:
+    """The member requests of a logical one."""
+
+    __slots__ = ("_balance", "_barrier", "_left", "_request", "_ticket")
+
+    def __init__(self, request: Request, parts: int, ticket: int, barrier: ResyncBarrier, balance: ReadBalance) -> None:
+        self._request = request
+        self._left = parts
+        self._ticket = ticket
+        self._barrier = barrier
+        self._balance = balance
+
+    def done(self, child: Request) -> None:
+        self._balance.ended(child.parent, child.offset + child.size)
+        self._left -= 1
+        if not self._left:
+            request = self._request
+            request.done(request)
+            self._barrier.leave(self._ticket)
 
 
 def part_done(
@@ -17,15 +37,4 @@ def part_done(
 
     A member request has its slot as `parent`. After the last one `request` is complete, and leaves the barrier.
     """
-
-    def then() -> None:
-        request.done(request)
-        barrier.leave(ticket)
-
-    join = Join(parts, then)
-
-    def done(child: Request) -> None:
-        balance.ended(child.parent, child.offset + child.size)
-        join.done(child)
-
-    return done
+    return _Parts(request, parts, ticket, barrier, balance).done

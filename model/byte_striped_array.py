@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from .array import Array, Join
 from .engine import Engine
@@ -261,15 +262,15 @@ class ByteStripedArray(Array):
             if self._parity in slots:
                 seconds += data * size * prices.xor_s_per_byte
             self._charge(seconds)
-            join = Join(count, written)
+            join = Join(count, partial(self._written, request, zone, buffers))
             for slot in slots:
                 self._submit[slot](Request(WRITE, offset, size, join.done, request.stream, request.sync))
 
-        def written() -> None:
-            pool.give_back(zone, buffers)
-            request.done(request)
-
         pool.take(zone, buffers, start)
+
+    def _written(self, request: Request, zone: BufferZone, buffers: int) -> None:
+        self._pool.give_back(zone, buffers)
+        request.done(request)
 
     # resync
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from .request import RESYNC_STREAM, WAITED, WRITE, WRITE_THROUGH, Device, Request
@@ -122,18 +123,25 @@ class MemberMetadata:
         if not superblock.in_turn:
             self.write(sector, superblock.size, then, superblock.through)
             return
-        left = self._present()
-        offset = sector - self._data_offset
+        self._write_in_turn(self._present(), sector - self._data_offset, superblock, then)
 
-        def next_one(_: Request | None = None) -> None:
-            if not left:
-                then()
-                return
-            self.writes += 1
-            left.pop(0).submit(MetadataWrite(offset, superblock.size, next_one, superblock.through))
-            self._array.unplug()
-
-        next_one()
+    def _write_in_turn(
+        self,
+        left: list[Device],
+        offset: int,
+        superblock: Superblock,
+        then: Callable[[], None],
+        _: Request | None = None,
+    ) -> None:
+        """Write the superblock of the first of the members that are left, and go on when it is there."""
+        if not left:
+            then()
+            return
+        self.writes += 1
+        device, *others = left
+        done = partial(self._write_in_turn, others, offset, superblock, then)
+        device.submit(MetadataWrite(offset, superblock.size, done, superblock.through))
+        self._array.unplug()
 
     def write(self, sector: int, size: int, then: Callable[[], None], through: bool = True) -> None:
         """Write `size` bytes at `sector` of every member that is there, last slot first, and call `then`."""

@@ -9,6 +9,7 @@ raid5_end_read_request, raid5d; md.c: md_handle_safemode, md_update_sb).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from .array import Array
 from .engine import Engine
@@ -37,17 +38,10 @@ class ParityDaemon:
         """What a member, or the last of several, calls when it is done: `work` that the thread does then."""
         if self._array.host is None and self._array.metadata is None:
             return work
+        return _Work(self, self._array, work).wake
 
-        def wake(*done: Request) -> None:
-            metadata = self._array.metadata
-            if metadata is not None and metadata.holds_thread:
-                metadata.when_written(lambda: wake(*done))
-                return
-            self._do(work, done)
-
-        return wake
-
-    def _do(self, work: Callable[..., None], done: tuple[Request, ...]) -> None:
+    def do(self, work: Callable[..., None], done: tuple[Request, ...]) -> None:
+        """The thread does `work`, of what is `done`."""
         host = self._array.host
         if host is None:
             work(*done)
@@ -59,3 +53,21 @@ class ParityDaemon:
             cpu.interrupt(host.prices.switch_s)
         work(*done)
         self._until += cpu.kernel_s - before
+
+
+class _Work:
+    """What the thread does when a member, or the last of several, is done."""
+
+    __slots__ = ("_array", "_daemon", "_work")
+
+    def __init__(self, daemon: ParityDaemon, array: Array, work: Callable[..., None]) -> None:
+        self._daemon = daemon
+        self._array = array
+        self._work = work
+
+    def wake(self, *done: Request) -> None:
+        metadata = self._array.metadata
+        if metadata is not None and metadata.holds_thread:
+            metadata.when_written(partial(self.wake, *done))
+            return
+        self._daemon.do(self._work, done)

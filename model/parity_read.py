@@ -24,6 +24,46 @@ Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
 
 
+class _Pieces:
+    """The pieces of a read that goes through the stripe cache."""
+
+    __slots__ = ("_left", "_request")
+
+    def __init__(self, request: Request, count: int) -> None:
+        self._request = request
+        self._left = count
+
+    def done(self) -> None:
+        self._left -= 1
+        if not self._left:
+            request = self._request
+            request.done(request)
+
+
+class _WholeRead:
+    """A read of a member that is there, through the stripe cache; what that holds is not read again."""
+
+    __slots__ = ("_done", "_high", "_low", "_reader", "_request", "_row", "_slot")
+
+    def __init__(
+        self, reader: RowReader, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+    ) -> None:
+        self._reader = reader
+        self._row = row
+        self._slot = slot
+        self._low = low
+        self._high = high
+        self._request = request
+        self._done = done
+
+    def start(self) -> None:
+        self._reader.read_part(self._row, self._slot, self._low, self._high, self._request, self._arrived)
+
+    def _arrived(self, _: object = None) -> None:
+        self._reader.copy_out(self._row, self._high - self._low)
+        self._done()
+
+
 class RowReader:
     """The reading half of a parity array.
 
@@ -91,12 +131,7 @@ class RowReader:
         if self._settings.direct_reads and not array.failed:
             self._read_direct(request, pieces)
             return
-        join: Callable[[], None]
-        if len(pieces) == 1:
-            join = lambda: request.done(request)  # noqa: E731
-        else:
-            counter = Join(len(pieces), lambda: request.done(request))
-            join = lambda: counter.done(request)  # noqa: E731
+        join = _Pieces(request, len(pieces)).done
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
             if self._md_thread is not None:
@@ -106,7 +141,7 @@ class RowReader:
             elif self._turns is not None:
                 self._read_in_turn(self._turns, row, slot, low, high, request, join)
             else:
-                self._read_whole(row, slot, low, high, request, join)
+                self._acquire(row, low, high, _WholeRead(self, row, slot, low, high, request, join).start)
 
     def sources(self, row: int, lost: int) -> list[int]:
         """The members from which the block of `lost` is computed; with one lost, RAID 6 reads Q too."""
@@ -183,15 +218,10 @@ class RowReader:
 
         self._acquire(row, low, high, lambda: thread.add(fetch))
 
-    def _read_whole(self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]) -> None:
-        """Through the stripe cache; what it holds is not read again."""
-
-        def arrived(_: object = None) -> None:
-            self._charge(high - low, self._settings.copies_reads)
-            self._cache.release(row)
-            done()
-
-        self._acquire(row, low, high, lambda: self._read_part(row, slot, low, high, request, arrived))
+    def copy_out(self, row: int, size: int) -> None:
+        """Give the reader so many bytes of the row's heads, and the heads back."""
+        self._charge(size, self._settings.copies_reads)
+        self._cache.release(row)
 
     def _read_in_turn(
         self, turns: HeadTurns, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
@@ -202,17 +232,16 @@ class RowReader:
         def begin(start: int, end: int) -> None:
             def arrived(_: object = None) -> None:
                 nonlocal left
-                self._charge(end - start, self._settings.copies_reads)
-                self._cache.release(row)
+                self.copy_out(row, end - start)
                 left -= end - start
                 if not left:
                     done()
 
-            self._read_part(row, slot, start, end, request, arrived)
+            self.read_part(row, slot, start, end, request, arrived)
 
         turns.read(request.stream, row, low, high, begin)
 
-    def _read_part(
+    def read_part(
         self, row: int, slot: int, low: int, high: int, request: Request, arrived: Callable[..., None]
     ) -> None:
         """Read what has its heads, unless the cache holds it."""

@@ -7,7 +7,8 @@ the pieces of a write are held back for it (raid10d plugs, a reader does not). S
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from .array import Array, Join
 from .balanced_io import part_done
@@ -107,30 +108,26 @@ class Raid10Array(Array):
         if ticket == WAITS:
             return
         pieces = self._copies(request.offset, request.size)
-        balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
         self.member_reads += len(pieces)
         self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1))
-        done = part_done(request, len(pieces), ticket, barrier, balance)
+        self._send(request, iter(pieces), part_done(request, len(pieces), ticket, barrier, self._balance))
 
-        left = iter(pieces)
-
-        def send() -> None:
-            """Send piece by piece: a mirror is chosen only when the thread, if it slept for a tag, is awake again."""
-            for logical, size, places in left:
-                readable = self._readable(places)
-                candidates, offsets = zip(*readable, strict=True)
-                piece = Request(READ, logical, size, done, request.stream, request.sync)
-                slot = balance.choose(piece, candidates, offsets)
-                balance.started(slot, piece)
-                piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
-                self._submit[slot](piece)
-                if sleepers:
-                    thread = sleepers.get(request.stream)
-                    if thread is not None and thread.sleeps:
-                        thread.backlog.append(send)
-                        return
-
-        send()
+    def _send(self, request: Request, left: Iterator[Copies], done: Callable[[Request], None]) -> None:
+        """Send piece by piece: a mirror is chosen only when the thread, if it slept for a tag, is awake again."""
+        balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
+        for logical, size, places in left:
+            readable = self._readable(places)
+            candidates, offsets = zip(*readable, strict=True)
+            piece = Request(READ, logical, size, done, request.stream, request.sync)
+            slot = balance.choose(piece, candidates, offsets)
+            balance.started(slot, piece)
+            piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
+            self._submit[slot](piece)
+            if sleepers:
+                thread = sleepers.get(request.stream)
+                if thread is not None and thread.sleeps:
+                    thread.backlog.append(partial(self._send, request, left, done))
+                    return
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier

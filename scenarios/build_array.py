@@ -25,7 +25,6 @@ from ..model.layouts import (
     NestedLayout,
     ParityLayout,
     Raid10Layout,
-    StripedLayout,
 )
 from ..model.member_metadata import VERSION_0_90
 from ..model.mirror_array import MirrorArray
@@ -163,7 +162,7 @@ class ArrayBuilder:
         rebuilding: Sequence[int],
     ) -> Any:
         hurt = {failure.member for failure in self._parts.scenario.failures} & set(slots)
-        if hurt or (self._spec.spares and not isinstance(layout, StripedLayout)):
+        if hurt:
             members = [MemberSlot(member) for member in members]
         array: Any = self._made(name, layout, members, slots, failed)
         self._parts.observer.part(array)
@@ -186,8 +185,8 @@ class ArrayBuilder:
             self._parts.resyncs[name] = self._resync(array, slots, "recover")
         elif spec.resync is not None and spec.resync.action != "recover":
             self._parts.resyncs[name] = self._resync(array, slots, spec.resync.action)
-        if isinstance(members[0], MemberSlot):
-            self._may_fail(name, array, slots)
+        if hurt:
+            self._will_fail(name, array, slots)
         return array
 
     def _marks_clean(self, array: Any) -> bool:
@@ -218,7 +217,7 @@ class ArrayBuilder:
         warm = scenario.workload.kind == "dd" or settings.when_busy == "nap"
         return resync_thread(self._engine, self._kernel, array, settings, action, start, warm)
 
-    def _may_fail(self, name: str, array: Any, slots: Sequence[str]) -> None:
+    def _will_fail(self, name: str, array: Any, slots: Sequence[str]) -> None:
         """Members fail when the scenario says so, and spares take their place."""
 
         def start(finished: Callable[[], None]) -> Resync:

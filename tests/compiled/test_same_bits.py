@@ -35,9 +35,15 @@ def numbers(*arguments: str) -> Any:
 @pytest.mark.slow
 @pytest.mark.skipif(lacking() != "", reason=f"nothing can be compiled: {lacking()}")
 def test_compiled_modules_give_the_same_bits(tmp_path: Path) -> None:
-    """Protects the one physics: scenarios, random ones and a replay give the same bits compiled as from source."""
+    """Protects the one physics: scenarios, random ones and a replay give the same bits compiled as from source.
+
+    Nor does either leave requests behind that hold each other: a function inside a compiled one is kept by what it
+    keeps, and to search for these took a third of the time of RAID 5.
+    """
     build(tmp_path / "built", optimisation="0")
     compiled, source = numbers(str(tmp_path / "built")), numbers()
+    for mode in (compiled, source):
+        assert all(moved > 300 and kept < 50 for moved, kept in mode["kept"].values()), mode["kept"]
     assert source["compiled"] == []
     assert {f"raidsim.{module}" for module in MODULES} <= set(compiled["compiled"])
     assert compiled["results"] == source["results"]
