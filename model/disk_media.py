@@ -13,7 +13,8 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 - a drive that adapts reads only a certain amount ahead after a read, until one begins where it ended, and looks into
   its buffer for the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manuals C141-E077,
   -E145, -E192 and -E224, "miss-hit"; "CacheFlow" in Western Digital's technical references). In disks for notebooks the
-  amount was 0 until 2000 (C141-E050, -E104);
+  amount was 0 until 2000 (C141-E050, -E104). What passes under the head before it could start anew is there (assumed:
+  a drive that missed what it has just read would lose a revolution for nothing);
 - when the lead is full the head destages in batches (see :mod:`.disk_destage`), and returns to the stream when the
   batch is done or the lead is low; a drive whose reading ahead belongs to the read command does not do so once a write
   has come (Fujitsu's manual C141-E104, 6.5);
@@ -130,7 +131,7 @@ class Media(WritingHead):
             if (
                 segment.start <= offset <= segment.reach
                 and offset >= segment.consumed - self._segment_bytes
-                and not (self._adapts and self._anew(segment, offset, hit_s))
+                and not (self._adapts and self._anew(segment, offset, miss_s))
             ):
                 return self._follow(segment, offset, end, hit_s, miss_s)
             parked = self._parked.find(offset)  # type: ignore[union-attr]
