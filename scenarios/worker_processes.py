@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import parent_process
+from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import wait
 
 from .garbage import search_less
@@ -41,10 +41,13 @@ def interrupts_left_to_parent() -> Iterator[None]:
 
     It is held back while processes are started: they are born with it held back, and stay so, also while they import.
     One that comes meanwhile reaches the parent when that is over. Where signals cannot be held back nothing happens.
+    With the first process multiprocessing starts its resource tracker, and lets interrupts through when that is born,
+    before the process is: so the tracker is started first.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

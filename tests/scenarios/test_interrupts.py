@@ -1,9 +1,11 @@
-"""Ctrl-C while a scenario is made into text."""
+"""Ctrl-C while a scenario is made into text, and while workers are started."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -62,3 +64,32 @@ def test_what_was_there_before_is_there_again() -> None:
     with interrupts_postponed():
         os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+FIRST_WORKERS = """
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from multiprocessing import get_context
+
+from raidsim.scenarios.worker_processes import interrupts_left_to_parent
+
+if __name__ == "__main__":
+    for left in (interrupts_left_to_parent, nullcontext):
+        with left():
+            pool = ProcessPoolExecutor(1, get_context("spawn"))
+            held_back = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+        print(signal.SIGINT in held_back.result())
+        pool.shutdown()
+    print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back here")
+def test_the_first_worker_is_born_with_interrupts_held_back() -> None:
+    """Protects Ctrl-C while workers import: none of them prints where it was. With the first one multiprocessing starts
+    a process of its own and lets interrupts through. Counter-test: a worker that is started otherwise has them.
+    """
+    command = [sys.executable, "-c", FIRST_WORKERS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["True", "False", "False"]
