@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .array import Array, Join, forward
+from .gathered_row import Owner
 from .head_turns import HeadTurns
 from .layouts.parity import ParityLayout
 from .parity_daemon import ParityDaemon
@@ -22,22 +23,6 @@ from .stripe_cache import Arrival, StripeCache
 
 Piece = tuple[int, int, int, int]
 """Row, data index, low, high."""
-
-
-class _Pieces:
-    """The pieces of a read that goes through the stripe cache."""
-
-    __slots__ = ("_left", "_request")
-
-    def __init__(self, request: Request, count: int) -> None:
-        self._request = request
-        self._left = count
-
-    def done(self) -> None:
-        self._left -= 1
-        if not self._left:
-            request = self._request
-            request.done(request)
 
 
 class _WholeRead:
@@ -131,7 +116,7 @@ class RowReader:
         if self._settings.direct_reads and not array.failed:
             self._read_direct(request, pieces)
             return
-        join = _Pieces(request, len(pieces)).done
+        join = Owner(request, len(pieces)).done
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
             if self._md_thread is not None:

@@ -279,7 +279,5 @@ class RowWriter(RowState):
         for _ in range(gathered.acquired):
             self.cache.release(gathered.row)
         for owner in gathered.owners:
-            owner.left -= 1
-            if not owner.left:
-                owner.request.done(owner.request)
+            owner.done()
         self.thread_ran()

@@ -403,9 +403,7 @@ class StripeHandler:
             if not piece.left:
                 self._cache.release(piece.row)
                 owner = piece.owner
-                owner.left -= 1
-                if not owner.left:
-                    owner.request.done(owner.request)
+                owner.done()
 
 
 def _bits(slots: tuple[int, ...]) -> int:

@@ -187,6 +187,8 @@ class ArrayBuilder:
             self._parts.resyncs[name] = self._resync(array, slots, spec.resync.action)
         if hurt:
             self._will_fail(name, array, slots)
+        else:
+            self._spares()  # they stand by idle, and are in the table of what was used
         return array
 
     def _marks_clean(self, array: Any) -> bool:

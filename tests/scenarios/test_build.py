@@ -17,6 +17,7 @@ from raidsim.model.parity_array import ParityArray
 from raidsim.model.read_balance import Md24, Md26
 from raidsim.model.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
+from raidsim.model.spares import MemberSlot
 from raidsim.model.spec_errors import validate
 from raidsim.model.stripe_array import StripeArray
 from raidsim.scenarios.build import LOW_MEMORY_BYTES, BuiltMachine
@@ -304,3 +305,10 @@ def test_the_workload_is_within_the_device() -> None:
     with pytest.raises(InputError, match="within the device"):
         built(size="5GiB", start="249GB")
     built(array=array_of("raid0"), targets=("md0",), size="900GB")
+
+
+def test_a_spare_that_nothing_needs_is_there_idle() -> None:
+    """Protects the table of what was used: a hot spare is in it where no member fails too, and members are bare then."""
+    machine = built(targets=("md0",), array=array_of("raid5", 3, spares=["sdd"]))
+    assert list(machine.disks) == list(DRIVES)
+    assert not any(isinstance(member, MemberSlot) for member in machine.arrays["md0"].members)
