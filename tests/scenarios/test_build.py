@@ -308,7 +308,7 @@ def test_the_workload_is_within_the_device() -> None:
 
 
 def test_a_spare_that_nothing_needs_is_there_idle() -> None:
-    """Protects the table of what was used: a hot spare is in it where no member fails too, and members are bare then."""
+    """Protects the table of what was used: a hot spare is in it where none fails too, and members are bare then."""
     machine = built(targets=("md0",), array=array_of("raid5", 3, spares=["sdd"]))
     assert list(machine.disks) == list(DRIVES)
     assert not any(isinstance(member, MemberSlot) for member in machine.arrays["md0"].members)
