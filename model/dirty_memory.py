@@ -27,6 +27,9 @@ class DirtyLimits:
         The thresholds are looked at after as much has been dirtied, and after as much has been written back.
     counts_writeback
         Whether memory under write-back counts towards the limit (2.4.18: only what is still dirty).
+    running_above, running_below
+        A program that writes behind itself (:attr:`.PageCacheSettings.write_behind_bytes`) waits while more than the
+        first is under write-back, until it is no more than the second.
     balance
         Whether writers are slowed from :attr:`freerun` on, so that they settle before the limit
         (:mod:`raidsim.model.dirty_balance`).
@@ -42,6 +45,8 @@ class DirtyLimits:
     counts_writeback: bool = True
     balance: bool = False
     pace: float = 1.0
+    running_above: int = 0
+    running_below: int = 0
 
     @property
     def freerun(self) -> int:
@@ -70,7 +75,16 @@ class DirtyMemory:
         What was written lately, for kernels that share dirty memory among devices by it.
     """
 
-    __slots__ = ("_flushers", "_since_look", "_throttled", "dirty_bytes", "limits", "recent", "writeback_bytes")
+    __slots__ = (
+        "_flushers",
+        "_running",
+        "_since_look",
+        "_throttled",
+        "dirty_bytes",
+        "limits",
+        "recent",
+        "writeback_bytes",
+    )
 
     def __init__(self, limits: DirtyLimits) -> None:
         self.limits = limits
@@ -80,6 +94,7 @@ class DirtyMemory:
         self._since_look = 0
         self._flushers: list[Signal] = []
         self._throttled: list[Signal] = []
+        self._running: list[Signal] = []
 
     def dirtied(self, size: int) -> None:
         """`size` more bytes are dirty."""
@@ -99,6 +114,10 @@ class DirtyMemory:
     def written(self, size: int) -> None:
         """`size` bytes have reached their device."""
         self.writeback_bytes -= size
+        if self._running and self.writeback_bytes <= self.limits.running_below:
+            running, self._running = self._running, []
+            for signal in running:
+                signal.fire()
         if self._throttled and not self.over_limit:
             throttled, self._throttled = self._throttled, []
             for signal in throttled:
@@ -120,6 +139,12 @@ class DirtyMemory:
         """A signal that fires when writers may go on."""
         signal = Signal()
         self._throttled.append(signal)
+        return signal
+
+    def ran_down(self) -> Signal:
+        """A signal that fires when few enough bytes are under write-back."""
+        signal = Signal()
+        self._running.append(signal)
         return signal
 
     def above_background(self) -> Signal:

@@ -200,6 +200,8 @@ class CachedFile:
             yield from cache.spend((stop - start) * per_byte, by)
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
+            if cache.settings.write_behind_bytes:
+                yield from cache.write_behind(file, stop, by)
             if cache.memory.over_limit:
                 yield from cache.throttle(by, dirtied)
 

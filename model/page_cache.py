@@ -90,6 +90,22 @@ class PageCache(PageReads):
             yield self.pay(by)
         yield from super().throttle(by, dirtied)
 
+    def write_behind(self, file: PagedFile, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Write what a program that writes `file` in order has filled now that it is at `end`.
+
+        It waits when it has sent off so much that more is under write-back than may be.
+        """
+        most, memory = self.settings.write_behind_bytes, self.memory
+        while (full := file.cursor - file.cursor % most + most) <= end and file.dirty.run_from(file.cursor) >= full:
+            price = self._bio_price(self._write_out(file, file.cursor, full, by.stream))
+            file.cursor = full
+            by.cpu_s += price
+            by.owed_s += price
+            if memory.writeback_bytes > memory.limits.running_above:
+                yield self.pay(by)
+                if memory.writeback_bytes > memory.limits.running_below:
+                    yield memory.ran_down()
+
     def _do_duty(self, by: Account, duty: int) -> Generator[Any, Any, None]:
         """Write back what a writer owes for what it has dirtied; it keeps the CPU unless there is no room.
 

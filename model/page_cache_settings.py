@@ -44,6 +44,9 @@ class PageCacheSettings:
         Whether that is cut at multiples of `run_bytes` in the file, or from where it begins.
     flush_run_bytes
         Contiguous bytes written back at a time.
+    write_behind_bytes
+        So many contiguous bytes, from a multiple of it in the file on, are written as soon as a program that writes the
+        file in order has filled them, by itself (FreeBSD, vfs.write_behind); 0: all is left to the flusher.
     expire_s, look_s
         Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
         for.
@@ -76,6 +79,7 @@ class PageCacheSettings:
     run_bytes: int = 128 * 1024
     run_aligned: bool = True
     flush_run_bytes: int = 128 * 1024
+    write_behind_bytes: int = 0
     expire_s: float = EXPIRE_S
     look_s: float = LOOK_S
     by_age: bool = False

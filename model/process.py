@@ -305,6 +305,8 @@ class Process:
             yield from system.written(file, stop, self)
             dirtied = cache.mark_dirty(file, start, stop)
             start = stop
+            if cache.settings.write_behind_bytes:
+                yield from cache.write_behind(file, stop, self)
             if cache.memory.over_limit:
                 yield from cache.throttle(self, dirtied)
         turns.writers -= 1

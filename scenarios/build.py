@@ -256,6 +256,7 @@ class BuiltMachine:
             run_bytes=section.read_run,
             run_aligned=section.read_run_aligned,
             flush_run_bytes=write_run or (section.flush_run if isinstance(array, ParityArray) else whole),
+            write_behind_bytes=section.write_behind,
             expire_s=(vm.dirty_expire or EXPIRE_S) / self.scale,
             look_s=(vm.dirty_writeback or LOOK_S) / math.sqrt(self.scale),
             by_age=section.by_age,

@@ -71,4 +71,6 @@ def dirty_limits(known: KernelSpec, memory: int, vm: VirtualMemorySpec | None, s
         section.limit_counts_writeback,
         section.throttle == "balance",
         1 / scale,
+        section.running_above,
+        section.running_below,
     )

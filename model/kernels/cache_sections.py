@@ -44,6 +44,10 @@ class CacheSection(Spec):
         Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
     read_run, flush_run
         Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
+    write_behind, running_above, running_below
+        Contiguous bytes of a file that a program which writes it in order sends off itself as soon as they are full (0:
+        writing is left to the flusher); while more than the second is under write-back it waits, until it is no more
+        than the third.
     read_run_aligned
         Whether the I/Os of read-ahead of a file end at multiples of `read_run` in it; otherwise each window is cut from
         its own start (FreeBSD's clusters).
@@ -64,6 +68,9 @@ class CacheSection(Spec):
     flush_pass: PositiveSize
     flush_run: PositiveSize
     read_run: Size = 128 * 1024
+    write_behind: Size = 0
+    running_above: Size = 0
+    running_below: Size = 0
     read_run_aligned: bool = True
     read_bio: Size = 0
     flusher_yields: bool = False
