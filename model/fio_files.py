@@ -199,9 +199,9 @@ class CachedFile:
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             yield from cache.spend((stop - start) * per_byte, by)
             dirtied = cache.mark_dirty(file, start, stop)
-            start = stop
             if cache.settings.write_behind_bytes:
-                yield from cache.write_behind(file, stop, by)
+                yield from cache.write_behind(file, start, stop, by)
+            start = stop
             if cache.memory.over_limit:
                 yield from cache.throttle(by, dirtied)
 

@@ -90,12 +90,16 @@ class PageCache(PageReads):
             yield self.pay(by)
         yield from super().throttle(by, dirtied)
 
-    def write_behind(self, file: PagedFile, end: int, by: Account) -> Generator[Any, Any, None]:
-        """Write what a program that writes `file` in order has filled now that it is at `end`.
+    def write_behind(self, file: PagedFile, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Write what a program that writes `file` in order has filled now that it has dirtied [start, end).
 
-        It waits when it has sent off so much that more is under write-back than may be.
+        Where that does not continue what was written before, it may be the first of a sequence. The program waits when
+        it has sent off so much that more is under write-back than may be.
         """
         most, memory = self.settings.write_behind_bytes, self.memory
+        if not file.cursor <= start <= file.dirty.run_from(file.cursor):
+            file.cursor = start
+            return
         while (full := file.cursor - file.cursor % most + most) <= end and file.dirty.run_from(file.cursor) >= full:
             price = self._bio_price(self._write_out(file, file.cursor, full, by.stream))
             file.cursor = full

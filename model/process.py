@@ -280,9 +280,12 @@ class Process:
         yield from self._write_file(opened, operation.offset, operation.offset + size, per_byte, copy_s)
 
     def _write_file(
-        self, opened: _Open, start: int, end: int, per_byte: float, copy_s: float
+        self, opened: _Open, start: int, end: int, per_byte: float, copy_s: float, in_order: bool = True
     ) -> Generator[Any, Any, None]:
-        """Write [start, end) at what a byte costs, of that `copy_s` to be copied."""
+        """Write [start, end) at what a byte costs, of that `copy_s` to be copied.
+
+        A kernel that sees calls `in_order` may write behind the program.
+        """
         mount, file = opened.mount, opened.file
         cache, system = mount.cache, mount.file_system
         block = cache.settings.block_bytes
@@ -304,9 +307,9 @@ class Process:
                 yield self._pay()
             yield from system.written(file, stop, self)
             dirtied = cache.mark_dirty(file, start, stop)
+            if in_order and cache.settings.write_behind_bytes:
+                yield from cache.write_behind(file, start, stop, self)
             start = stop
-            if cache.settings.write_behind_bytes:
-                yield from cache.write_behind(file, stop, self)
             if cache.memory.over_limit:
                 yield from cache.throttle(self, dirtied)
         turns.writers -= 1
@@ -362,7 +365,7 @@ class Process:
             stop = min(end, start + part)
             phase.bytes += stop - start
             yield from self._read_file(opened, start, stop, read_s, operation.call_bytes)
-            yield from self._write_file(opened, start, stop, write_s, copy_s)
+            yield from self._write_file(opened, start, stop, write_s, copy_s, in_order=False)  # a seek before each call
             start = stop
 
     def _name(self, operation: Operation) -> Generator[Any, Any, None]:

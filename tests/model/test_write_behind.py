@@ -28,7 +28,7 @@ def written(pieces: Iterable[int], write_behind: int = CLUSTER, size: int = STEP
             bench.cache.mark_dirty(file, start, start + size)
             bench.cache.mark_dirty(bench.cache.device_file, 1 << 39, (1 << 39) + 16 * KIB)
             if write_behind:
-                yield from bench.cache.write_behind(file, start + size, bench.program)
+                yield from bench.cache.write_behind(file, start, start + size, bench.program)
         yield bench.engine.timeout(0.1)
 
     bench.do(work())
@@ -46,9 +46,21 @@ def test_what_is_full_goes_out_at_once() -> None:
 
 
 def test_what_is_written_out_of_order_is_left() -> None:
-    """Protects the flusher's work: pieces with gaps between them fill nothing; in order the same bytes do."""
+    """Protects the flusher's work: pieces with gaps between them fill nothing, nor do clusters backwards; in order the
+    same bytes do.
+    """
     assert written(range(0, 2 * MIB, CLUSTER)).disk.sent(WRITE) == []
+    assert written(range(2 * MIB, 0, -CLUSTER), size=CLUSTER).disk.sent(WRITE) == []
     assert len(written(range(0, 2 * MIB, CLUSTER), size=CLUSTER).disk.sent(WRITE)) == 16
+
+
+def test_a_sequence_may_begin_anywhere() -> None:
+    """Protects files that are written again, and from the middle: from the second piece on the clusters go out."""
+    again = written([*range(0, MIB, STEP), *range(0, MIB, STEP)])
+    assert again.disk.sent(WRITE) == [(at, CLUSTER) for at in range(0, MIB, CLUSTER)] * 2
+    middle = written(range(MIB + STEP, 2 * MIB, STEP))
+    clusters = [(at, CLUSTER) for at in range(MIB + CLUSTER, 2 * MIB, CLUSTER)]
+    assert middle.disk.sent(WRITE) == [(MIB + STEP, STEP), *clusters]
 
 
 def test_a_long_write_sends_all_that_it_fills() -> None:
@@ -73,7 +85,7 @@ def test_the_writer_waits_for_what_is_on_its_way() -> None:
         def work() -> Generator[Any, Any, None]:
             for start in range(0, file.size, STEP):
                 bench.cache.mark_dirty(file, start, start + STEP)
-                yield from bench.cache.write_behind(file, start + STEP, bench.program)
+                yield from bench.cache.write_behind(file, start, start + STEP, bench.program)
                 levels.append(bench.memory.writeback_bytes)
 
         seconds = bench.do(work())
