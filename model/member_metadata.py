@@ -17,21 +17,17 @@ DATA_OFFSET_SECTORS = 2048
 """Where they put the data, unless the chunk asks for more."""
 
 
-_RESERVED = 64 * 1024
-"""Version 0.90 metadata lie in the last whole block of so many bytes of what is used of a member."""
-
-
 @dataclass(frozen=True, slots=True)
 class Superblock:
-    """Where a version of md's metadata has the superblock of a member, and how it is written.
+    """Where a version of metadata has the superblock of a member, and how it is written.
 
     Attributes
     ----------
     size
         Bytes.
-    at_end
-        Behind the data (version 0.90: include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), a whole stroke of the arm away
-        from what lies at the beginning, or right before them (1.2).
+    last_block
+        It lies behind the data, in the last whole block of so many bytes of what is used of a member, a whole stroke of
+        the arm away from what lies at the beginning; 0: right before the data.
     through
         Whether the write is done only when it is on the platters, or once the drive has taken it.
     in_turn
@@ -39,14 +35,18 @@ class Superblock:
     """
 
     size: int = SECTOR
-    at_end: bool = False
+    last_block: int = 0
     through: bool = True
     in_turn: bool = False
 
 
-VERSION_0_90 = Superblock(size=4096, at_end=True, through=False, in_turn=True)
-"""As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES), and waits for it before it goes on to the next member
-(drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which md has of later kernels."""
+VERSION_0_90 = Superblock(size=4096, last_block=64 * 1024, through=False, in_turn=True)
+"""As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES; include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), and waits
+for it before it goes on to the next member (drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which
+md has of later kernels."""
+GEOM = Superblock(size=SECTOR, last_block=SECTOR, through=False, in_turn=True)
+"""As FreeBSD 6.2's gmirror and graid3 write it: the last sector, and the next member's when it is there
+(sys/geom/mirror/g_mirror.c: g_mirror_unidle, g_mirror_idle, g_mirror_write_metadata; g_raid3.c likewise)."""
 VERSION_1_2 = Superblock()
 """As Linux 6.1 was recorded to write it."""
 
@@ -117,9 +117,10 @@ class MemberMetadata:
     def write_superblock(self, superblock: Superblock, then: Callable[[], None]) -> None:
         """Write the superblock of every member that is there, and call `then`."""
         sector = SUPERBLOCK_SECTOR
-        if superblock.at_end:
+        block = superblock.last_block
+        if block:
             least = min(member.capacity for member in self._array.members)
-            sector = (least // _RESERVED - 1) * _RESERVED // SECTOR + self._data_offset
+            sector = (least // block - 1) * block // SECTOR + self._data_offset
         if not superblock.in_turn:
             self.write(sector, superblock.size, then, superblock.through)
             return

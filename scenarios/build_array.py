@@ -26,7 +26,7 @@ from ..model.layouts import (
     ParityLayout,
     Raid10Layout,
 )
-from ..model.member_metadata import VERSION_0_90
+from ..model.member_metadata import GEOM, VERSION_0_90
 from ..model.mirror_array import MirrorArray
 from ..model.parity_array import ParityArray
 from ..model.parity_settings import ParitySettings
@@ -178,7 +178,8 @@ class ArrayBuilder:
         elif self._marks_clean(array):
             section = self._kernel.superblock
             assert section is not None
-            written = replace(VERSION_0_90, in_turn=section.in_turn, through=section.barrier)
+            superblock = GEOM if section.format == "geom" else VERSION_0_90
+            written = replace(superblock, in_turn=section.in_turn, through=section.barrier)
             marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=written)
             array.keep_metadata(marks)
         if rebuilding:
@@ -192,12 +193,11 @@ class ArrayBuilder:
         return array
 
     def _marks_clean(self, array: Any) -> bool:
-        """Whether it is an array of md that its superblocks say to be clean or dirty."""
+        """Whether it is an array of the kernel's own that its superblocks say to be clean or dirty."""
         if self._kernel.superblock is None or self._controller is not None:
             return False
-        return isinstance(array, MirrorArray | Raid10Array | ParityArray) and not isinstance(
-            getattr(array, "balance", None), AtaRaid
-        )
+        marked = MirrorArray | Raid10Array | ParityArray | ByteStripedArray
+        return isinstance(array, marked) and not isinstance(getattr(array, "balance", None), AtaRaid)
 
     def _resync(
         self, array: Any, slots: Sequence[str], action: Action, finished: Callable[[], None] | None = None

@@ -247,10 +247,12 @@ class ResyncSection(Spec):
 
 
 class SuperblockSection(Spec):
-    """How a redundant array is marked clean and dirty in its superblocks (version 0.90).
+    """How a redundant array is marked clean and dirty in its superblocks.
 
     Attributes
     ----------
+    format
+        Version 0.90 of md, or what GEOM's classes have in the last sector.
     clean_after
         Time after its last write until it is marked clean. The next write waits until it is marked dirty again.
     in_turn
@@ -260,6 +262,7 @@ class SuperblockSection(Spec):
         over when it is there too.
     """
 
+    format: Literal["0.90", "geom"] = "0.90"
     clean_after: Duration
     in_turn: bool
     barrier: bool

@@ -9,6 +9,7 @@ import pytest
 
 from raidsim.model.array import Array
 from raidsim.model.block_queue import BlockQueue
+from raidsim.model.disk import HardDisk
 from raidsim.model.errors import InputError
 from raidsim.model.kernels import kernel as kernel_called
 from raidsim.model.member_metadata import MetadataWrite
@@ -36,6 +37,13 @@ def built(**changes: Any) -> BuiltMachine:
 def array_of(level: str, members: int = 4, **more: Any) -> dict[str, Any]:
     """An array of the first drives."""
     return {"level": level, "members": list(DRIVES[:members]), **more}
+
+
+def under_a_load(array: dict[str, Any], kernel: str) -> BuiltMachine:
+    """The parts of a scenario with an array md0 and random reads of it, which FreeBSD knows too."""
+    document = scenario_document(kernel=kernel, array=array)
+    load = {"kind": "load", "targets": ["md0"], "block_size": "4KiB", "pattern": "random", "depth": 4}
+    return BuiltMachine(validate(ScenarioSpec, {**document, "workload": load}))
 
 
 def test_the_kernel_chooses_scheduler_and_block() -> None:
@@ -208,6 +216,42 @@ def test_superblocks_are_written_as_their_kernel_does(
     assert [pair[0] == pair[1] for pair in (found.dirty, found.clean)] == [together] * 2
 
 
+@pytest.mark.parametrize(
+    ("array", "marked"),
+    [
+        (array_of("raid1", 2), True),
+        (array_of("raid3", 3), True),
+        (array_of("raid1", 2, balance="ataraid"), False),
+        (array_of("raid0", 2), False),
+    ],
+)
+def test_geoms_classes_are_marked_and_arrays_of_a_bios_are_not(
+    monkeypatch: pytest.MonkeyPatch, array: dict[str, Any], marked: bool
+) -> None:
+    """Protects FreeBSD: gmirror and graid3 write the last sector of each member before the first write, and 5 s after
+    the last; ataraid, whose metadata are a BIOS's, and stripes write nothing beside the data.
+    """
+    ends: list[tuple[int, float]] = []
+    submit = HardDisk.submit
+
+    def noted(disk: HardDisk, request: Request) -> None:
+        if request.op == WRITE and request.offset + request.size == disk.capacity:
+            ends.append((request.size, disk._engine.now))
+        submit(disk, request)
+
+    monkeypatch.setattr(HardDisk, "submit", noted)
+    machine = under_a_load(array, "freebsd-6.2")
+    done: list[float] = []
+    md0 = machine._arrays.device("md0")
+    md0.submit(Request(WRITE, 0, 64 * KIB, lambda _: done.append(machine.engine.now), 1, WAITED))
+    md0.unplug()
+    machine.engine.run(until=6.0)
+    members = len(array["members"]) if marked else 0
+    assert [size for size, _ in ends] == [512] * (2 * members)
+    assert all(at < done[0] for _, at in ends[:members])
+    assert all(5.0 <= at - done[0] < 5.1 for _, at in ends[members:])
+
+
 @pytest.mark.parametrize("name", ["linux-2.6.20", "linux-2.6.20-server"])
 def test_what_a_kernel_says_of_superblocks_is_done(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Protects the switches of the section: members in turn wait for each other, and a barrier for the platters; the
@@ -226,9 +270,7 @@ def test_an_array_of_ataraid_is_given_what_a_disk_takes(monkeypatch: pytest.Monk
     sent: list[tuple[int, int]] = []
     monkeypatch.setattr(MirrorArray, "submit", lambda _, request: sent.append((request.offset, request.size)))
     for balance, expected in (("ataraid", [(16, 64), (80, 64)]), ("gmirror-round-robin", [(16, 128)])):
-        document = scenario_document(kernel="freebsd-6.2", array=array_of("raid1", 2, balance=balance))
-        load = {"kind": "load", "targets": ["md0"], "block_size": "4KiB", "pattern": "random", "depth": 4}
-        machine = BuiltMachine(validate(ScenarioSpec, {**document, "workload": load}))
+        machine = under_a_load(array_of("raid1", 2, balance=balance), "freebsd-6.2")
         machine._arrays.device("md0").submit(Request(READ, 16 * KIB, 128 * KIB, lambda _: None))
         assert [(offset // KIB, size // KIB) for offset, size in sent] == expected, balance
         sent.clear()
