@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .recent import Recent
-from .signal import Signal
+from .signal import Signal, fire_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +107,15 @@ class DirtyMemory:
     def start_write_back(self) -> None:
         """Wake the flushers, if there is something for them to do."""
         if self._flushers and self.dirty_bytes > self.limits.flush_above:
-            flushers, self._flushers = self._flushers, []
-            for signal in flushers:
-                signal.fire()
+            fire_all(self._flushers)
 
     def written(self, size: int) -> None:
         """`size` bytes have reached their device."""
         self.writeback_bytes -= size
         if self._running and self.writeback_bytes <= self.limits.running_below:
-            running, self._running = self._running, []
-            for signal in running:
-                signal.fire()
+            fire_all(self._running)
         if self._throttled and not self.over_limit:
-            throttled, self._throttled = self._throttled, []
-            for signal in throttled:
-                signal.fire()
+            fire_all(self._throttled)
 
     @property
     def counted(self) -> int:

@@ -32,3 +32,11 @@ class Signal:
             self.callbacks = None
             for callback in callbacks:
                 callback(self)
+
+
+def fire_all(waiting: list[Signal]) -> None:
+    """Resume all who wait; who begins to wait meanwhile does so for the next time."""
+    due = waiting[:]
+    waiting.clear()
+    for signal in due:
+        signal.fire()

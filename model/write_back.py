@@ -18,7 +18,7 @@ from .extents import ExtentSet
 from .host import Host
 from .readahead import PAGE
 from .request import Request
-from .signal import Signal
+from .signal import Signal, fire_all
 
 
 class BlockDevice(Protocol):
@@ -173,9 +173,7 @@ class WriteBack(ABC):
         """One who submitted writes and waited for room in the queue is through."""
         self._submitters -= 1
         if not self._submitters and self._alone:
-            alone, self._alone = self._alone, []
-            for signal in alone:
-                signal.fire()
+            fire_all(self._alone)
 
     @property
     def _keeps_out(self) -> bool:

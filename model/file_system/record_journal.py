@@ -9,7 +9,7 @@ from ..engine import Engine
 from ..page_cache import PageCache
 from ..paged_file import PagedFile
 from ..request import WRITE_THROUGH
-from ..signal import Signal
+from ..signal import Signal, fire_all
 from .journal import JournalArea
 from .settings import FileSystemSettings
 
@@ -153,7 +153,5 @@ class RecordJournal:
             cache.mark_dirty(cache.device_file, address, address + block)
         self._free += 1
         done.fire()
-        waiting, self._waiting = self._waiting, []
-        for signal in waiting:
-            signal.fire()
+        fire_all(self._waiting)
         self._write_next()
