@@ -31,11 +31,11 @@ _WORDS: dict[Dimension, str] = {
 }
 
 _RAW: dict[str, dict[str, Dimension]] = {
-    "dd": {"rate": "bytes/s", "seconds": "s"},
+    "dd": {"rate": "bytes/s", "seconds": "s", "cpu": "share"},
     "load": {"rate": "bytes/s", "iops": "1/s"},
 }
 _LATENCIES = ("mean_seconds", "p99_seconds")
-_TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share"}
+_TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share", "cpu_seconds": "s"}
 _COPYING: dict[str, Dimension] = {**_TIMES, "rate": "bytes/s"}
 _BONNIE: dict[str, Dimension] = {
     **_TIMES,

@@ -205,8 +205,11 @@ class StudySpec(StudyDocument):
     def _check_claims(self) -> None:
         known = self.figures
         for i, claim in enumerate(self.claims):
-            for side in ("left", "right"):
-                for name in getattr(claim, side):
+            sides = [((side,), getattr(claim, side)) for side in ("left", "right")]
+            if claim.against is not None:
+                sides += [(("against", side), getattr(claim.against, side)) for side in ("left", "right")]
+            for field, names in sides:
+                for name in names:
                     if name in known:
                         continue
                     run, _, figure = name.rpartition(":")
@@ -216,8 +219,8 @@ class StudySpec(StudyDocument):
                         allowed = (
                             f"allowed: {', '.join(n.rpartition(':')[2] for n in known if n.startswith(run + ':'))}"
                         )
-                    raise refusal(found, allowed, ("claims", i, side))
-            for left, right in zip(claim.left, claim.right, strict=True):
+                    raise refusal(found, allowed, ("claims", i, *field))
+            for left, right in claim.pairs:
                 if known[left] != known[right]:
                     found = f"{left} ({in_words(known[left])}) over {right} ({in_words(known[right])})"
                     raise refusal(found, "allowed: figures of one kind", ("claims", i))
@@ -280,7 +283,7 @@ class StudySpec(StudyDocument):
     def wanted_runs(self) -> list[str]:
         """The runs that a cell or a claim needs."""
         names = {cell.run for cell in self.all_cells}
-        names |= {n.rpartition(":")[0] for claim in self.claims for n in (*claim.left, *claim.right)}
+        names |= {n.rpartition(":")[0] for claim in self.claims for pair in claim.pairs for n in pair}
         names |= {before for run in names for before in self.earlier(run)}
         return [run for run in self.run_ids if run in names]
 

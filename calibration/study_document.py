@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from ..model.kernels import KernelName
 from ..model.spec import Fraction, PositiveSize, Spec, refusal
+from ..model.sum_in_order import sum_in_order
 from ..scenarios.arrays import ArraySpec, EncryptedSpec
 from ..scenarios.machine import MachineSpec
 from ..scenarios.programs import FileSystemSpec
@@ -144,6 +146,33 @@ FigureNames = Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_le
 """``RUN:FIGURE``, or a list of them."""
 
 
+def _unequal(left: tuple[str, ...], right: tuple[str, ...]) -> str:
+    return f"{len(left)} on the left and {len(right)} on the right"
+
+
+def _mean_ratio(pairs: Iterable[tuple[str, str]], figures: Callable[[str], float]) -> float:
+    ratios = [figures(left) / figures(right) for left, right in pairs]
+    return sum_in_order(ratios) / len(ratios)
+
+
+class PairsSpec(Spec):
+    """Figures and what they are divided by: ``RUN:FIGURE`` each, or as many of both."""
+
+    left: FigureNames
+    right: FigureNames
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Self:
+        if len(self.left) != len(self.right):
+            raise refusal(_unequal(self.left, self.right), "allowed: as many of both")
+        return self
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """One of the left and one of the right each."""
+        return tuple(zip(self.left, self.right, strict=True))
+
+
 class ClaimSpec(Spec):
     """An ordering or a ratio that the report states in words.
 
@@ -155,6 +184,8 @@ class ClaimSpec(Spec):
         ``RUN:FIGURE`` each, or as many of both.
     ratio
         What left/right (the mean of the ratios) lies within; null: no bound.
+    against
+        Pairs whose mean ratio the other is divided by: it gains more here than there. Not to be fitted to.
     use
         Whether it may be fitted to: then the fit pays for how far it is beyond a bound.
     """
@@ -166,20 +197,32 @@ class ClaimSpec(Spec):
     left: FigureNames
     right: FigureNames
     ratio: tuple[float | None, float | None]
+    against: PairsSpec | None = None
     use: Use = "predict"
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
         if len(self.left) != len(self.right):
-            raise refusal(
-                f"{len(self.left)} on the left and {len(self.right)} on the right", "allowed: as many of both"
-            )
+            raise refusal(_unequal(self.left, self.right), "allowed: as many of both")
+        if self.against is not None and self.use == "calibrate":
+            raise refusal("use: calibrate beside against", "allowed: one of them", ("use",))
         low, high = self.ratio
         if low is None and high is None:
             raise refusal("no bound", "allowed: a number in one place at least", ("ratio",))
         if not 0 <= (low or 0) <= (float("inf") if high is None else high):
             raise refusal(f"{low} to {high}", "allowed: from a number, 0 or more, up to one no smaller", ("ratio",))
         return self
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All that is divided by each other, of `against` too."""
+        own = tuple(zip(self.left, self.right, strict=True))
+        return own if self.against is None else own + self.against.pairs
+
+    def value(self, figures: Callable[[str], float]) -> float:
+        """The mean ratio, over that of `against`, from the figure of each name."""
+        own = _mean_ratio(zip(self.left, self.right, strict=True), figures)
+        return own if self.against is None else own / _mean_ratio(self.against.pairs, figures)
 
     def allows(self, ratio: float) -> bool:
         """Whether a ratio lies within the bounds."""

@@ -72,9 +72,10 @@ class Prediction:
     events
         Scheduled events of the simulation.
     figures
-        What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of a load of direct
-        I/O also the latencies "read_mean_seconds" and "read_p99_seconds", and the same of writes; of programs
-        "STEP.FIGURE", what the program itself reports.
+        What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of dd on devices also
+        "cpu", how busy the host's processors were (a share); of a load of direct I/O also the latencies
+        "read_mean_seconds" and "read_p99_seconds", and the same of writes; of programs "STEP.FIGURE", what the program
+        itself reports.
     reports
         What each step of a workload of programs prints, by its title.
     estimates

@@ -288,10 +288,12 @@ class ProgramRun(Run):
         slept = processes[0].slept_s
         seconds = [(span - slept) * scale + slept for span in spans]
         slowest = max(seconds)
+        cpu_s = sum_in_order(process.cpu_s for process in processes)
         found = {
             "seconds": slowest,
             "mean_seconds": sum_in_order(seconds) / len(seconds),
-            "cpu": sum_in_order(process.cpu_s for process in processes) * scale / sum_in_order(seconds),
+            "cpu": cpu_s * scale / sum_in_order(seconds),
+            "cpu_seconds": cpu_s * scale / len(processes),
         }
         if moved:
             found["rate"] = moved * scale / slowest
@@ -299,7 +301,7 @@ class ProgramRun(Run):
         for name in own[0]:
             found[name] = sum_in_order(each.get(name, 0.0) for each in own) / len(own)
         self.figures.update({f"{title}.{name}": value for name, value in found.items()})
-        self._cpu_s[title] = self._cpu_s.get(title, 0.0) + sum_in_order(process.cpu_s for process in processes)
+        self._cpu_s[title] = self._cpu_s.get(title, 0.0) + cpu_s
         self.phases[title] = processes[0].phases
         self.bytes += sum(phase.bytes for process in processes for phase in process.phases)
 

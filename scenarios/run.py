@@ -115,6 +115,14 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         rate = programs.run()
         prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
         return replace(prediction, reports=programs.reports)
+    prediction = _dd_prediction(scenario, sample, watch, observer)
+    busy = next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")  # the host's comes first
+    return replace(prediction, figures={**prediction.figures, "cpu": busy})
+
+
+def _dd_prediction(
+    scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
+) -> Prediction:
     total = scenario.workload.size * len(scenario.workload.targets)
     if scenario.workload.direction == "read":
         run = ReadRun(BuiltMachine(scenario, observer=observer), sample)

@@ -244,12 +244,11 @@ def _claimed(
         run, _, figure = name.rpartition(":")
         return figure_value(predictions[run], run, figure)
 
-    pairs = list(zip(claim.left, claim.right, strict=True))
-    known = all(name in measured for pair in pairs for name in pair)
+    known = all(name in measured for pair in claim.pairs for name in pair)
     return Claimed(
         claim,
-        float(np.mean([predicted(left) / predicted(right) for left, right in pairs])),
-        float(np.mean([measured[left] / measured[right] for left, right in pairs])) if known else None,
+        claim.value(predicted),
+        claim.value(measured.__getitem__) if known else None,
         study.suspected(claim.id),
     )
 
