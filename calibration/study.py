@@ -205,9 +205,9 @@ class StudySpec(StudyDocument):
     def _check_claims(self) -> None:
         known = self.figures
         for i, claim in enumerate(self.claims):
-            sides = [((side,), getattr(claim, side)) for side in ("left", "right")]
+            sides: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(("left",), claim.left), (("right",), claim.right)]
             if claim.against is not None:
-                sides += [(("against", side), getattr(claim.against, side)) for side in ("left", "right")]
+                sides += [(("against", "left"), claim.against.left), (("against", "right"), claim.against.right)]
             for field, names in sides:
                 for name in names:
                     if name in known:

@@ -115,19 +115,19 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         rate = programs.run()
         prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
         return replace(prediction, reports=programs.reports)
-    prediction = _dd_prediction(scenario, sample, watch, observer)
+    prediction = _dd_prediction(scenario, scenario.workload, sample, watch, observer)
     busy = next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")  # the host's comes first
     return replace(prediction, figures={**prediction.figures, "cpu": busy})
 
 
 def _dd_prediction(
-    scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
+    scenario: ScenarioSpec, dd: DdSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
 ) -> Prediction:
-    total = scenario.workload.size * len(scenario.workload.targets)
-    if scenario.workload.direction == "read":
+    total = dd.size * len(dd.targets)
+    if dd.direction == "read":
         run = ReadRun(BuiltMachine(scenario, observer=observer), sample)
         watch(run)
-        seconds = run.run() * scenario.workload.size
+        seconds = run.run() * dd.size
         return prediction_of(run, seconds, total / seconds)
     free = WriteRun(BuiltMachine(scenario, observer=observer), sample, throttled=False)
     watch(free)

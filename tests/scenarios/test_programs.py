@@ -249,6 +249,8 @@ def test_processes_share_the_drive() -> None:
     one, two = run(*steps).figures, run(*steps, processes=2).figures
     assert two["read.seconds"] > 1.9 * one["read.seconds"]
     assert two["read.mean_seconds"] <= two["read.seconds"]
+    assert two["read.cpu_seconds"] == pytest.approx(one["read.cpu_seconds"], rel=0.1)
+    assert two["read.cpu_seconds"] == pytest.approx(two["read.cpu"] * two["read.mean_seconds"])
 
 
 def test_scripts_that_wait_for_nobody_overlap(monkeypatch: pytest.MonkeyPatch) -> None:

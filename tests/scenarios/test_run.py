@@ -50,7 +50,10 @@ def test_a_slow_cpu_is_the_bottleneck() -> None:
     small = run(machine_changes=slow)
     assert small.rate == pytest.approx(512 / 20e-6, rel=0.02)
     assert small.bottleneck.startswith("cpu")
-    assert run(machine_changes=slow, block_size="64KiB").rate > 0.85 * MEDIA
+    assert small.figures["cpu"] == pytest.approx(1.0, abs=0.02)
+    large = run(machine_changes=slow, block_size="64KiB")
+    assert large.rate > 0.85 * MEDIA
+    assert large.figures["cpu"] == pytest.approx(large.rate / 65536 * 20e-6, rel=0.05)
 
 
 @pytest.mark.parametrize(("level", "members", "share"), [("raid0", 4, 4), ("raid1", 2, 1), ("linear", 4, 1)])

@@ -167,6 +167,22 @@ def test_the_mean_of_several_ratios_is_claimed() -> None:
     assert not of_two.claim.allows(1.51)
 
 
+def test_a_gain_is_claimed_against_another() -> None:
+    """What gains "more here than there" is one ratio over the other; the run of the other is simulated, too."""
+    document = small.runs_document()
+    own = {"id": "own", "gist": "", "where": "", "left": "both:rate", "right": "one:rate", "ratio": [1.0, None]}
+    other = {"left": "stripe:rate", "right": "one:rate"}
+    document["claims"] = [own, {**own, "id": "other", **other}, {**own, "id": "more", "against": other}]
+    document["cells"] = document["suspects"] = []
+    with Evaluator(1) as evaluator:
+        here, there, more = compare(validate(StudySpec, document), None, evaluator).claims
+    assert here.value != there.value
+    assert more.value == pytest.approx(here.value / there.value)
+    assert more.holds is (here.value >= there.value)
+    document["claims"] = document["claims"][2:]
+    assert validate(StudySpec, document).wanted_runs == ["one", "both", "stripe"]
+
+
 def test_suffixes_of_binary_units_are_ours() -> None:
     """A report's KB of 1024 bytes is shown as KiB, one of 1000 as it stands."""
     assert compared(10.0, 10.0, unit="KB/s", scale=1024).unit == "KiB/s"
