@@ -146,7 +146,7 @@ def _claims(claims: Sequence[Claimed]) -> Table:
             bounds = f"{low:g} - {high:g}"
         measured = "-" if each.measured is None else f"{each.measured:.2f}"
         verdict = Text("holds") if each.holds else Text("broken", style="red")
-        table.add_row(Text(each.claim.gist), f"{each.value:.2f}", bounds, measured, verdict)
+        table.add_row(Text(each.claim.gist), each.shown, bounds, measured, verdict)
     return table
 
 

@@ -128,6 +128,12 @@ class Claimed:
         return self.claim.allows(self.value)
 
     @property
+    def shown(self) -> str:
+        """The value with two decimals, or as many more as it takes to see on which side of its bounds it is."""
+        texts = (f"{self.value:.{decimals}f}" for decimals in range(2, 6))
+        return next((text for text in texts if self.claim.allows(float(text)) == self.holds), repr(self.value))
+
+    @property
     def supported(self) -> bool | None:
         """Whether the report's own cells say so; None without them."""
         return None if self.measured is None else self.claim.allows(self.measured)

@@ -199,7 +199,7 @@ def _claims(report: Report) -> str:
         rows: list[list[Entry]] = [
             [
                 claimed.claim.gist,
-                f"{claimed.value:.2f}",
+                claimed.shown,
                 bounds(claimed.claim.ratio),
                 "-" if claimed.measured is None else f"{claimed.measured:.2f}",
                 Mark("holds", True) if claimed.holds else Mark("broken", False),

@@ -14,13 +14,13 @@ from raidsim.calibration.fit import UNCALIBRATED_SD
 from raidsim.calibration.problem import CELL_SD
 from raidsim.calibration.profile import Profile
 from raidsim.calibration.study import Cell, StudySpec, load_study
-from raidsim.calibration.study_document import Use
+from raidsim.calibration.study_document import ClaimSpec, Use
 from raidsim.model.spec_errors import validate
 from raidsim.scenarios.prediction import Prediction
 from raidsim.scenarios.sample import Sample
 from raidsim.scenarios.scenario import ScenarioSpec
 from raidsim.tests.calibration import small_study as small
-from raidsim.validation.comparison import Compared, StudyComparison, compare, summarise, summary
+from raidsim.validation.comparison import Claimed, Compared, StudyComparison, compare, summarise, summary
 
 NOTHING_LEARNT = DiscrepancyTable(date="", source="", studies={})
 
@@ -181,6 +181,25 @@ def test_a_gain_is_claimed_against_another() -> None:
     assert more.holds is (here.value >= there.value)
     document["claims"] = document["claims"][2:]
     assert validate(StudySpec, document).wanted_runs == ["one", "both", "stripe"]
+
+
+@pytest.mark.parametrize(
+    ("value", "ratio", "shown"),
+    [
+        (1.004, (None, 1.0), "1.004"),
+        (1.0052, (None, 1.0), "1.01"),
+        (0.99996, (1.0, None), "0.99996"),
+        (0.9999996, (1.0, None), "0.9999996"),
+        (1.0, (1.0, None), "1.00"),
+        (1.4769, (1.6, 2.5), "1.48"),
+    ],
+)
+def test_a_ratio_is_shown_on_its_side_of_the_bounds(
+    value: float, ratio: tuple[float | None, float | None], shown: str
+) -> None:
+    """Protects readers from "1.00, up to 1, broken": two decimals, and more only where rounding would hide it."""
+    claim = ClaimSpec(id="x", gist="", where="", left=("a:rate",), right=("b:rate",), ratio=ratio)
+    assert Claimed(claim, value, None, None).shown == shown
 
 
 def test_suffixes_of_binary_units_are_ours() -> None:
