@@ -162,8 +162,7 @@ def _side(name: str) -> Cell:
 
 def _ratio(claim: ClaimSpec, logs: Mapping[str, float]) -> tuple[float, list[tuple[str, str, float]]]:
     """ln of the mean ratio of a claim's sides, and of each pair its weight in that."""
-    pairs = list(zip(claim.left, claim.right, strict=True))
-    ratios = np.exp([logs[left] - logs[right] for left, right in pairs])
+    ratios = np.exp([logs[left] - logs[right] for left, right in claim.pairs])
     weights = ratios / np.sum(ratios)
-    named = [(left, right, float(weight)) for (left, right), weight in zip(pairs, weights, strict=True)]
+    named = [(left, right, float(weight)) for (left, right), weight in zip(claim.pairs, weights, strict=True)]
     return float(np.log(np.mean(ratios))), named

@@ -146,8 +146,10 @@ FigureNames = Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_le
 """``RUN:FIGURE``, or a list of them."""
 
 
-def _unequal(left: tuple[str, ...], right: tuple[str, ...]) -> str:
-    return f"{len(left)} on the left and {len(right)} on the right"
+def _paired(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    if len(left) != len(right):
+        raise refusal(f"{len(left)} on the left and {len(right)} on the right", "allowed: as many of both")
+    return tuple(zip(left, right, strict=True))
 
 
 def _mean_ratio(pairs: Iterable[tuple[str, str]], figures: Callable[[str], float]) -> float:
@@ -163,14 +165,13 @@ class PairsSpec(Spec):
 
     @model_validator(mode="after")
     def _as_many(self) -> Self:
-        if len(self.left) != len(self.right):
-            raise refusal(_unequal(self.left, self.right), "allowed: as many of both")
+        _paired(self.left, self.right)
         return self
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """One of the left and one of the right each."""
-        return tuple(zip(self.left, self.right, strict=True))
+        return _paired(self.left, self.right)
 
 
 class ClaimSpec(Spec):
@@ -202,8 +203,7 @@ class ClaimSpec(Spec):
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
-        if len(self.left) != len(self.right):
-            raise refusal(_unequal(self.left, self.right), "allowed: as many of both")
+        _paired(self.left, self.right)
         if self.against is not None and self.use == "calibrate":
             raise refusal("use: calibrate beside against", "allowed: one of them", ("use",))
         low, high = self.ratio
@@ -216,12 +216,12 @@ class ClaimSpec(Spec):
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """All that is divided by each other, of `against` too."""
-        own = tuple(zip(self.left, self.right, strict=True))
+        own = _paired(self.left, self.right)
         return own if self.against is None else own + self.against.pairs
 
     def value(self, figures: Callable[[str], float]) -> float:
         """The mean ratio, over that of `against`, from the figure of each name."""
-        own = _mean_ratio(zip(self.left, self.right, strict=True), figures)
+        own = _mean_ratio(_paired(self.left, self.right), figures)
         return own if self.against is None else own / _mean_ratio(self.against.pairs, figures)
 
     def allows(self, ratio: float) -> bool:
