@@ -54,7 +54,7 @@ fuzz: .venv/fuzz.stamp
 	$(BIN)/python -m pytest -n 2 -m hypothesis --hypothesis-profile explore
 
 faults: .venv/dev.stamp
-	$(BIN)/python -m pytest tests/faults tests/scenarios/test_sweep_kill.py tests/scenarios/test_sweep_store.py
+	$(BIN)/python -m pytest tests/faults tests/scenarios/sweeps/test_sweep_kill.py tests/scenarios/sweeps/test_sweep_store.py
 
 golden: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.golden.elsewhere

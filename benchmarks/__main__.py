@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from raidsim.compiled.loader import in_use
-from raidsim.scenarios.picture_style import FORMS
+from raidsim.scenarios.pictures.style import FORMS
 
 from . import disksim, history, long_run, parts, scaling, startup
 from .components import COMPONENTS, Chore, Loaded

@@ -9,29 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Protocol
 
-from raidsim.model.blk_mq import BlkMqQueue
-from raidsim.model.cpu import Cpu
-from raidsim.model.dirty_memory import DirtyLimits, DirtyMemory
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import drive, hard_disk
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice
-from raidsim.model.host import FREE, Host
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice
+from raidsim.model.core.request import READ
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import drive, hard_disk
 from raidsim.model.layouts import Layout, layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.links import Bus
-from raidsim.model.page_cache import PageCache
-from raidsim.model.page_cache_settings import PageCacheSettings
-from raidsim.model.page_memory import PageMemory
-from raidsim.model.paged_file import PagedFile
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
+from raidsim.model.links.link import Bus
+from raidsim.model.loads.trace_load import TimedTrace
+from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory
+from raidsim.model.memory.page_cache import PageCache
+from raidsim.model.memory.page_memory import PageMemory
+from raidsim.model.memory.paged_file import PagedFile
+from raidsim.model.memory.settings import PageCacheSettings
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.readahead import READ_AHEAD
-from raidsim.model.request import READ
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
-from raidsim.model.trace_load import TimedTrace
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import FREE, Host
 
 from .loads import CHUNK, DRIVE, NVME_DRIVE, Load, random_draws, sequential_draws
 

@@ -7,21 +7,21 @@ from itertools import chain
 
 import numpy as np
 
-from raidsim.model.blk_mq import BlkMqQueue
-from raidsim.model.cpu import Cpu
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import drive, hard_disk
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice
-from raidsim.model.host import Host
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice
+from raidsim.model.core.request import READ, WRITE, Device, Request
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import drive, hard_disk
 from raidsim.model.layouts.parity import ParityLayout
 from raidsim.model.layouts.striped import StripedLayout
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.request import READ, WRITE, Device, Request
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.striped.stripe import StripeArray
+from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
-from raidsim.model.stripe_array import StripeArray
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
 
 DRIVE = "WD2500JB"
 QUEUING_DRIVE = "WD5000AAKS"

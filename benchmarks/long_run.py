@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from time import process_time
 
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.measured_run import Run
-from raidsim.scenarios.run import simulate
+from raidsim.scenarios.running.run import Run
+from raidsim.scenarios.running.simulate import simulate
 
 from .measure import resident_mib
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from time import process_time
 
-from raidsim.scenarios.build import BuiltMachine
 from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.machine.machine import BuiltMachine
 
 _MACHINE = """
 machine: {model: %s, drives: {model: %s, count: %d}}
@@ -27,26 +27,17 @@ SCENARIOS = {
 """Scenario, and simulated seconds of it."""
 _WARM = 0.25
 PARTS = {
-    "clock: events": ("engine", "core", "events", "streams"),
-    "load and statistics": ("closed_load", "latency_histogram", "load_pattern", "places", "request", "statistics"),
-    "CPU": ("cpu", "host"),
-    "queue and I/O scheduler": (
-        *("blk_mq", "block_queue", "hardware_queues", "bio_split", "queues_under", "write_throttle", "task_plug"),
-        *("submitting_threads", "mq_deadline", "bfq", "kyber", "base"),
-    ),
-    "array: mapping": ("parity", "striped", "raid10", "layout", "nested", "extents"),
-    "array: driver": (
-        *("array", "stripe_array", "raid10_array", "mirror_array", "balanced_io", "linux61", "member_metadata"),
-        *("parity_array", "parity_read", "parity_write", "parity_plan", "parity_thread", "parity_workers"),
-        *("stripe_cache", "stripe_handler", "gathered_row", "write_intent", "resync_barrier", "kernel_thread"),
-    ),
-    "links": ("links",),
-    "disk: commands and queue": ("disk", "disk_queue", "shortest_positioning"),
-    "disk: head and media": ("disk_media", "disk_head", "head_run", "geometry", "seek"),
-    "disk: cache": ("disk_cache", "disk_destage"),
+    "clock: events": ("model/core", "simpy"),
+    "load and statistics": ("model/loads", "model/statistics"),
+    "CPU": ("model/tasks",),
+    "queue and I/O scheduler": ("model/block", "model/schedulers"),
+    "array: mapping": ("model/layouts",),
+    "array: driver": ("model/raid",),
+    "links": ("model/links",),
+    "hard disk": ("model/disk",),
+    "solid-state drive": ("model/solid_state",),
 }
-"""Files by part; what else lies in a folder called solid_state is the solid-state drive's."""
-_FLASH = "solid-state drive"
+"""Folders by part, each with the folders below it."""
 _OTHER = "other"
 
 
@@ -94,7 +85,7 @@ def _measured(name: str, text: str, seconds: float) -> PartTimes:
 
 def _by_part(profile: cProfile.Profile) -> dict[str, float]:
     """Seconds by part, as profiled."""
-    found = dict.fromkeys([*PARTS, _FLASH, _OTHER], 0.0)
+    found = dict.fromkeys([*PARTS, _OTHER], 0.0)
     stats: dict[tuple[str, int, str], tuple[int, int, float, float, dict[tuple[str, int, str], tuple[float, ...]]]]
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     for (file, _, _), (_, _, own_s, _, callers) in stats.items():
@@ -107,16 +98,14 @@ def _by_part(profile: cProfile.Profile) -> dict[str, float]:
 
 
 def _part(file: str) -> str:
-    path = PurePath(file)
-    if "solid_state" in path.parts:
-        return _FLASH
-    return next((part for part, names in PARTS.items() if path.stem in names), _OTHER)
+    path = f"{PurePath(file).parent.as_posix()}/"
+    return next((part for part, folders in PARTS.items() if any(f"/{folder}/" in path for folder in folders)), _OTHER)
 
 
 def as_text(found: list[PartTimes]) -> str:
     """A table: CPU time of a member I/O by part."""
     lines = [f"{'CPU time of a member I/O':<26}" + "".join(f" {one.name:>28}" for one in found)]
-    for part in [*PARTS, _FLASH, _OTHER]:
+    for part in [*PARTS, _OTHER]:
         cells = ""
         for one in found:
             us, whole = one.us[part], sum(one.us.values()) or 1.0

@@ -14,17 +14,17 @@ from os import cpu_count
 from pathlib import Path
 from time import perf_counter, process_time
 
-from raidsim.model.blk_mq import BlkMqQueue
-from raidsim.model.cpu import Cpu
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import hard_disk
-from raidsim.model.engine import Engine
-from raidsim.model.host import FREE, Host
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts.striped import StripedLayout
+from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import MqDeadline
-from raidsim.model.stripe_array import StripeArray
-from raidsim.scenarios.picture_style import bare, decades, headed, save, series, styled
-from raidsim.scenarios.task_pool import TaskPool
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import FREE, Host
+from raidsim.scenarios.pictures.style import bare, decades, headed, save, series, styled
+from raidsim.scenarios.workers.task_pool import TaskPool
 
 from .loads import CHUNK, DRIVE, Load, random_draws, random_raid5_load
 from .measure import resident_mib

@@ -18,39 +18,42 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..compiled.loader import how, stay_pure
-from ..model.errors import RaidsimError, WorkersFailed
-from ..scenarios.garbage import search_less
+from ..model.core.errors import RaidsimError, WorkersFailed
+from ..scenarios.workers.garbage import search_less
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # name: (module and function below raidsim.cli, what --help says)
 COMMANDS = {
-    "predict": ("predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
-    "calibrate": ("calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
-    "validate": ("validate:validate_command", "Report how right raidsim is."),
-    "conformance": ("conformance:conformance_command", "Compare the model with recorded behaviour of real programs."),
-    "layout": ("layout:layout_command", "Show where an array keeps its data, copies and parity."),
-    "run": ("run:run_command", "Simulate a scenario file."),
-    "compare": ("compare:compare_command", "Compare designs side by side under the same requests."),
-    "advise": ("advise:advise_command", "Find the layouts that meet a requirement."),
-    "sweep": ("sweep:sweep_command", "Run a grid or a sample of scenarios; resumable."),
-    "replay": ("replay:replay_command", "Play a recorded trace on a machine."),
-    "fio": ("fio:fio_command", "Run a fio job file on a machine."),
-    "trace": ("trace:trace_command", "Say what is in a recorded trace."),
-    "scenario": ("scenario:scenario_command", "List and show scenarios; write changed copies."),
-    "inspect": ("inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
-    "schema": ("schema:schema_command", "Print the JSON Schema of scenario files."),
-    "sensitivity": ("sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
-    "web": ("web:web_command", "Explore designs in a browser."),
-    "workload": ("workload:workload_command", "Show what a benchmark program asks of the kernel."),
-    "measure": ("measure:measure_command", "Measure a disk of this machine with fio."),
-    "parse": ("parse:parse_command", "Read what benchmark programs printed."),
-    "drives": ("drives:drives_command", "List the drives in the catalogue."),
-    "controllers": ("controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
-    "links": ("links:links_command", "List the buses, adapters and networks in the catalogue."),
-    "file-systems": ("file_systems:file_systems_command", "List the file systems in the catalogue."),
-    "studies": ("studies:studies_command", "List the published benchmark reports in the catalogue."),
+    "predict": ("commands.predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
+    "calibrate": ("commands.calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
+    "validate": ("commands.validate:validate_command", "Report how right raidsim is."),
+    "conformance": (
+        "commands.conformance:conformance_command",
+        "Compare the model with recorded behaviour of real programs.",
+    ),
+    "layout": ("commands.layout:layout_command", "Show where an array keeps its data, copies and parity."),
+    "run": ("commands.run:run_command", "Simulate a scenario file."),
+    "compare": ("commands.compare:compare_command", "Compare designs side by side under the same requests."),
+    "advise": ("commands.advise:advise_command", "Find the layouts that meet a requirement."),
+    "sweep": ("commands.sweep:sweep_command", "Run a grid or a sample of scenarios; resumable."),
+    "replay": ("commands.replay:replay_command", "Play a recorded trace on a machine."),
+    "fio": ("commands.fio:fio_command", "Run a fio job file on a machine."),
+    "trace": ("commands.trace:trace_command", "Say what is in a recorded trace."),
+    "scenario": ("commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
+    "inspect": ("commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
+    "schema": ("commands.schema:schema_command", "Print the JSON Schema of scenario files."),
+    "sensitivity": ("commands.sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
+    "web": ("commands.web:web_command", "Explore designs in a browser."),
+    "workload": ("commands.workload:workload_command", "Show what a benchmark program asks of the kernel."),
+    "measure": ("commands.measure:measure_command", "Measure a disk of this machine with fio."),
+    "parse": ("commands.parse:parse_command", "Read what benchmark programs printed."),
+    "drives": ("commands.drives:drives_command", "List the drives in the catalogue."),
+    "controllers": ("commands.controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
+    "links": ("commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
+    "file-systems": ("commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
+    "studies": ("commands.studies:studies_command", "List the published benchmark reports in the catalogue."),
 }
 
 

@@ -1,118 +1,47 @@
 """Which modules are compiled: what runs for every I/O, and with a class all that it inherits from or that inherit it.
 
 A class written in Python cannot inherit from a compiled one, so a family of classes is compiled as a whole.
+Descriptions (pydantic) and what runs once a scenario stay in Python.
 """
 
 from __future__ import annotations
 
-MODULES = (
-    "model.account",
-    "model.array",
-    "model.balanced_io",
-    "model.blk_mq",
-    "model.block_queue",
-    "model.byte_striped_array",
-    "model.closed_load",
-    "model.controller_queue",
-    "model.cpu",
-    "model.dirty_lists",
-    "model.dirty_memory",
-    "model.disk",
-    "model.disk_cache",
-    "model.disk_destage",
-    "model.disk_head",
-    "model.disk_media",
-    "model.engine",
-    "model.extents",
-    "model.file_system.block_journal",
-    "model.file_system.file_system",
-    "model.file_system.groups",
-    "model.file_system.inode_cache",
-    "model.file_system.inodes",
-    "model.file_system.journal",
-    "model.file_system.mapping",
-    "model.file_system.metadata",
-    "model.file_system.names",
-    "model.file_system.placement",
-    "model.file_system.record_journal",
-    "model.firmware",
-    "model.flush",
-    "model.gathered_row",
-    "model.geometry",
-    "model.hardware_queues",
-    "model.head_run",
-    "model.host",
-    "model.kernel_thread",
-    "model.latency_histogram",
-    "model.links",
-    "model.member_metadata",
-    "model.mirror_array",
-    "model.page_cache",
-    "model.page_memory",
-    "model.page_reads",
-    "model.parity_array",
-    "model.parity_daemon",
-    "model.parity_plan",
-    "model.parity_read",
-    "model.parity_resync",
-    "model.parity_row",
-    "model.parity_settings",
-    "model.parity_thread",
-    "model.parity_workers",
-    "model.parity_write",
-    "model.partition",
-    "model.process",
-    "model.raid10_array",
-    "model.raw_cache",
-    "model.readahead.base",
-    "model.readahead.freebsd6",
-    "model.readahead.linux24",
-    "model.readahead.linux26",
-    "model.readahead.linux2611",
-    "model.readahead.linux61",
-    "model.readahead.page_marks",
-    "model.recent",
-    "model.request",
-    "model.run_plans",
-    "model.schedulers.anticipatory",
-    "model.schedulers.base",
-    "model.schedulers.bfq",
-    "model.schedulers.bfq_process",
-    "model.schedulers.cfq",
-    "model.schedulers.deadline",
-    "model.schedulers.disksort",
-    "model.schedulers.elevator",
-    "model.schedulers.fair_queueing",
-    "model.schedulers.io_history",
-    "model.schedulers.kyber",
-    "model.schedulers.mq_deadline",
-    "model.schedulers.noop",
-    "model.schedulers.one_way",
-    "model.schedulers.peak_rate",
-    "model.seek",
-    "model.shortest_positioning",
-    "model.signal",
-    "model.solid_state.bit_cache",
-    "model.solid_state.die",
-    "model.solid_state.drive",
-    "model.solid_state.drive_statistics",
-    "model.solid_state.flash",
-    "model.solid_state.map_cache",
-    "model.solid_state.media",
-    "model.solid_state.superblocks",
-    "model.solid_state.timeline",
-    "model.solid_state.translation",
-    "model.solid_state.write_buffer",
-    "model.streams",
-    "model.stripe_array",
-    "model.stripe_cache",
-    "model.stripe_handler",
-    "model.submitting_threads",
-    "model.task_plug",
-    "model.thinking_load",
-    "model.throttle",
-    "model.trace_load",
-    "model.write_back",
-    "model.write_intent",
-    "model.write_throttle",
+from .loader import ROOT
+
+FOLDERS = (
+    *("block", "core", "disk", "file_system", "memory", "process", "readahead", "schedulers", "solid_state", "tasks"),
+    *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
+    *("raid/striped", "raid/stripes"),
 )
+"""Folders of the model, compiled but for `EXCEPTIONS`."""
+EXCEPTIONS = (
+    "block.queues_below",
+    *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
+    "disk.queue",
+    *("file_system.nodes", "file_system.settings"),
+    *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
+    "process.phase",
+    *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
+    *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
+    *("solid_state.placement", "solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
+    *("tasks.io_call_price", "tasks.writer_turns"),
+)
+ALONE = (
+    *("controller.drive_queue", "controller.firmware", "links.link", "loads.direct_load", "loads.thinking_load"),
+    *("loads.trace_load", "statistics.latency_histogram"),
+)
+"""Modules of folders that are not compiled otherwise."""
+
+
+def _modules() -> tuple[str, ...]:
+    found = {
+        f"{folder.replace('/', '.')}.{path.stem}"
+        for folder in FOLDERS
+        for path in (ROOT / "model" / folder).glob("*.py")
+    }
+    kept = {name for name in found if not name.endswith(".__init__")} - set(EXCEPTIONS) | set(ALONE)
+    return tuple(sorted(f"model.{name}" for name in kept))
+
+
+MODULES = _modules()
+"""Their names below ``raidsim``."""

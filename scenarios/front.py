@@ -6,20 +6,20 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from ..model.cpu import Cpu
-from ..model.engine import Engine
-from ..model.errors import InputError
-from ..model.host import Host, Prices
-from ..model.link_catalogue import link_model
-from ..model.links import Link
-from ..model.network_front import FrontSettings, NetworkFront, Slots
-from ..model.network_protocols import CORE_HZ, ProtocolName, ProtocolSpec, protocol
-from ..model.spec import Duration, PositiveSize, Spec, refusal
-from ..model.spec_errors import changed
-from ..model.sum_in_order import sum_in_order
-from ..model.usage import PLACES, Usage
-from .build_links import built_link
-from .machine import LinkSpec, MachineSpec
+from ..model.core.engine import Engine
+from ..model.core.errors import InputError
+from ..model.core.exact_sums import sum_in_order
+from ..model.files.description import Duration, PositiveSize, Spec, refusal
+from ..model.files.description_errors import changed
+from ..model.links.catalogue import link_model
+from ..model.links.link import Link
+from ..model.network.protocols import CORE_HZ, ProtocolName, ProtocolSpec, protocol
+from ..model.network.server import FrontSettings, NetworkFront, Slots
+from ..model.statistics.usage import PLACES, Usage
+from ..model.tasks.cpu import Cpu
+from ..model.tasks.host import Host, Prices
+from .description.machine import LinkSpec, MachineSpec
+from .machine.links import built_link
 
 PORT = "network"
 """The server's port in results."""

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from raidsim.compiled.loader import PURE
-from raidsim.scenarios.garbage import search_less
+from raidsim.scenarios.workers.garbage import search_less
 
 # Nothing that is imported or collected goes away, so there is nothing to search for until that is over.
 gc.disable()
@@ -32,55 +32,55 @@ _SAME_EVERYWHERE = ("raidsim.model.", "raidsim.scenarios.", "raidsim.calibration
 
 _HERE = Path(__file__).parent
 _SLOW = (
-    "calibration/test_fio_study.py",
-    "calibration/test_fit.py",
-    "cli/test_advise.py",
-    "cli/test_pictures.py",
-    "cli/test_predict.py",
-    "cli/test_validate.py",
+    "calibration/fio_study/test_study.py",
+    "calibration/fit/test_fit.py",
+    "cli/commands/test_advise.py",
+    "cli/plots/test_pictures.py",
+    "cli/commands/test_predict.py",
+    "cli/commands/test_validate.py",
     "faults",
     "fuzz",
     "oracles",
     "phenomena",
-    "scenarios/test_programs.py",
-    "scenarios/test_side_by_side.py",
-    "scenarios/test_sweep_kill.py",
+    "scenarios/description/test_programs.py",
+    "scenarios/comparison/test_side_by_side.py",
+    "scenarios/sweeps/test_sweep_kill.py",
     "test_docs.py",
     "test_lessons.py",
     "test_shown_runs.py",
-    "validation/test_resync_truth.py",
+    "validation/conformance/md/test_resync_truth.py",
     "web",
 )
 """Files and folders all of whose tests are marked slow: each of them is quick, and together they are not."""
 
 _LONGEST = (
     "test_docs.py",
-    "validation/test_timing.py",
+    "validation/conformance/md/test_timing.py",
     "web/test_browser.py",
-    "calibration/test_kept_profiles.py",
+    "calibration/fit/test_kept_profiles.py",
     "phenomena/test_gateway.py",
-    "scenarios/test_steady.py",
+    "scenarios/running/test_steady_state.py",
     "phenomena/test_rebuild.py",
     "compiled/test_same_bits.py",
     "oracles/test_oracles.py",
-    "cli/test_predict.py",
+    "cli/commands/test_predict.py",
     "test_how_to.py",
-    "validation/test_readchoice.py",
-    "scenarios/test_sweep_kill.py",
-    "scenarios/test_conservation.py",
+    "validation/conformance/md/test_readchoice.py",
+    "scenarios/sweeps/test_sweep_kill.py",
+    "scenarios/running/test_conservation.py",
     "phenomena/test_ceilings.py",
     "phenomena/test_side_by_side.py",
     "scenarios/test_advice.py",
     "phenomena/test_mirrors.py",
-    "calibration/test_fio_study.py",
-    "scenarios/test_programs.py",
+    "calibration/fio_study/test_study.py",
+    "scenarios/description/test_programs.py",
     "scenarios/test_timeline.py",
-    "scenarios/test_random_scenarios.py",
-    "scenarios/test_side_by_side.py",
+    "scenarios/running/test_random_scenarios.py",
+    "scenarios/comparison/test_side_by_side.py",
     "phenomena/test_reproducible.py",
     "fuzz/test_corpus.py",
     "faults/test_killed_commands.py",
-    "cli/test_sweep.py",
+    "cli/commands/test_sweep.py",
 )
 """Files that take longest: workers get a file each, these first, so that none has much to do when others are done."""
 
@@ -103,7 +103,9 @@ def _no_sum_of_floats() -> Iterator[None]:
     def checked(values: Iterable[Any], /, start: Any = 0) -> Any:
         found = plain(values, start)
         if type(found) is float and sys._getframe(1).f_globals.get("__name__", "").startswith(_SAME_EVERYWHERE):
-            raise RuntimeError("floats are added by model/sum_in_order.py or math.fsum: sum() differs in Python 3.12")
+            raise RuntimeError(
+                "floats are added by model/core/exact_sums.py or math.fsum: sum() differs in Python 3.12"
+            )
         return found
 
     with pytest.MonkeyPatch.context() as patched:

@@ -95,19 +95,25 @@ def test_there_is_no_circle() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "words"),
     [
-        ("model/disk.py", "from ..scenarios.run import simulate", "model imports scenarios"),
+        ("model/disk/hard_disk.py", "from ..scenarios.run import simulate", "model imports scenarios"),
         ("model/layouts/raid5.py", "from ...calibration import fit", "model imports calibration"),
-        ("model/disk.py", "def f():\n    from .. import cli", "model imports cli"),
+        ("model/disk/hard_disk.py", "def f():\n    from .. import cli", "model imports cli"),
         ("cli/main.py", "from ..web import app", "cli imports web"),
-        ("scenarios/run.py", "if True:\n    import raidsim.model.disk", "absolute import"),
-        ("calibration/fit.py", "from raidsim.model import disk", "absolute import"),
-        ("model/disk.py", "from .. import __version__", "the public API"),
+        ("scenarios/running/simulate.py", "if True:\n    import raidsim.model.disk.hard_disk", "absolute import"),
+        ("calibration/fit/fit.py", "from raidsim.model import disk", "absolute import"),
+        ("model/disk/hard_disk.py", "from .. import __version__", "the public API"),
         ("validation/truth.py", "from ..somewhere import thing", "validation imports somewhere"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, words: str) -> None:
     """Protects the check itself: each kind of wrong import, planted in a good tree, is found with its file."""
-    for name in ("model/disk.py", "scenarios/run.py", "cli/main.py", "web/app.py", "calibration/fit.py"):
+    for name in (
+        "model/disk/hard_disk.py",
+        "scenarios/running/simulate.py",
+        "cli/main.py",
+        "web/app.py",
+        "calibration/fit/fit.py",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("import os\n")
     (tmp_path / "cli/main.py").write_text("from .. import __version__\nfrom ..model.disk import x\n")

@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.model.spec import Spec
-from raidsim.scenarios.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
-from raidsim.scenarios.front import FrontSpec
-from raidsim.scenarios.machine import ChannelSpec, ControllerInstance, DriveInstance, LinkSpec, MachineSpec, PriceList
-from raidsim.scenarios.programs import (
+from raidsim.model.files.description import Spec
+from raidsim.scenarios.description.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
+from raidsim.scenarios.description.machine import (
+    ChannelSpec,
+    ControllerInstance,
+    DriveInstance,
+    LinkSpec,
+    MachineSpec,
+    PriceList,
+)
+from raidsim.scenarios.description.programs import (
     ArchiveStep,
     BonniePlusPlusStep,
     BonnieStep,
@@ -31,8 +37,9 @@ from raidsim.scenarios.programs import (
     TreeSpec,
     WriteFileStep,
 )
-from raidsim.scenarios.scenario import ScenarioSpec
-from raidsim.scenarios.workloads import DdSpec, LoadSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.workloads import DdSpec, LoadSpec
+from raidsim.scenarios.front import FrontSpec
 from raidsim.tests.manual_pages import (
     DOCS,
     ROOT,

@@ -11,8 +11,8 @@ import pytest
 
 import raidsim
 from raidsim.scenarios.documents.document import Document, read_document
-from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.run import simulate
+from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.timeline import record
 
 LESSONS = Path(raidsim.__file__).parent / "docs" / "lessons"

@@ -204,9 +204,9 @@ def test_a_planted_type_error_is_reported(tmp_path: Path) -> None:
         planted.write_text(code)
         return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, check=False)
 
-    good = check("from raidsim.model.links import Link\nrate: float = Link('pci', 133.3e6).rate\n")
+    good = check("from raidsim.model.links.link import Link\nrate: float = Link('pci', 133.3e6).rate\n")
     assert good.returncode == 0, good.stdout
-    bad = check("from raidsim.model.links import Link\nrate: str = Link('pci', '133MB/s').rate\ndef f(x): ...\n")
+    bad = check("from raidsim.model.links.link import Link\nrate: str = Link('pci', '133MB/s').rate\ndef f(x): ...\n")
     assert bad.returncode == 1
     for words in ('expected "float"', 'expression has type "float"', "missing a type annotation"):
         assert words in bad.stdout

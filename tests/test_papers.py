@@ -57,7 +57,7 @@ def test_papers_point_to_files_that_are_there(paper: str) -> None:
 
 def test_following_a_page_changes_nothing_that_is_there(tmp_path: Path) -> None:
     """Protects the tests that follow the manual: a page that would overwrite a file of the checkout is refused."""
-    with pytest.raises(FileExistsError, match=r"model/read_balance/base\.py"):
-        checkout_with(tmp_path, {"model/read_balance/base.py": ""})
-    before = (ROOT / "model" / "read_balance" / "base.py").read_text(encoding="utf-8")
+    with pytest.raises(FileExistsError, match=r"model/raid/read_balance/base\.py"):
+        checkout_with(tmp_path, {"model/raid/read_balance/base.py": ""})
+    before = (ROOT / "model" / "raid" / "read_balance" / "base.py").read_text(encoding="utf-8")
     assert "class ReadBalance" in before

@@ -13,11 +13,11 @@ from latex2mathml.converter import convert
 from pydantic import BaseModel
 
 import raidsim
-from raidsim.calibration.study_document import StudyDocument
+from raidsim.calibration.study.document import StudyDocument
 from raidsim.model.kernels.spec import KernelSpec
 from raidsim.scenarios.advice.requirement import RequirementSpec
-from raidsim.scenarios.scenario import ScenarioSpec
-from raidsim.scenarios.sweeps.sweep_plan import SweepSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.sweeps.plan import SweepSpec
 
 ROOT = Path(raidsim.__file__).parent
 DOCS = ROOT / "docs"

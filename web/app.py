@@ -4,6 +4,6 @@
 __package__ = "raidsim.web"
 
 if __name__ == "__main__":
-    from .page import show
+    from .pages.page import show
 
     show()

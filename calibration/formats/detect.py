@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from . import bonnie, bonnie_plus_plus, dd_and_time, fio_json, iostat, iozone, mdstat, postmark, tiobench
 from .report import Report
 from .report_text import MOST_BYTES, ReportText, too_long

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from ...model.programs import fio_values
+from ...model.programs.fio import values as fio_values
 from .positioned_json import JsonText, Value
 from .report import FigureList, Report, Unit
 from .report_text import ReportText

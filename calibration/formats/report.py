@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 
 Unit = Literal["bytes", "bytes/s", "s", "1/s", "share", "count"]
 """A share is of 1, and may be above it: CPU time of two processors is a share of 2."""

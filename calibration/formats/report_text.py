@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 
 MOST_BYTES = 16 * 1024 * 1024
 """A report is a page; what is longer than this is something else."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model.controllers import controller, controller_names
+from ...model.controller.catalogue import controller, controller_names
 from ...model.kernels import kernel_names
 from .findings import FoundController
 

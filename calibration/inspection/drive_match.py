@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ...model.drives import DriveSpec, hard_disk, hard_disk_names
-from ...model.quantities import format_size
+from ...model.drives.catalogue import DriveSpec, hard_disk, hard_disk_names
+from ...model.files.quantities import format_size
 from .findings import FoundDrive, Interface
 
 SMALLEST, LARGEST = 10**9, 5 * 10**13

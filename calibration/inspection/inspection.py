@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
-from . import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
 from .findings import Findings
 from .hardware import connect
 from .outputs import MOST_CHARACTERS, Output, between, outputs
 from .scenario_document import scenario
 from .selection import select
+from .tools import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
 
 _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,

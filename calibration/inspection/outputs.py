@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from ..formats.positioned_json import JsonText, Value
 from ..formats.report_text import ReportText, shown
 

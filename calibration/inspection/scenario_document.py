@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...model.drives import drive
+from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
-from ...scenarios.arrays import PARITY_LEVELS
+from ...scenarios.description.arrays import PARITY_LEVELS
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
 from .findings import Fact, Findings, FoundArray

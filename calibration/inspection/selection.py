@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from ...model.errors import InputError
-from ...model.quantities import format_size
-from ...scenarios.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
+from ...model.core.errors import InputError
+from ...model.files.quantities import format_size
+from ...scenarios.description.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
 from .drive_match import Match, match
 from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 from .solid_state_match import match_solid_state
@@ -39,7 +39,7 @@ class Chosen:
     members, spares, journal
         Names of devices in the scenario.
     fields
-        What :class:`~raidsim.scenarios.arrays.ArraySpec` takes of it, for checking.
+        What :class:`~raidsim.scenarios.description.arrays.ArraySpec` takes of it, for checking.
     """
 
     found: FoundArray

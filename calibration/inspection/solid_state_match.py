@@ -10,8 +10,8 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from ...model.drives import drive, solid_state_names
-from ...model.quantities import format_size
+from ...model.drives.catalogue import drive, solid_state_names
+from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
 from .drive_match import LARGEST, SMALLEST, Match, rounded
 from .findings import FoundDrive

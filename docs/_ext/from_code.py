@@ -39,7 +39,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import raidsim
 from raidsim.cli.main import COMMANDS, _imported, main
-from raidsim.scenarios.documents.document_schema import field_words
+from raidsim.scenarios.documents.schema import field_words
 from raidsim.scenarios.documents.written import written_value
 from raidsim.scenarios.sweeps.result_file import IN_MEMORY, ResultFile
 from raidsim.scenarios.traces.formats.table import FORMATS

@@ -39,7 +39,7 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 import raidsim
-from raidsim.cli import compare, layout, run  # noqa: F401 - loaded once, for all that is run
+from raidsim.cli.commands import compare, layout, run  # noqa: F401 - loaded once, for all that is run
 from raidsim.cli.main import main
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.timeline.timeline import record

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from ..engine import Engine
-from ..page_cache import PageCache
-from ..paged_file import PagedFile
-from ..request import DAEMON_STREAM, WRITE_THROUGH
-from ..signal import Signal
+from ..core.engine import Engine
+from ..core.request import DAEMON_STREAM, WRITE_THROUGH
+from ..core.signal import Signal
+from ..memory.page_cache import PageCache
+from ..memory.paged_file import PagedFile
 from .journal import JournalArea
 from .settings import FileSystemSettings
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..account import Account
-from ..engine import Engine
-from ..errors import ModelError
-from ..host import Host
-from ..page_cache import PageCache
-from ..paged_file import ExtentMap
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..memory.page_cache import PageCache
+from ..memory.paged_file import ExtentMap
+from ..tasks.account import Account
+from ..tasks.host import Host
 from .block_journal import BlockJournal
 from .groups import Groups
 from .inode_cache import InodeCache, Node

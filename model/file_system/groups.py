@@ -12,8 +12,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ..errors import FileSystemFull
-from ..extents import ExtentSet
+from ..core.errors import FileSystemFull
+from ..core.extents import ExtentSet
 from .settings import FileSystemSettings
 
 

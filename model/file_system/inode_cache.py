@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Generator
 from typing import Any
 
-from ..account import Account
-from ..engine import Engine
-from ..page_cache import PageCache
+from ..core.engine import Engine
+from ..memory.page_cache import PageCache
+from ..tasks.account import Account
 from .inodes import Inodes
 from .metadata import Metadata
 from .names import Names

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any, Protocol
 
-from ..page_cache import PageCache
-from ..paged_file import PagedFile
-from ..request import DAEMON_STREAM, WAITED, WRITE, Request
-from ..signal import Signal
+from ..core.request import DAEMON_STREAM, WAITED, WRITE, Request
+from ..core.signal import Signal
+from ..memory.page_cache import PageCache
+from ..memory.paged_file import PagedFile
 
 _WRITE_BYTES = 128 * 1024
 """Contiguous bytes of the journal written with one request."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterable
 from typing import Any
 
-from ..account import Account
-from ..page_cache import PageCache
+from ..memory.page_cache import PageCache
+from ..tasks.account import Account
 from .journal import Journal
 
 

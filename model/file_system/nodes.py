@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..paged_file import PagedFile
+from ..memory.paged_file import PagedFile
 
 
 class Allocates(Protocol):

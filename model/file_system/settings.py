@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ..sourced import SourcedValue, catalogue_file, load_sourced
-from ..spec import Duration, PositiveSize, Size, Spec
+from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
+from ..files.description import Duration, PositiveSize, Size, Spec
 
-CATALOGUE = Path(__file__).parent
+CATALOGUE = Path(__file__).parent / "catalogue"
 
 
 class FileSystemSettings(Spec):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..spec import Fraction, PositiveSize, Size, Spec
+from ..files.description import Fraction, PositiveSize, Size, Spec
 
 
 class CacheSection(Spec):
@@ -24,7 +24,7 @@ class CacheSection(Spec):
         What a throttled writer writes back itself before it goes on; 0: it pauses until the limit is kept.
     throttle
         "limit": writers run freely up to the limit. "balance": from the middle of `flush_above` and `limit` on they
-        are slowed to what their device writes (:mod:`raidsim.model.dirty_balance`).
+        are slowed to what their device writes (:mod:`raidsim.model.memory.dirty_balance`).
     flush_pass
         After so much is dirtied or written back the limits are looked at.
     by_age

@@ -8,14 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from ..errors import InputError
-from ..read_balance import READ_BALANCE
-from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
-from ..spec_errors import validate
-from ..yaml_files import read_yaml
+from ..core.errors import InputError
+from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
+from ..files.description_errors import validate
+from ..files.yaml_files import read_yaml
+from ..raid.read_balance import READ_BALANCE
 from .cache_sections import CacheSection, ReadAheadSection
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent / "catalogue"
 
 SchedulerName = Literal[
     "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
@@ -130,10 +130,11 @@ class Raid5Section(Spec):
     locks_rows
         Whether a row that is being read or written takes no other block.
     head_turns
-        Whether readers that sleep for want of a head share what gets free (:mod:`raidsim.model.head_turns`).
+        Whether readers that sleep for want of a head share what gets free
+        (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`).
     holes
-        Whether every head of a row gathers for itself (:class:`~raidsim.model.parity_settings.ParitySettings`). Files
-        on parity arrays then interleave as on others (:mod:`raidsim.model.writer_turns`).
+        Whether every head of a row gathers for itself (:class:`~raidsim.model.raid.stripes.settings.ParitySettings`).
+        Files on parity arrays then interleave as on others (:mod:`raidsim.model.tasks.writer_turns`).
     copies_reads
         Whether what is read through the stripe cache is copied out of it.
     direct_reads
@@ -187,10 +188,10 @@ class Raid1Section(Spec):
     Attributes
     ----------
     balance
-        A name of :data:`raidsim.model.read_balance.READ_BALANCE`.
+        A name of :data:`raidsim.model.raid.read_balance.READ_BALANCE`.
     barrier
-        A name of :data:`raidsim.model.resync_barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the array;
-        of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
+        A name of :data:`raidsim.model.raid.mirrors.barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the
+        array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
     clones_pages
         Whether a write is copied for each mirror page by page, or as a whole.
     submitter_pays
@@ -323,7 +324,7 @@ class KernelSpec(Spec):
     write_intent
         Whether md keeps write-intent bitmaps (since 2.6.14).
     discards
-        Whether md and dm-crypt pass discards on (:mod:`raidsim.model.discard`): block layer since 2.6.28, dm-crypt
+        Whether md and dm-crypt pass discards on (:mod:`raidsim.model.core.discard`): block layer since 2.6.28, dm-crypt
         since 3.1 (allow_discards), md since 3.7.
     """
 

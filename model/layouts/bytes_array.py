@@ -14,11 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ..errors import ArrayFailed, ModelError
-from ..parity import Block, gf_multiply, gf_power, q_syndrome, recover, xor
+from ..core.errors import ArrayFailed, ModelError
 from .layout import Layout
 from .nested import NestedLayout
 from .parity import ParityLayout
+from .parity_bytes import Block, gf_multiply, gf_power, q_syndrome, recover, xor
 
 
 class ByteStore(Protocol):

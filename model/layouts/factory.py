@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..catalogue_modules import classes_in
-from ..errors import InputError, ModelError
-from ..parity import GROUP_ORDER
+from ..core.errors import InputError, ModelError
+from ..files.plugins import classes_in
 from .byte_striped import ByteStripedLayout
 from .layout import Layout
 from .linear import LinearLayout
 from .mirrored import MirroredLayout
 from .nested import mirrored_stripes, striped_mirrors, striped_parity
 from .parity import ParityLayout
+from .parity_bytes import GROUP_ORDER
 from .raid10 import Raid10Layout
 from .striped import StripedLayout
 
 _INNER = {"raid50": "raid5", "raid60": "raid6"}
 _PACKAGE = __name__.rpartition(".")[0]
-_WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory")
+_WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory", "parity_bytes")
 
 LEVELS = (
     "linear",

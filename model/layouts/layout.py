@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 
 Extent = tuple[int, int, int, int]
 """Member, member offset, size, logical offset."""

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .layout import CopyPlace, Extent, Layout, outside
 
 

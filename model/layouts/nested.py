@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from ..errors import ModelError
+from ..core.errors import ModelError
 from .layout import Copies, CopyPlace, Extent, Layout
 from .mirrored import MirroredLayout
 from .striped import StripedLayout

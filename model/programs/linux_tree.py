@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pydantic import NonNegativeInt, PositiveInt
 
-from ..errors import InputError
-from ..spec import Spec
-from ..spec_errors import load_spec
+from ..core.errors import InputError
+from ..files.description import Spec
+from ..files.description_errors import load_spec
 from .copying import SizeClass, Tree
 
-_FILE = Path(__file__).with_name("linux-2.6.13-tree.yaml")
+_FILE = Path(__file__).parent / "catalogue" / "linux-2.6.13-tree.yaml"
 
 
 class SizeClassSpec(Spec):

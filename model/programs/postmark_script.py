@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ..errors import InputError
+from ..core.errors import InputError
 from .operation import Operation
 from .postmark import Location, PostMark, PostMarkSettings
 from .postmark_report import Clock, progress, report, show

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
-from ..sum_in_order import sum_in_order
+from ..core.exact_sums import sum_in_order
 from .phase_result import PhaseResult
 from .tiobench import MIB, TiobenchSettings
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from bisect import insort
 from dataclasses import dataclass
 
-from ..request import READ, WRITE, Request
+from ..core.request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest

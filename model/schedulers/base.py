@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
-from ..request import TRIM, WRITE, Request
+from ..core.request import TRIM, WRITE, Request
 
 
 class QueuedRequest(Request):

@@ -18,7 +18,7 @@ from __future__ import annotations
 from bisect import insort
 from dataclasses import dataclass
 
-from ..request import ASYNC, READ, Request
+from ..core.request import ASYNC, READ, Request
 from .base import QueuedRequest, Scheduler
 from .bfq_process import BfqProcess, is_seek
 from .fair_queueing import FairQueueing

@@ -12,7 +12,7 @@ from bisect import insort
 from collections import deque
 from dataclasses import dataclass
 
-from ..request import DIRECT, READ, Request
+from ..core.request import DIRECT, READ, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from ..request import Request
+from ..core.request import Request
 from .base import QueuedRequest, Scheduler, parts_of
 
 

@@ -8,7 +8,7 @@ reads crawl while a big file is being written.
 
 from __future__ import annotations
 
-from ..request import WRITE, Request
+from ..core.request import WRITE, Request
 from .base import QueuedRequest, Scheduler
 
 

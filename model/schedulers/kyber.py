@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from ..request import READ, TRIM
+from ..core.request import READ, TRIM
 from .base import QueuedRequest, Scheduler
 
 _KINDS = 3

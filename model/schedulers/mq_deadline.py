@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from dataclasses import dataclass
 
-from ..request import READ, WRITE
+from ..core.request import READ, WRITE
 from .base import QueuedRequest, Scheduler
 
 

@@ -21,12 +21,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from ..discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
-from ..disk import FLUSH
-from ..engine import Engine
-from ..errors import ModelError
-from ..links import Path
-from ..request import READ, WRITE, WRITE_THROUGH, Request
+from ..core.discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..core.request import READ, WRITE, WRITE_THROUGH, Request
+from ..disk.hard_disk import FLUSH
+from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash
 from .map_cache import MapCache

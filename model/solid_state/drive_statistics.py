@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..request import Request
-from ..usage import Usage
+from ..core.request import Request
+from ..statistics.usage import Usage
 from .flash import Flash
 from .spec import SolidStateSpec
 from .timeline import Timeline

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from heapq import heapreplace
 
-from ..sum_in_order import sum_in_order
+from ..core.exact_sums import sum_in_order
 from .die import Die
 from .placement import Placement
 from .spec import SolidStateSpec

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from ..spec import Duration, Fraction, PositiveSize, Rate, Size, Spec
+from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec
 
 
 class SolidStateSpec(Spec):

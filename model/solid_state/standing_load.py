@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..engine import Engine
+from ..core.engine import Engine
 from .drive import SolidState
 from .flash import CODEWORD
 from .spec import SolidStateSpec

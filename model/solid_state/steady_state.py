@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 
-from ..errors import ModelError
-from ..sum_in_order import sum_in_order
+from ..core.errors import ModelError
+from ..core.exact_sums import sum_in_order
 
 
 def decay(utilisation: float) -> float:

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..errors import ModelError
-from ..extents import ExtentSet
-from ..sum_in_order import sum_in_order
+from ..core.errors import ModelError
+from ..core.exact_sums import sum_in_order
+from ..core.extents import ExtentSet
 from .steady_state import valid_units
 
 RESERVE = 2

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 
-from ..extents import ExtentSet
+from ..core.extents import ExtentSet
 from .superblocks import Superblock, Superblocks
 
 MOST_TRACKED = 500_000

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..comparison.array_facts import array_facts
-from .advice_runs import Search, Simulations
-from .bisection import at_least, first_that
+from .bounds.bisection import at_least, first_that
+from .bounds.drive_times import drive_time
 from .designs import Design, Family, families, impossible
-from .drive_times import drive_time
 from .ranking import cost_key
+from .runs import Search, Simulations
 from .trials import Trials
 from .verdict import Attainable, Verdict
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ...model.files.quantities import format_size
 from ...model.layouts.factory import MIN_DISKS
-from ...model.quantities import format_size
+from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
-from ..documents.document_positions import DocumentPositions
-from ..scenario import ScenarioSpec
+from ..documents.positions import DocumentPositions
 from .requirement import TARGET, ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
 
 CONTROLLER = "raid"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from math import inf, isfinite
 
-from ...model.quantities import format_duration
+from ...model.files.quantities import format_duration
 from ..comparison.array_facts import array_facts
-from ..scenario import ScenarioSpec
-from .advice_runs import Measured
-from .drive_times import drive_time
+from ..description.scenario import ScenarioSpec
+from .bounds.drive_times import drive_time
 from .requirement import RequirementSpec
+from .runs import Measured
 from .verdict import Status, Verdict
 
 _CLEARLY = 2.0

@@ -9,21 +9,21 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ...model.controllers import ControllerSpec, controller
-from ...model.drives import AnyDrive, drive
-from ...model.errors import InputError
+from ...model.controller.catalogue import ControllerSpec, controller
+from ...model.core.errors import InputError
+from ...model.drives.catalogue import AnyDrive, drive
+from ...model.files.description import Fraction, PositiveDuration, PositiveSize, Spec, refusal
+from ...model.files.description_errors import changed, validate
+from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
 from ...model.layouts.factory import CHUNK_UNIT
-from ...model.spec import Fraction, PositiveDuration, PositiveSize, Spec, refusal
-from ...model.spec_errors import changed, validate
-from ...model.yaml_files import KeyPath
-from ..arrays import Level
+from ..description.arrays import Level
+from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
+from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
-from ..documents.document_positions import DocumentPositions
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
-from ..load_parts import Arrivals, IoSize, Locality, SectorSize
-from ..workloads import LoadSpec
+from ..documents.positions import DocumentPositions
 
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
@@ -59,7 +59,9 @@ Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 
 
 class RequiredLoad(Spec):
-    """The I/Os that come, whatever the array does; fields as in :class:`~.workloads.LoadSpec`, `iops` of all jobs."""
+    """The I/Os that come, whatever the array does; fields as in
+    :class:`~raidsim.scenarios.description.workloads.LoadSpec`, `iops` of all jobs.
+    """
 
     iops: float = Field(gt=0, le=1e7)
     """I/Os a second of all jobs together."""
@@ -197,7 +199,7 @@ class LevelChoice(Spec):
     Attributes
     ----------
     level, algorithm, copies
-        As in :class:`~.arrays.ArraySpec`.
+        As in :class:`~raidsim.scenarios.description.arrays.ArraySpec`.
     group_drives
         Of raid50, raid60 and raid01: drives of each inner array; all sizes that divide the number of drives unless
         given.

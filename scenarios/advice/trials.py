@@ -11,13 +11,13 @@ from math import isfinite
 
 from ..comparison.array_facts import array_facts
 from ..comparison.reliability import data_loss
-from ..scenario import ScenarioSpec
-from .advice_runs import LONGEST_IOS, Measured, Search, Task
-from .bounds import Refusal, refusals
+from ..description.scenario import ScenarioSpec
+from .bounds.bounds import Refusal, refusals
+from .bounds.drive_times import drive_time
 from .designs import Design
-from .drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .requirement import RequirementSpec
+from .runs import LONGEST_IOS, Measured, Search, Task
 from .verdict import Status, Verdict
 
 BRIEF_IOS = (600, 2500, 6000)

@@ -7,9 +7,9 @@ from math import inf
 from typing import Literal
 
 from ..comparison.array_facts import ArrayFacts
-from .advice_runs import Measured
-from .bounds import Refusal
+from .bounds.bounds import Refusal
 from .designs import Design
+from .runs import Measured
 
 Status = Literal["meets", "close", "fails"]
 

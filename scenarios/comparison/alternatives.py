@@ -9,10 +9,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
+from ..description.scenario import Devices, ScenarioSpec
+from ..description.workloads import LoadSpec
 from ..documents.document import Document
-from ..scenario import Devices, ScenarioSpec
-from ..workloads import LoadSpec
 
 MOST_DESIGNS = 64
 _SPAN_UNIT = 1 << 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...model.sum_in_order import sum_in_order
-from ..scenario import ScenarioSpec
+from ...model.core.exact_sums import sum_in_order
+from ..description.scenario import ScenarioSpec
 from .redundancy import top_parts
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..arrays import NO_REDUNDANCY, ResyncSpec
-from ..build import BuiltMachine
-from ..load_run import LoadRun
-from ..measured_run import Run
-from ..offered_load import without_phases
-from ..prediction import RebuildProgress
-from ..run import simulate
-from ..sample import Sample
-from ..scenario import ScenarioSpec
-from ..workloads import LoadSpec
+from ..description.arrays import NO_REDUNDANCY, ResyncSpec
+from ..description.scenario import ScenarioSpec
+from ..description.workloads import LoadSpec
+from ..machine.machine import BuiltMachine
+from ..questions.offered_load import without_phases
+from ..running.load_run import LoadRun
+from ..running.prediction import RebuildProgress
+from ..running.run import Run
+from ..running.sample import Sample
+from ..running.simulate import simulate
 from .redundancy import Part, top_parts
 
 _PLACES = ((0.5 - 0.15**0.5, 5 / 18), (0.5, 8 / 18), (0.5 + 0.15**0.5, 5 / 18))

@@ -12,8 +12,8 @@ from functools import cached_property
 from math import inf
 
 from ...model.layouts import Layout, MirroredLayout, NestedLayout, Raid10Layout, StripedLayout
-from ..programs import ProgramsSpec
-from ..scenario import Devices, ScenarioSpec
+from ..description.programs import ProgramsSpec
+from ..description.scenario import Devices, ScenarioSpec
 
 
 @dataclass(frozen=True)

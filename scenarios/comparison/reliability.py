@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, count
 
-from ...model.drives import AnyDrive
+from ...model.core.exact_sums import sum_in_order
+from ...model.drives.catalogue import AnyDrive
 from ...model.layouts import MirroredLayout, Raid10Layout
-from ...model.sum_in_order import sum_in_order
-from ..scenario import ScenarioSpec
+from ..description.scenario import ScenarioSpec
 from .loss_chain import Chain
 from .redundancy import Part, top_parts
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...model.batch_means import Estimate
-from ...model.errors import InputError
-from ..load_curve import LoadCurve, Outcome, attempt, load_curves, runs_needed
-from ..prediction import Prediction
-from ..replicate import mean_of_replications, paired_difference, replication
-from ..scenario import ScenarioSpec
-from ..task_pool import TaskPool
+from ...model.core.errors import InputError
+from ...model.statistics.batch_means import Estimate
+from ..description.scenario import ScenarioSpec
+from ..questions.load_curve import LoadCurve, Outcome, attempt, load_curves, runs_needed
+from ..questions.replications import mean_of_replications, paired_difference, replication
+from ..running.prediction import Prediction
+from ..workers.task_pool import TaskPool
 from .alternatives import Design
 from .array_facts import ArrayFacts, array_facts
 from .rebuild_time import rebuild_time

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...model.errors import InputError
-from ...model.yaml_files import KeyPath
-from ..arrays import KERNEL_OPTIONS, NO_REDUNDANCY, OPTION_LEVELS
+from ...model.core.errors import InputError
+from ...model.files.yaml_files import KeyPath
+from ..description.arrays import KERNEL_OPTIONS, NO_REDUNDANCY, OPTION_LEVELS
 from .merge import as_mapping, drives_in_short
 
 ONLY_ARRAY = "md0"

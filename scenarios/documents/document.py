@@ -1,7 +1,8 @@
 """Documents: scenarios as people write them, with everything optional, and how they are read and changed.
 
 A document may extend another one (:mod:`.extends`), be changed from the command line (:mod:`.aliases`), and leave out
-or shorten what has a default (:mod:`.shorthands`). What it comes to is a :class:`~.scenario.ScenarioSpec`.
+or shorten what has a default (:mod:`.shorthands`). What it comes to is a
+:class:`~raidsim.scenarios.description.scenario.ScenarioSpec`.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...model.errors import InputError
-from ...model.quantities import format_size
-from ...model.spec_errors import located, validate
-from ...model.yaml_files import Positions, decoded
-from ..scenario import ScenarioSpec
+from ...model.core.errors import InputError
+from ...model.files.description_errors import located, validate
+from ...model.files.quantities import format_size
+from ...model.files.yaml_files import Positions, decoded
+from ..description.scenario import ScenarioSpec
 from .assignment import parse_alternatives, parse_assignment
-from .document_edit import meaning, put
-from .document_paths import checked
-from .document_positions import DocumentPositions
+from .edit import meaning, put
 from .extends import LARGEST_FILE, Layer, parse_layer, read_layers
 from .library import PREFIX, library_file, library_names
 from .merge import assigned, copied
+from .paths import checked
+from .positions import DocumentPositions
 from .shorthands import Expansion
 
 __all__ = ["Document", "document_file", "document_from", "parse_alternatives", "parse_assignment", "read_document"]

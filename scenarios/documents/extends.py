@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from ...model.errors import InputError
-from ...model.quantities import format_size
-from ...model.yaml_files import KeyPath, decoded, parse_yaml
-from .document_positions import DocumentPositions
+from ...model.core.errors import InputError
+from ...model.files.quantities import format_size
+from ...model.files.yaml_files import KeyPath, decoded, parse_yaml
 from .library import LIBRARY, PREFIX, library_file
 from .merge import copied, merged, null_paths, overlaid
+from .positions import DocumentPositions
 
 LARGEST_FILE = 1 << 20
 """Bytes: a scenario file is a page or two."""

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from itertools import takewhile
 from pathlib import Path
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 
-LIBRARY = Path(__file__).with_name("library")
+LIBRARY = Path(__file__).parent / "catalogue" / "library"
 PREFIX = "library:"
 
 

@@ -8,13 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...model.errors import InputError
-from ...model.spec_errors import validate
-from ...model.yaml_files import Positions, read_yaml
-from ..machine import CpuSpec
+from ...model.core.errors import InputError
+from ...model.files.description_errors import validate
+from ...model.files.yaml_files import Positions, read_yaml
+from ..description.machine import CpuSpec
 
-MACHINES = Path(__file__).with_name("machines")
-CPUS = Path(__file__).with_name("cpus.yaml")
+MACHINES = Path(__file__).parent / "catalogue" / "machines"
+CPUS = Path(__file__).parent / "catalogue" / "cpus.yaml"
 DEFAULT_MACHINE = "server"
 DEFAULT_CPU = "server-core"
 

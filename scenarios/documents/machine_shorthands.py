@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...model.drives import AnyDrive, drive
-from ...model.errors import InputError
-from ...model.quantities import format_rate
-from ...model.yaml_files import KeyPath
+from ...model.core.errors import InputError
+from ...model.drives.catalogue import AnyDrive, drive
+from ...model.files.quantities import format_rate
+from ...model.files.yaml_files import KeyPath
 from .machine_catalogue import DEFAULT_CPU, DEFAULT_MACHINE, cpu, machine
 from .merge import drives_in_short, merged
 

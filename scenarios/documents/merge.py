@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from ...model.yaml_files import KeyPath
-from ..queue_settings import QUEUE_FIELDS
-from .document_positions import DocumentPositions, paths_below
+from ...model.files.yaml_files import KeyPath
+from ..description.queue_settings import QUEUE_FIELDS
+from .positions import DocumentPositions, paths_below
 
 _KEPT_WHOLE = "overrides"
 """Below it null is a value: the catalogue's field is unset."""

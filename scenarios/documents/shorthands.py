@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from ...model.controllers import controller_names
-from ...model.errors import InputError
-from ...model.yaml_files import KeyPath
+from ...model.controller.catalogue import controller_names
+from ...model.core.errors import InputError
+from ...model.files.yaml_files import KeyPath
 from .machine_shorthands import expanded_machine
 from .merge import as_mapping
 

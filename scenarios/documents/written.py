@@ -9,8 +9,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ...model.quantities import parse_frequency, parse_rate, parse_size, parse_time
-from ...model.spec import Duration, Frequency, Rate, Rotation, Size
+from ...model.files.description import Duration, Frequency, Rate, Rotation, Size
+from ...model.files.quantities import parse_frequency, parse_rate, parse_size, parse_time
 
 _Writer = Callable[[Any], Any]
 _TIMES = ("s", "ms", "us", "ns", "min", "h", "d")

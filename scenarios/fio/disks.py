@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.request import READ, WRITE
-from ...model.sum_in_order import sum_in_order
-from ..build import BuiltMachine
-from ..scenario import ScenarioSpec
+from ...model.core.exact_sums import sum_in_order
+from ...model.core.request import READ, WRITE
+from ..description.scenario import ScenarioSpec
+from ..machine.machine import BuiltMachine
 from .files import FilePlaces
 from .report import Ran
 from .result import DiskResult

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from posixpath import normpath
 from typing import Any
 
-from ...model.errors import FileSystemFull, InputError
-from ...model.fio_files import CachedFile, DirectFile, FioFile
-from ...model.network_front import NetworkFront
-from ...model.page_cache import PageCache
-from ...model.paged_file import PagedFile
-from ...model.process import Mount
-from ...model.quantities import format_size
+from ...model.core.errors import FileSystemFull, InputError
+from ...model.files.quantities import format_size
+from ...model.fio.files import CachedFile, DirectFile, FioFile
+from ...model.memory.page_cache import PageCache
+from ...model.memory.paged_file import PagedFile
+from ...model.network.server import NetworkFront
+from ...model.process.process import Mount
 from ...model.readahead import PAGE
-from ..build import BuiltMachine
-from ..replay import target_of
-from ..scenario import Devices, ScenarioSpec
+from ..description.scenario import Devices, ScenarioSpec
+from ..machine.machine import BuiltMachine
+from ..traces.replay.replay import target_of
 from .plan import Plan
 
 _DEVICE = "/dev/"

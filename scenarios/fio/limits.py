@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...model.usage import Usage, bottleneck, limit
-from ..measured_run import Run
+from ...model.statistics.usage import Usage, bottleneck, limit
+from ..running.run import Run
 from .report import Ran
 
 _NEVER_WAITS = 0.02

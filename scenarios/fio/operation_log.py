@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile, gettempdir
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from ...model.programs.operation import Kind, Operation
 
 _KINDS = tuple(Kind)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...model.errors import InputError
-from ...model.programs import fio_values
-from ...model.programs.fio_job import FioJob
-from ...model.programs.fio_jobs import MOST_JOBS, JobReader
-from ...model.programs.fio_options import Option, check_simulated
-from ...model.programs.fio_sections import Section
-from ...model.programs.fio_timing import PERCENTILES, FioTiming, timing_of
+from ...model.core.errors import InputError
+from ...model.programs.fio import values as fio_values
+from ...model.programs.fio.job import FioJob
+from ...model.programs.fio.jobs import MOST_JOBS, JobReader
+from ...model.programs.fio.options import Option, check_simulated
+from ...model.programs.fio.sections import Section
+from ...model.programs.fio.timing import PERCENTILES, FioTiming, timing_of
 
 SECTOR = 512
 
@@ -109,7 +109,7 @@ def plans(sections: Sequence[Section], file_bytes: Mapping[str, int], fixed: Col
     sections
         The jobs.
     file_bytes, fixed
-        As of :func:`raidsim.model.programs.fio_jobs.jobs`.
+        As of :func:`raidsim.model.programs.fio.jobs.jobs`.
     """
     made: list[Plan] = []
     groupid = in_group = 0

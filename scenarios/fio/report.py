@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...model.fio_statistics import Direction, FioStatistics, Latencies
-from ...model.fio_thread import FioThread
-from ...model.sum_in_order import sum_in_order
+from ...model.core.exact_sums import sum_in_order
+from ...model.fio.statistics import Direction, FioStatistics, Latencies
+from ...model.fio.thread import FioThread
 from .operation_log import OperationLog
 from .plan import Plan
 from .result import (

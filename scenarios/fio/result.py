@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.fio_completions import FioCompletions
-from ...model.programs.fio_buckets import bucket_of, bucket_value
+from ...model.core.exact_sums import sum_in_order
+from ...model.fio.completions import FioCompletions
+from ...model.programs.fio.buckets import bucket_of, bucket_value
 from ...model.programs.operation import Operation
-from ...model.sum_in_order import sum_in_order
 
 __all__ = [
     "BATCH_LEVELS",

@@ -10,22 +10,22 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ...model.errors import ArrayFailed, InputError
-from ...model.fio_completions import FioCompletions
-from ...model.fio_files import CachedFile
-from ...model.fio_pace import Pace
-from ...model.fio_statistics import FioStatistics
-from ...model.fio_thread import FioThread
-from ...model.programs.fio_offsets import FioOffsets
-from ...model.programs.fio_sections import Section
-from ...model.quantities import format_duration
-from ...model.spec import Spec
-from ...model.sum_in_order import sum_in_order
-from ..build import BuiltMachine
-from ..build_loads import FIRST_STREAM
-from ..measured_run import Run
-from ..sample import Sample
-from ..scenario import ScenarioSpec
+from ...model.core.errors import ArrayFailed, InputError
+from ...model.core.exact_sums import sum_in_order
+from ...model.files.description import Spec
+from ...model.files.quantities import format_duration
+from ...model.fio.completions import FioCompletions
+from ...model.fio.files import CachedFile
+from ...model.fio.pace import Pace
+from ...model.fio.statistics import FioStatistics
+from ...model.fio.thread import FioThread
+from ...model.programs.fio.offsets import FioOffsets
+from ...model.programs.fio.sections import Section
+from ..description.scenario import ScenarioSpec
+from ..machine.loads import FIRST_STREAM
+from ..machine.machine import BuiltMachine
+from ..running.run import Run
+from ..running.sample import Sample
 from .disks import disk_results
 from .files import FileNames, FilePlaces
 from .limits import GroupLimits

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ...model.errors import InputError
-from ...model.whole_file import whole_file
+from ...model.core.errors import InputError
+from ...model.files.atomic_file import whole_file
+from .axes import Cell
 from .result_store import ResultStore, RunRow
-from .sweep_axes import Cell
 
 _FIXED = ("point", "replication")
 _GROUP = 10_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..prediction import Prediction
+from ..running.prediction import Prediction
 
 
 def figure_values(prediction: Prediction) -> dict[str, float]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
-from ...model.errors import InputError, RaidsimError
+from ...model.core.errors import InputError, RaidsimError
 
 IN_MEMORY = ":memory:"
 """A store that is gone when the process is."""

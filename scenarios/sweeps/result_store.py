@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ...model.batch_means import Estimate
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from ...model.statistics import Usage
+from ...model.statistics.batch_means import Estimate
+from .axes import Cell
 from .result_file import ResultFile
-from .sweep_axes import Cell
 
 Status = Literal["done", "refused", "failed"]
 """A result; a machine that cannot be, and never will; something that went wrong, and may not another time."""
@@ -38,7 +38,7 @@ class RunRow:
     key
         Hash of what was simulated; "" where it did not come to that.
     figures, estimates, usages, bottleneck, saturated
-        As in :class:`~.prediction.Prediction`.
+        As in :class:`~raidsim.scenarios.running.prediction.Prediction`.
     seconds, worker
         How long it took, and where. Kept apart from the others.
     """

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from .model_version import model_fingerprint, model_name
+from .plan import SweepPlan
+from .point import Batch, BatchReport, Outcome, Task, result_key, scenario_of, sound
 from .result_file import Unstorable
 from .result_store import ResultStore, RunRow
-from .sweep_plan import SweepPlan
-from .sweep_point import Batch, BatchReport, Outcome, Task, result_key, scenario_of, sound
-from .sweep_workers import SweepWorkers
 from .time_limit import GRACE_S
+from .workers import SweepWorkers
 
 _BATCH_S = 0.5
 _LARGEST_BATCH = 256

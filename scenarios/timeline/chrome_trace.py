@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .events import Command
 from .timeline import Timeline
-from .timeline_events import Command
 
 _LOGICAL, _PROCESSORS, _CONTROLLERS, _LINKS, _DRIVES = 1, 2, 3, 4, 5
 """Numbers of the groups of tracks; each drive has one of its own from the last on."""

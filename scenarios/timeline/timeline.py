@@ -9,13 +9,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..run import simulate
-from ..sample import Sample
-from ..scenario import ScenarioSpec
-from ..workloads import LoadSpec
-from .timeline_causes import RecordedError
-from .timeline_events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
-from .timeline_recorder import Recorder
+from ..description.scenario import ScenarioSpec
+from ..description.workloads import LoadSpec
+from ..running.sample import Sample
+from ..running.simulate import simulate
+from .causes import RecordedError
+from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
+from .recorder import Recorder
 
 __all__ = [
     "DEFAULT_IOS",
@@ -92,7 +92,7 @@ def record(spec: ScenarioSpec, sample: Sample | None = None, ios: int = DEFAULT_
     spec
         What to run.
     sample
-        How much of a long run; as for :func:`.run.simulate`.
+        How much of a long run; as for :func:`raidsim.scenarios.running.simulate.simulate`.
     ios
         How many logical I/Os.
     """

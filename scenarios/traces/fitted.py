@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...model.request import READ, WRITE
-from ...model.sum_in_order import sum_in_order
+from ...model.core.exact_sums import sum_in_order
+from ...model.core.request import READ, WRITE
 from .rates import Counts
 from .summary import TraceSummary
 from .touched import PIECE

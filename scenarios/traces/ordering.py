@@ -11,9 +11,9 @@ import heapq
 from collections import deque
 from collections.abc import Iterator
 
-from ...model.errors import InputError
-from .fields import SECOND_NS, RawRecord
-from .source import Source
+from ...model.core.errors import InputError
+from .formats.fields import SECOND_NS, RawRecord
+from .formats.source import Source
 
 WINDOW = 16384
 """Records; at 1000 a second a record may come 16 s late."""

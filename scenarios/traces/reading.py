@@ -9,13 +9,13 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...model.errors import InputError
-from ...model.request import TRIM
-from .fields import SECOND_NS
+from ...model.core.errors import InputError
+from ...model.core.request import TRIM
+from .formats.fields import SECOND_NS
+from .formats.record import TraceRecord
+from .formats.source import Source, file_size
 from .formats.table import FORMATS
 from .ordering import in_order
-from .record import TraceRecord
-from .source import Source, file_size
 
 _EVERY = 4096
 """Records between two reports of progress."""

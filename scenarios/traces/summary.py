@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ...model.errors import InputError
-from ...model.request import READ, WRITE
+from ...model.core.errors import InputError
+from ...model.core.request import READ, WRITE
+from .formats.record import TraceRecord
 from .rates import Counts, Gaps
-from .record import TraceRecord
 from .touched import TouchedPieces
 
 MOST_DEVICES = 4096

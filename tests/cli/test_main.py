@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from raidsim.cli import main as cli
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 
 
 @pytest.fixture

@@ -56,8 +56,8 @@ def _is_compiled(name: str, module: Any) -> bool:
 
 
 def _simulated(spec: Any) -> str:
-    from raidsim.scenarios.run import simulate
-    from raidsim.scenarios.sample import Sample
+    from raidsim.scenarios.running.sample import Sample
+    from raidsim.scenarios.running.simulate import simulate
 
     # repr shows every bit of a float, and whether a number is one.
     return repr(dataclasses.asdict(simulate(spec, Sample(read_bytes=1 << 20, write_bytes=1 << 20, cycles=1))))
@@ -65,12 +65,12 @@ def _simulated(spec: Any) -> str:
 
 def _kept(array: str, kernel: str) -> tuple[int, int]:
     """I/Os of a run, and the requests that hold each other when it is over, so that counting references frees none."""
-    from raidsim.model.request import Request
-    from raidsim.model.spec_errors import validate
-    from raidsim.scenarios.build import BuiltMachine
-    from raidsim.scenarios.load_run import LoadRun
-    from raidsim.scenarios.sample import Sample
-    from raidsim.scenarios.scenario import ScenarioSpec
+    from raidsim.model.core.request import Request
+    from raidsim.model.files.description_errors import validate
+    from raidsim.scenarios.description.scenario import ScenarioSpec
+    from raidsim.scenarios.machine.machine import BuiltMachine
+    from raidsim.scenarios.running.load_run import LoadRun
+    from raidsim.scenarios.running.sample import Sample
     from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
     document = scenario_document(targets=("md0",), kernel=kernel)
@@ -100,8 +100,8 @@ def _library(name: str) -> str:
 
 
 def _deep() -> str:
+    from raidsim.scenarios.description.nesting import DEEPEST
     from raidsim.scenarios.documents.document import document_from
-    from raidsim.scenarios.nesting import DEEPEST
 
     lines = ["machine: {drives: {model: WD2500JB, count: 2}}", "arrays:"]
     lines += ["  a0: {level: raid0, members: [disk0, disk1]}"]
@@ -111,9 +111,9 @@ def _deep() -> str:
 
 
 def _random() -> list[str]:
-    from raidsim.model.errors import InputError
-    from raidsim.model.spec_errors import validate
-    from raidsim.scenarios.scenario import ScenarioSpec
+    from raidsim.model.core.errors import InputError
+    from raidsim.model.files.description_errors import validate
+    from raidsim.scenarios.description.scenario import ScenarioSpec
     from raidsim.tests.scenarios.random_documents import Document, documents
 
     found: list[str] = []

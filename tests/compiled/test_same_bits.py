@@ -17,9 +17,9 @@ from raidsim.compiled import __main__ as command
 from raidsim.compiled.build import build, lacking
 from raidsim.compiled.loader import BUILT, PURE, RECORD, ROOT, CompiledFinder, digest
 from raidsim.compiled.modules import MODULES
-from raidsim.model.errors import ModelError
+from raidsim.model.core.errors import ModelError
 from raidsim.scenarios.documents.document import read_document
-from raidsim.scenarios.timeline import timeline_recorder
+from raidsim.scenarios.timeline import recorder as timeline_recorder
 from raidsim.scenarios.timeline.timeline import record
 
 
@@ -88,7 +88,7 @@ def test_a_build_that_is_there_stays(package: Path, tmp_path: Path, monkeypatch:
 def build_of(folder: Path, package: Path, **changes: str) -> CompiledFinder:
     """A finder of a build of the package's source that has one module."""
     folder.mkdir(exist_ok=True)
-    kept = {"digest": digest(package), "files": {"raidsim.model.links": "links.so"}} | changes
+    kept = {"digest": digest(package), "files": {"raidsim.model.links.link": "links.so"}} | changes
     (folder / RECORD).write_text(json.dumps(kept), encoding="utf-8")
     (folder / "links.so").touch()
     return CompiledFinder(folder, package)
@@ -117,18 +117,18 @@ def test_other_flags_put_the_build_out_of_use(tmp_path: Path, package: Path) -> 
 def test_a_build_of_this_source_is_used(tmp_path: Path, package: Path) -> None:
     """Protects the point of compiling: what is compiled is found, and what is not is left to others."""
     finder = build_of(tmp_path / "built", package)
-    spec = finder.find_spec("raidsim.model.links")
+    spec = finder.find_spec("raidsim.model.links.link")
     assert spec is not None
     assert spec.origin == str(tmp_path / "built" / "links.so")
     assert finder.used
-    assert finder.find_spec("raidsim.model.disk") is None
+    assert finder.find_spec("raidsim.model.disk.hard_disk") is None
 
 
 def test_an_edited_file_puts_the_build_out_of_use(tmp_path: Path, package: Path) -> None:
     """Protects from running stale code: one byte in any file of the model, a new file, or a lost one, is enough."""
     finder = build_of(tmp_path / "built", package)
     (package / "model" / "links.py").write_text("A = 2\n", encoding="utf-8")
-    assert finder.find_spec("raidsim.model.links") is None
+    assert finder.find_spec("raidsim.model.links.link") is None
     assert not finder.used
     (package / "model" / "links.py").write_text("A = 1\n", encoding="utf-8")
     assert CompiledFinder(tmp_path / "built", package).fresh
@@ -141,16 +141,16 @@ def test_a_broken_build_is_no_build(tmp_path: Path, package: Path, broken: str) 
     """Protects imports from a build that was cut short."""
     build_of(tmp_path / "built", package)
     (tmp_path / "built" / RECORD).write_text(broken, encoding="utf-8")
-    assert CompiledFinder(tmp_path / "built", package).find_spec("raidsim.model.links") is None
+    assert CompiledFinder(tmp_path / "built", package).find_spec("raidsim.model.links.link") is None
 
 
 def test_the_environment_keeps_to_the_source(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the way out: with RAIDSIM_PURE nothing compiled is imported, with 0 it is."""
     finder = build_of(tmp_path / "built", package)
     monkeypatch.setenv(PURE, "1")
-    assert finder.find_spec("raidsim.model.links") is None
+    assert finder.find_spec("raidsim.model.links.link") is None
     monkeypatch.setenv(PURE, "0")
-    assert finder.find_spec("raidsim.model.links") is not None
+    assert finder.find_spec("raidsim.model.links.link") is not None
 
 
 def test_families_of_classes_are_compiled_as_a_whole() -> None:

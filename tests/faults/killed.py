@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from raidsim.cli.main import main as cli
-from raidsim.model.whole_file import SUFFIX
+from raidsim.model.files.atomic_file import SUFFIX
 from raidsim.tests.faults.test_disk_full import COMMANDS
 
 OLD = b"what was there before"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidsim.cli import main as cli
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.scenarios.sweeps.result_store import ResultStore
 from raidsim.tests.faults.disk import files_no_longer_than, make_read_only
-from raidsim.tests.scenarios.sweep_bench import plan_of, run
+from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of, run
 
 SCENARIO = """
 machine: {drives: {model: WD2500JB, count: 2}}

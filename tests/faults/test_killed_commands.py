@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
-from raidsim.calibration.profile import load_profile
-from raidsim.tests.calibration import small_study as small
+from raidsim.calibration.fit.profile import load_profile
+from raidsim.tests.calibration.study import small_study as small
 from raidsim.tests.faults.killed import NAMED, OLD, STUDY, WRITERS
 from raidsim.tests.faults.test_disk_full import JOB, SCENARIO
-from raidsim.tests.scenarios.sweep_bench import plan_of
+from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of
 
 KILLED = -signal.SIGKILL
 

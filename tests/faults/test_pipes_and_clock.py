@@ -14,7 +14,7 @@ import pytest
 
 from raidsim.cli import main as cli
 from raidsim.scenarios.documents import document
-from raidsim.tests.scenarios.sweep_bench import plan_of, run, tables
+from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of, run, tables
 
 _ROOT = Path(str(document.__file__)).parents[2]
 SCENARIO = b"""
@@ -107,7 +107,7 @@ def test_a_file_that_vanishes_is_one_message(
     def vanished(*_: object) -> None:
         raise FileNotFoundError(2, "No such file or directory", "/run/gone")
 
-    monkeypatch.setattr("raidsim.cli.run.read_document", vanished)
+    monkeypatch.setattr("raidsim.cli.commands.run.read_document", vanished)
     with pytest.raises(SystemExit) as ended:
         cli.main(["run", "vm-host"])
     assert ended.value.code == 2
@@ -121,7 +121,7 @@ _WALL_CLOCK = {
     ("datetime", "utcnow"),
     ("datetime", "today"),
 }
-_DATES = {"calibration/measure.py", "benchmarks/history.py"}
+_DATES = {"calibration/measurement/measure.py", "benchmarks/history.py"}
 """What is measured today has a date."""
 
 

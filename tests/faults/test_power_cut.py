@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from raidsim.calibration.fit.profile import load_profile
 from raidsim.calibration.formats.detect import read_report
-from raidsim.calibration.profile import load_profile
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.scenarios.documents.document import read_document
+from raidsim.scenarios.sweeps.plan import read_sweep
 from raidsim.scenarios.sweeps.result_store import ResultStore
-from raidsim.scenarios.sweeps.sweep_plan import read_sweep
-from raidsim.tests.scenarios.sweep_bench import plan_of, run, sweep_file
-from raidsim.tests.scenarios.test_sweep_store import MODEL, PATHS, a_row
-from raidsim.validation.conformance_totals import totals_from_file
+from raidsim.tests.scenarios.sweeps.sweep_bench import plan_of, run, sweep_file
+from raidsim.tests.scenarios.sweeps.test_sweep_store import MODEL, PATHS, a_row
+from raidsim.validation.conformance.totals import totals_from_file
 
 _ROOT = Path(str(read_document.__code__.co_filename)).parents[2]
 _FIO_REPORT = {"fio version": "fio-3.33", "jobs": [{"jobname": "a", "error": 0, "read": {"io_bytes": 4096}}]}

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.model import whole_file as module
-from raidsim.model.whole_file import whole_file, write_whole
+from raidsim.model.files import atomic_file as module
+from raidsim.model.files.atomic_file import whole_file, write_whole
 from raidsim.tests.faults.disk import files_no_longer_than
 
 OLD, NEW = "old\n" * 5000, "new\n" * 5000

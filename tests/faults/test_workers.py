@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.calibration.evaluate import Evaluator
+from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.cli import main as cli
-from raidsim.model.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
-from raidsim.scenarios import worker_pool
-from raidsim.scenarios.advice import advice_runs
-from raidsim.scenarios.advice.advice_runs import Simulations
+from raidsim.model.core.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
+from raidsim.scenarios.advice import runs as advice_runs
+from raidsim.scenarios.advice.runs import Simulations
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.task_pool import TaskPool
-from raidsim.scenarios.worker_pool import LIMIT, RESTARTS
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.workers import worker_pool
+from raidsim.scenarios.workers.task_pool import TaskPool
+from raidsim.scenarios.workers.worker_pool import LIMIT, RESTARTS
 from raidsim.tests.faults.dying import die_always, die_once, hang, square, stop
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.tests.fuzz.targets import Target
 
 SECONDS = 1.0

@@ -9,8 +9,8 @@ from pathlib import Path
 import zstandard
 
 import raidsim
-from raidsim.model.programs.fio_options import option_table
-from raidsim.tests.calibration import fio_reports
+from raidsim.model.programs.fio.options import option_table
+from raidsim.tests.calibration.fio_study import fio_reports
 from raidsim.tests.calibration.formats import samples
 from raidsim.tests.calibration.inspection import mdstat_texts
 from raidsim.tests.fuzz.targets import INSPECTED, OTHER_CPU, REPORTS, TARGETS

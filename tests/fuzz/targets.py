@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
-from raidsim.calibration.choices import read_choices
-from raidsim.calibration.fio_comparison import compared
-from raidsim.calibration.fio_study import FioStudy
+from raidsim.calibration.fio_study.comparison import compared
+from raidsim.calibration.fio_study.study import FioStudy
+from raidsim.calibration.fit.choices import read_choices
+from raidsim.calibration.fit.profile import load_profile
 from raidsim.calibration.formats.detect import read_report
 from raidsim.calibration.inspection.inspection import inspect, read_source
-from raidsim.calibration.measured_machine import FILE_NAME, load_machine
-from raidsim.calibration.profile import load_profile
-from raidsim.calibration.study import load_study
-from raidsim.model.errors import InputError
-from raidsim.model.programs.fio_command_line import is_command_line, job_file
-from raidsim.model.programs.fio_sections import sections
+from raidsim.calibration.measurement.machine import FILE_NAME, load_machine
+from raidsim.calibration.study.study import load_study
+from raidsim.model.core.errors import InputError
+from raidsim.model.programs.fio.command_line import is_command_line, job_file
+from raidsim.model.programs.fio.sections import sections
 from raidsim.model.programs.postmark_script import commands
 from raidsim.scenarios.advice.requirement import read_requirement
 from raidsim.scenarios.documents.assignment import parse_alternatives
@@ -34,14 +34,14 @@ from raidsim.scenarios.fio.files import FileNames
 from raidsim.scenarios.fio.plan import notes_on, plans
 from raidsim.scenarios.fio.result import FioRun
 from raidsim.scenarios.fio.run import FioOptions, _named, run_fio
-from raidsim.scenarios.sweeps.sweep_plan import read_sweep
+from raidsim.scenarios.sweeps.plan import read_sweep
 from raidsim.scenarios.traces.fitted import fitted_load
 from raidsim.scenarios.traces.formats.table import FORMATS
 from raidsim.scenarios.traces.reading import open_trace
 from raidsim.scenarios.traces.summary import summarised
-from raidsim.web.forms import built_text
-from raidsim.web.limits import check_work
-from raidsim.web.state import from_query, to_query
+from raidsim.web.form.forms import built_text
+from raidsim.web.form.limits import check_work
+from raidsim.web.form.state import from_query, to_query
 
 INSPECTED = ("mdstat", "mdadm", "lsblk", "smartctl", "storcli", "megacli", "session")
 REPORTS = ("fio", "bonnie", "bonnie++", "postmark", "tiobench", "iozone", "iostat", "mdstat", "dd-and-time")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.tests.fuzz.check import LONGEST, trial
 from raidsim.tests.fuzz.mutations import grown, mutated
 from raidsim.tests.fuzz.replay import inputs

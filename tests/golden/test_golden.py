@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
-from raidsim.scenarios.arrays import Level
+from raidsim.scenarios.description.arrays import Level
 from raidsim.tests.golden.elsewhere import PROCESSORS
 from raidsim.tests.golden.runs import RESULTS, SCENARIOS, as_text, result
 

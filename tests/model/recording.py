@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.request import READ, WRITE, Request
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.request import READ, WRITE, Request
 
 KIB = 1024
 MIB = 1 << 20

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from raidsim.model.array import Array
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import Raid10Layout, layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.raid10_array import Raid10Array
-from raidsim.model.read_balance import Md61
-from raidsim.model.stripe_array import StripeArray
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.base.array import Array
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.mirrors.raid10 import Raid10Array
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.read_balance import Md61
+from raidsim.model.raid.striped.stripe import StripeArray
+from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.tests.oracles.oracle import Oracle, exact
 from raidsim.tests.oracles.queues import GIB, KIB
 

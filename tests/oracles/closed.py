@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from raidsim.model.arrivals import exponential_think
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import layout_for
-from raidsim.model.stripe_array import StripeArray
-from raidsim.model.thinking_load import ThinkingLoad
+from raidsim.model.loads.arrivals import exponential_think
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.loads.thinking_load import ThinkingLoad
+from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.tests.oracles import theory
 from raidsim.tests.oracles.oracle import Oracle, exact
 from raidsim.tests.oracles.queues import GIB, KIB, exponential

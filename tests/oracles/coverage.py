@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from scipy.stats import binom
 
-from raidsim.model.batch_means import Estimate
-from raidsim.model.closed_load import ClosedLoad, OpenLoad
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.layouts import layout_for
-from raidsim.model.stripe_array import StripeArray
-from raidsim.scenarios.load_windows import CONFIDENCE
-from raidsim.scenarios.steady import SteadyState
+from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
+from raidsim.model.raid.striped.stripe import StripeArray
+from raidsim.model.statistics.batch_means import Estimate
+from raidsim.scenarios.running.load_windows import CONFIDENCE
+from raidsim.scenarios.running.steady_state import SteadyState
 from raidsim.tests.oracles import theory
 from raidsim.tests.oracles.queues import GIB, KIB, SERVICE_S, exponential
 

@@ -12,15 +12,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import DriveSpec, hard_disk, mechanics
-from raidsim.model.engine import Engine
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import READ, Device, Request
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import DriveSpec, hard_disk, mechanics
 from raidsim.model.layouts import layout_for
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.read_balance import Md61
-from raidsim.model.request import READ, Device, Request
-from raidsim.model.stripe_array import StripeArray
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.read_balance import Md61
+from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.tests.oracles import theory
 from raidsim.tests.oracles.oracle import Oracle, exact
 from raidsim.tests.oracles.queues import KIB, mean_latency

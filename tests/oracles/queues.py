@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from raidsim.model.closed_load import OpenLoad
-from raidsim.model.cpu import Cpu
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.request import Device
 from raidsim.model.layouts import layout_for
-from raidsim.model.links import Bus, Link
-from raidsim.model.request import Device
-from raidsim.model.stripe_array import StripeArray
+from raidsim.model.links.link import Bus, Link
+from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.raid.striped.stripe import StripeArray
+from raidsim.model.tasks.cpu import Cpu
 from raidsim.tests.oracles import theory
 from raidsim.tests.oracles.oracle import Oracle, exact
 

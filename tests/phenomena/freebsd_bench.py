@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from raidsim.model.bio_split import BioSplit
-from raidsim.model.block_queue import BlockQueue
-from raidsim.model.byte_striped_array import BUFFERS, ByteStripedArray
-from raidsim.model.cpu import Cpu
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import hard_disk
-from raidsim.model.engine import Engine
-from raidsim.model.host import Host
+from raidsim.model.block.single_queue import BlockQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import READ, Request
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import ByteStripedLayout, StripedLayout
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.read_balance import READ_BALANCE, AtaRaid
-from raidsim.model.read_balance.ataraid import Turn
-from raidsim.model.request import READ, Request
+from raidsim.model.raid.base.io_limit import BioSplit
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.read_balance import READ_BALANCE, AtaRaid
+from raidsim.model.raid.read_balance.ataraid import Turn
+from raidsim.model.raid.striped.raid3 import BUFFERS, ByteStripedArray
+from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers.disksort import Disksort
-from raidsim.model.stripe_array import StripeArray
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
 
 KIB = 1024
 MIB = 1 << 20

@@ -13,18 +13,18 @@ from functools import cache
 from typing import Any
 from unittest.mock import patch
 
-from raidsim.calibration.study import StudySpec, load_study
+from raidsim.calibration.study.study import StudySpec, load_study
 from raidsim.model.kernels import KernelSpec, kernel
 from raidsim.model.statistics import Usage
-from raidsim.scenarios import build
-from raidsim.scenarios.arrays import ArraySpec
-from raidsim.scenarios.build import BuiltMachine
-from raidsim.scenarios.machine import MachineSpec
-from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.scenario import ScenarioSpec
-from raidsim.scenarios.workloads import DdSpec
+from raidsim.scenarios.description.arrays import ArraySpec
+from raidsim.scenarios.description.machine import MachineSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.workloads import DdSpec
+from raidsim.scenarios.machine import machine as build
+from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KERNELS = ("linux-2.4.26", "linux-2.6.7", "linux-2.6.8")
@@ -136,7 +136,7 @@ def _its_kernel(case: Case) -> Iterator[None]:
 
 @cache
 def prediction(case: Case, sample: Sample = SHORT) -> Prediction:
-    """What :func:`raidsim.scenarios.run.simulate` says."""
+    """What :func:`raidsim.scenarios.running.simulate.simulate` says."""
     with _its_kernel(case):
         return simulate(case.scenario(), sample)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.scenarios.run import WriteRun
-from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import WriteRun
 from raidsim.tests.phenomena.machine_variants import LINUX_24, LINUX_26, MIB, Case, built, rate
 
 LONGER = Sample(write_bytes=48 * MIB, cycles=3)

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.discard import discard_limits, issue
-from raidsim.model.engine import Engine
+from raidsim.model.core.discard import discard_limits, issue
+from raidsim.model.core.engine import Engine
 from raidsim.model.layouts import MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.raid10_array import Raid10Array
-from raidsim.model.read_balance import Md61
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.mirrors.raid10 import Raid10Array
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.read_balance import Md61
+from raidsim.model.raid.striped.stripe import StripeArray
+from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.solid_state.drive import SolidState
-from raidsim.model.stripe_array import StripeArray
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, small
 
 CHUNK = 64 * KIB

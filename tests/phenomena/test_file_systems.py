@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.spec_errors import validate
-from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
 
 TREE = {"files": 700, "bytes": "8500kB"}

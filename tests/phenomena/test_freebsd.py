@@ -6,11 +6,11 @@ from functools import cache
 
 import pytest
 
-from raidsim.calibration.study import load_study
-from raidsim.calibration.study_runs import RunBuilder
-from raidsim.scenarios.programs import ProgramsSpec
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
+from raidsim.calibration.study.runs import RunBuilder
+from raidsim.calibration.study.study import load_study
+from raidsim.scenarios.description.programs import ProgramsSpec
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rate_of_two, rates
 
 PLENTY = ((GIB, 10**6),)

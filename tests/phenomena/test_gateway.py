@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from raidsim.calibration.study import load_study
-from raidsim.calibration.study_runs import RunBuilder
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
+from raidsim.calibration.study.runs import RunBuilder
+from raidsim.calibration.study.study import load_study
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 
 STUDY = load_study("gateway-2005")
 MIB = 1 << 20

@@ -8,20 +8,20 @@ from dataclasses import replace
 
 import pytest
 
-from raidsim.model.blk_mq import BlkMqQueue
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.cpu import Cpu
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import DriveSpec, drive
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.hardware_queues import HardwareQueues
-from raidsim.model.host import FREE, Host
-from raidsim.model.links import Link, Path
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.read_balance import READ_BALANCE
+from raidsim.model.block.hardware_queues import HardwareQueues
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.block.wbt import TARGET_NON_ROTATIONAL_S, WriteBackThrottle
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.drives.catalogue import DriveSpec, drive
+from raidsim.model.links.link import Link, Path
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.schedulers import Bfq, BfqSettings, DeadlineSettings, Kyber, KyberSettings, MqDeadline, Scheduler
-from raidsim.model.write_throttle import TARGET_NON_ROTATIONAL_S, WriteBackThrottle
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import FREE, Host
 
 KIB = 1024
 LARGEST = 1280 * KIB

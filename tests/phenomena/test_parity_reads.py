@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.request import READ, Request
-from raidsim.model.signal import Signal
+from raidsim.model.core.request import READ, Request
+from raidsim.model.core.signal import Signal
 from raidsim.tests.phenomena.machine_variants import KERNELS, LINUX_24, LINUX_26, TWO, Case, built, rate
 
 NO_PLUG = (("queue.plug_requests", 1),)

@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import pytest
 
-from raidsim.model.closed_load import ClosedLoad, OpenLoad
-from raidsim.model.engine import Engine
-from raidsim.model.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.request import DIRECT, WRITE, Request
 from raidsim.model.layouts import ParityLayout, layout_for
-from raidsim.model.mirror_array import MirrorArray
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_settings import ParitySettings
-from raidsim.model.read_balance import Md61
-from raidsim.model.request import DIRECT, WRITE, Request
-from raidsim.model.resync import Resync, ResyncSettings
-from raidsim.model.resync_barrier import BucketBarrier
-from raidsim.model.spares import HotSpares, MemberSlot, StartRebuild
-from raidsim.model.write_intent import ArrayMetadata, WriteIntentBitmap
+from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
+from raidsim.model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
+from raidsim.model.raid.mirrors.barrier import BucketBarrier
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.read_balance import Md61
+from raidsim.model.raid.resync.spares import HotSpares, MemberSlot, StartRebuild
+from raidsim.model.raid.resync.thread import Resync, ResyncSettings
+from raidsim.model.raid.stripes.settings import ParitySettings
 
 KIB, MIB = 1 << 10, 1 << 20
 CAPACITY = 24 * MIB

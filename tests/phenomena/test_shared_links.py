@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.link_catalogue import link_model
-from raidsim.model.usage import limit
+from raidsim.model.links.catalogue import link_model
+from raidsim.model.statistics.usage import limit
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.relief import relief
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.simulate import simulate
 
 DRIVES = 6
 KIB = 1 << 10

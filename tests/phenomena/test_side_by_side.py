@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.calibration.study import load_study
-from raidsim.calibration.study_runs import RunBuilder
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
+from raidsim.calibration.study.runs import RunBuilder
+from raidsim.calibration.study.study import load_study
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 
 
 def seconds(run: str, figure: str) -> float:

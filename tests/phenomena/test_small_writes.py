@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.engine import Engine
+from raidsim.model.core.engine import Engine
 from raidsim.model.layouts import layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.parity_array import ParityArray
-from raidsim.model.parity_plan import RmwLevel
-from raidsim.model.parity_settings import ParitySettings
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.stripes.settings import ParitySettings
+from raidsim.model.raid.stripes.write_plan import RmwLevel
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 CHUNK = 64 * KIB

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.request import READ, TRIM, WRITE, Request
+from raidsim.model.core.request import READ, TRIM, WRITE, Request
 from raidsim.model.solid_state.steady_state import write_amplification
 from raidsim.model.solid_state.superblocks import RESERVE
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded, small

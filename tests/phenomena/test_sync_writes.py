@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.sample import Sample
+from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.simulate import simulate
 
 TEXT = """
 kernel: linux-6.12

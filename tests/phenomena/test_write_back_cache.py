@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raidsim.model.request import READ, WRITE
-from raidsim.tests.model.controller_bench import (
+from raidsim.model.core.request import READ, WRITE
+from raidsim.tests.model.controller.controller_bench import (
     CHUNK,
     COMMAND_S,
     LINK_RATE,

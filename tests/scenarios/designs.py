@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.tests.scenarios.small_machine import PRICES
 
 DRIVE = "Exos-15E900-900GB"

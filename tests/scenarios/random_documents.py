@@ -6,11 +6,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from raidsim.model.controllers import controller, controller_names
+from raidsim.model.controller.catalogue import controller, controller_names
 from raidsim.model.file_system import file_system_names
 from raidsim.model.kernels import kernel_names
 from raidsim.model.layouts.factory import ALGORITHMS, MIN_DISKS
-from raidsim.model.read_balance import READ_BALANCE
+from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.tests.scenarios.small_machine import PRICES
 
 Draw = st.DrawFn

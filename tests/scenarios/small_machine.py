@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.model.spec_errors import validate
-from raidsim.scenarios.machine import MachineSpec
-from raidsim.scenarios.sample import Sample
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.machine import MachineSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.running.sample import Sample
 
 MIB = 1 << 20
 DRIVES = ("sda", "sdb", "sdc", "sdd")

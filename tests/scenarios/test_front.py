@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.errors import InputError
-from raidsim.model.link_catalogue import link_model
-from raidsim.model.spec_errors import validate
-from raidsim.model.usage import PLACES, Usage, bottleneck
-from raidsim.scenarios.build import BuiltMachine
+from raidsim.model.core.errors import InputError
+from raidsim.model.files.description_errors import validate
+from raidsim.model.links.catalogue import link_model
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.statistics.usage import PLACES, Usage, bottleneck
+from raidsim.scenarios.description.machine import ChannelSpec, LinkSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.documents.document_schema import document_schema
-from raidsim.scenarios.machine import ChannelSpec, LinkSpec
-from raidsim.scenarios.relief import relieved
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.documents.schema import document_schema
+from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.questions.without_bottleneck import relieved
 
 LOAD: dict[str, Any] = {"kind": "load", "duration": "1s"}
 

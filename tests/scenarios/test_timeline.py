@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from raidsim.model.errors import InputError
-from raidsim.model.spec_errors import validate
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.model.core.errors import InputError
+from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.chrome_trace import chrome_trace
 from raidsim.scenarios.timeline.timeline import Command, Recorder, Timeline, record
 from raidsim.tests.scenarios.random_documents import Document, documents, program_documents

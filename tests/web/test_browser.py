@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.run import simulate
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.web.browser import (
     DESKTOP,
     PHONE,

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
+from raidsim.cli.commands.web import is_local, server_options
 from raidsim.cli.main import main
-from raidsim.cli.web import is_local, server_options
 
 
 def refused(capsys: pytest.CaptureFixture[str], *options: str) -> str:

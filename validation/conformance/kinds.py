@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 from dataclasses import dataclass
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from .base import Check
 
 
@@ -17,7 +17,9 @@ class Kind:
     Attributes
     ----------
     name
-        Its name, and that of the module here that has its `check`.
+        Its name.
+    place
+        The module below this package that has its `check`.
     asks
         What has to be the same for a case to match.
     aim
@@ -25,13 +27,14 @@ class Kind:
     """
 
     name: str
+    place: str
     asks: str
     aim: float | None
 
     @property
     def module(self) -> str:
         """Full name of the module with the check."""
-        return f"{__package__}.{self.name}"
+        return f"{__package__}.{self.place}"
 
     @property
     def is_there(self) -> bool:
@@ -51,14 +54,14 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("layout", "every chunk, parity, zone and Q order", 1.0),
-        Kind("io", "the member reads and writes of each I/O", 0.99),
-        Kind("readchoice", "the member that serves each read", 0.95),
-        Kind("readbalance", "each mirror's share within 5 points", 0.95),
-        Kind("readahead", "the request sizes of buffered reads", 1.0),
-        Kind("resync", "request sizes; rates within 20 %", None),
-        Kind("timing", "IOPS within 10 % or the recorded spread", 0.9),
-        Kind("workloads", "the operations of the real programs", 1.0),
+        Kind("layout", "md.layout", "every chunk, parity, zone and Q order", 1.0),
+        Kind("io", "md.io", "the member reads and writes of each I/O", 0.99),
+        Kind("readchoice", "md.readchoice", "the member that serves each read", 0.95),
+        Kind("readbalance", "md.readbalance", "each mirror's share within 5 points", 0.95),
+        Kind("readahead", "md.readahead", "the request sizes of buffered reads", 1.0),
+        Kind("resync", "md.resync", "request sizes; rates within 20 %", None),
+        Kind("timing", "md.timing", "IOPS within 10 % or the recorded spread", 0.9),
+        Kind("workloads", "workloads.workloads", "the operations of the real programs", 1.0),
     )
 }
 

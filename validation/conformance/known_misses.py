@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from ...model.spec import Spec
-from ...model.spec_errors import load_spec
+from ...model.files.description import Spec
+from ...model.files.description_errors import load_spec
 from .base import KindResult, Miss
 
 _FILE = Path(__file__).parent / "known_misses.yaml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from .base import KindResult, Progress, TruthFile
 from .kinds import KINDS, Kind, kind
 from .known_misses import explain

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ...model.errors import InputError
+from ...model.core.errors import InputError
 from .base import TruthFile
-from .shapes import Shape, shape_of
+from .md.shapes import Shape, shape_of
 
 DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""

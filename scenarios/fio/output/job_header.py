@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....model.programs import fio_values
+from ....model.programs.fio import values as fio_values
 from ..result import FioRun, ThreadRecord
 from .numbers import short
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....model.fio_completions import FioCompletions
-from ....model.programs import fio_values
+from ....model.files.atomic_file import write_whole
+from ....model.fio.completions import FioCompletions
+from ....model.programs.fio import values as fio_values
 from ....model.programs.operation import Kind
-from ....model.whole_file import write_whole
 from ..result import FioRun, ThreadRecord
 from .numbers import whole_ms
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import fields
-from ..fields import RawRecord
-from ..source import Source
+from . import fields
+from .fields import RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 _MICROSECOND_NS = 1000
 _HEADER = "device_id,.*"

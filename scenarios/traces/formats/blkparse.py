@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ....model.errors import InputError
-from ....model.request import READ, TRIM, WRITE
-from .. import fields
-from ..asked import Event, asked_for
-from ..fields import SECOND_NS, SECTOR, RawRecord
-from ..source import Source
+from ....model.core.errors import InputError
+from ....model.core.request import READ, TRIM, WRITE
+from . import fields
+from .asked import Event, asked_for
+from .fields import SECOND_NS, SECTOR, RawRecord
 from .format import Format, first_lines
+from .source import Source
 
 _EVENT = re.compile(rb"(\d+,\d+)\s+\d+\s+\d+\s+(\S+)\s+\d+\s+([A-Za-z]{1,2})(?:\s+(.*))?")
 _EXTENT = re.compile(rb"([A-Z]+)\s+(\d+)(?:\s+\+\s+(\d+))?(?:\s.*)?")

@@ -18,13 +18,13 @@ from contextlib import ExitStack, closing
 from operator import itemgetter
 from pathlib import Path
 
-from ....model.errors import InputError
-from ....model.request import READ, TRIM, WRITE
-from .. import fields
-from ..asked import Event, asked_for
-from ..fields import SECTOR, RawRecord
-from ..source import Source
+from ....model.core.errors import InputError
+from ....model.core.request import READ, TRIM, WRITE
+from . import fields
+from .asked import Event, asked_for
+from .fields import SECTOR, RawRecord
 from .format import Format
+from .source import Source
 
 _MAGIC = 0x65617400
 _VERSIONS = (7, 8)

@@ -12,12 +12,12 @@ import re
 import struct
 from collections.abc import Iterator
 
-from ....model.errors import InputError
-from ....model.request import READ, WRITE
-from .. import fields
-from ..fields import SECOND_NS, SECTOR, RawRecord
-from ..source import Source
+from ....model.core.errors import InputError
+from ....model.core.request import READ, WRITE
+from . import fields
+from .fields import SECOND_NS, SECTOR, RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 # READ and WRITE of 6, 10, 12 and 16 bytes.
 _OPS = {0x08: READ, 0x28: READ, 0xA8: READ, 0x88: READ, 0x0A: WRITE, 0x2A: WRITE, 0xAA: WRITE, 0x8A: WRITE}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ....model.request import READ, WRITE
-from .. import fields
-from ..fields import SECTOR, RawRecord
-from ..source import Source
+from ....model.core.request import READ, WRITE
+from . import fields
+from .fields import SECTOR, RawRecord
 from .format import Format, each_line, first_lines, lines_fit
+from .source import Source
 
 _MILLISECOND_NS = 10**6
 _FLAGS = re.compile(rb"(?:0[xX])?[0-9a-fA-F]{1,8}")

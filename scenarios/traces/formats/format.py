@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ....model.errors import InputError
-from ..fields import RawRecord
-from ..source import HEAD, Source
+from ....model.core.errors import InputError
+from .fields import RawRecord
+from .source import HEAD, Source
 
 _LINES = 20
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ....model.errors import InputError
-from ....model.request import READ, TRIM, WRITE
-from .. import fields
-from ..fields import RawRecord
-from ..source import Source
+from ....model.core.errors import InputError
+from ....model.core.request import READ, TRIM, WRITE
+from . import fields
+from .fields import RawRecord
 from .format import Format
+from .source import Source
 
 _FIRST = re.compile(rb"fio version ([23]) iolog")
 _MICROSECOND_NS = 1000

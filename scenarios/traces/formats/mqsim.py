@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....model.request import READ, WRITE
-from .. import fields
-from ..fields import SECTOR, RawRecord
-from ..source import Source
+from ....model.core.request import READ, WRITE
+from . import fields
+from .fields import SECTOR, RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 _OPS = {b"0": WRITE, b"1": READ}
 

@@ -5,10 +5,10 @@ FILETIME counts 100 ns from 1601 on; offset and size are bytes; the response tim
 
 from __future__ import annotations
 
-from .. import fields
-from ..fields import RawRecord
-from ..source import Source
+from . import fields
+from .fields import RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 _HEADER = "Timestamp,Hostname,.*"
 _NAMES = "timestamp host disk type offset size response"

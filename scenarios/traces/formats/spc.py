@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .. import fields
-from ..fields import SECOND_NS, SECTOR, RawRecord
-from ..source import Source
+from . import fields
+from .fields import SECOND_NS, SECTOR, RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 
 def _record(source: Source, line: bytes) -> RawRecord:

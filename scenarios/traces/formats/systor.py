@@ -5,10 +5,10 @@ A line with a blank type is no read and no write; it is left out and counted.
 
 from __future__ import annotations
 
-from .. import fields
-from ..fields import SECOND_NS, RawRecord
-from ..source import Source
+from . import fields
+from .fields import SECOND_NS, RawRecord
 from .format import Format, each_line, lines_fit
+from .source import Source
 
 _HEADER = "Timestamp,Response,.*"
 _NAMES = "timestamp response type LUN offset size"

@@ -1,6 +1,6 @@
 """Small reports in the forms that the programs print, written by hand or cut down from a run.
 
-The figures of published ones are those of tests/programs/test_reports.py: facts of their sources.
+The figures of published ones are those of tests/model/programs/test_reports.py: facts of their sources.
 """
 
 from __future__ import annotations

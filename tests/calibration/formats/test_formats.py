@@ -8,7 +8,7 @@ import pytest
 
 from raidsim.calibration.formats.detect import parse
 from raidsim.calibration.formats.report import Report
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.formats import samples
 
 KIB, MIB = 1024, 1024 * 1024

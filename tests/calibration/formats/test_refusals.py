@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from raidsim.calibration.formats.detect import parse, read_report
 from raidsim.calibration.formats.report import Report
 from raidsim.calibration.formats.report_text import MOST_BYTES
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.formats import samples
 
 SOME = ("fio", "bonnie", "bonnie++-2", "tiobench", "iozone", "postmark", "iostat", "mdstat", "dd")

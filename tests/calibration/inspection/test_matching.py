@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
 from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match
 from raidsim.calibration.inspection.findings import Fact, FoundDrive
-from raidsim.model.drives import hard_disk, hard_disk_names
+from raidsim.model.drives.catalogue import hard_disk, hard_disk_names
 
 
 def matched(at_least: int | None = None, **known: Any) -> Match:

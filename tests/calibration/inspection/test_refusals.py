@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
 from raidsim.calibration.inspection.outputs import MOST_CHARACTERS, MOST_OUTPUTS
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.inspection import mdstat_texts
 
 SAMPLES = Path(__file__).with_name("samples")

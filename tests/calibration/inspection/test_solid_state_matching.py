@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.inspection.drive_match import Match
 from raidsim.calibration.inspection.findings import Fact, FoundDrive
 from raidsim.calibration.inspection.solid_state_match import match_solid_state
-from raidsim.model.drives import drive, solid_state_names
+from raidsim.model.drives.catalogue import drive, solid_state_names
 from raidsim.model.solid_state.spec import SolidStateSpec
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from raidsim.calibration.inspection.findings import Fact, FoundDrive
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.run import simulate
-from raidsim.scenarios.scenario import ScenarioSpec
+from raidsim.scenarios.running.simulate import simulate
 
 SAMPLES = Path(__file__).with_name("samples")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.model.closed_load import ClosedLoad
-from raidsim.model.engine import Engine
-from raidsim.model.request import WAITED, Request
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import WAITED, Request
+from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 

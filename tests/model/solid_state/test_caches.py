@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.request import READ, WRITE
+from raidsim.model.core.request import READ, WRITE
 from raidsim.model.solid_state.map_cache import MapCache
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded
 

@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
-from raidsim.model.closed_load import OpenLoad
-from raidsim.model.engine import Engine
+from raidsim.model.core.engine import Engine
+from raidsim.model.loads.direct_load import OpenLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.solid_state.standing_load import busiest_share, can_stand, stands
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.prediction import Prediction
-from raidsim.scenarios.run import simulate
+from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, SMALL
 
 UNIT = 4 * KIB

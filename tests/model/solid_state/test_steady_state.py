@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy.special import lambertw
 
-from raidsim.model.errors import ModelError
+from raidsim.model.core.errors import ModelError
 from raidsim.model.solid_state.steady_state import decay, valid_units, write_amplification
 
 

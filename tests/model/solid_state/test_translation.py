@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from raidsim.model.errors import ModelError
+from raidsim.model.core.errors import ModelError
 from raidsim.model.solid_state import translation as module
 from raidsim.model.solid_state.steady_state import write_amplification
 from raidsim.model.solid_state.superblocks import RESERVE

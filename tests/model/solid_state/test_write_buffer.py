@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.request import READ, WRITE
+from raidsim.model.core.request import READ, WRITE
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded
 
 PROGRAM = 96 * KIB  # both planes, three bits

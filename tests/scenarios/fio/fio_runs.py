@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.model.programs.fio_sections import sections
+from raidsim.model.programs.fio.sections import sections
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.fio.result import FioRun, JobResult
 from raidsim.scenarios.fio.run import FioOptions, run_fio
-from raidsim.scenarios.scenario import ScenarioSpec
 
 MIB = 1 << 20
 DISKS = """

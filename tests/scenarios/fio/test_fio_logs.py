@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from raidsim.model.fio_completions import FioCompletions
+from raidsim.model.core.request import READ, WRITE
+from raidsim.model.fio.completions import FioCompletions
 from raidsim.model.programs.operation import Kind, Operation
-from raidsim.model.request import READ, WRITE
 from raidsim.scenarios.fio.output.logs import LogLine, latency_log, rate_log, thread_logs, write_logs
 from raidsim.scenarios.fio.result import FioRun, ThreadRecord
 from raidsim.scenarios.traces.reading import open_trace

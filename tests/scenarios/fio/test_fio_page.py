@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import raidsim
-from raidsim.model.programs.fio_options import OptionEntry, option_table
+from raidsim.model.programs.fio.options import OptionEntry, option_table
 
 PAGE = (Path(raidsim.__file__).parent / "docs" / "fio.md").read_text(encoding="utf-8")
 LISTS = PAGE.partition("<!-- options -->")[2].partition("<!-- end of options -->")[0]

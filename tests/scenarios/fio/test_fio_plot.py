@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from raidsim.calibration.formats.detect import read_report
-from raidsim.model.programs.fio_sections import sections
+from raidsim.model.programs.fio.sections import sections
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.fio.output.json_document import json_document, json_text
 from raidsim.scenarios.fio.output.logs import write_logs

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import raidsim
-from raidsim.model.programs.fio_sections import sections
+from raidsim.model.programs.fio.sections import sections
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.fio.iolog import run_iolog
+from raidsim.scenarios.fio.output.iolog import run_iolog
 from raidsim.scenarios.fio.output.json_document import json_document
 from raidsim.scenarios.fio.run import FioOptions, run_fio
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 
 from .fio_runs import FILES, MIB, only, run
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.model.programs.operation import Kind, Operation
 from raidsim.scenarios.fio.operation_log import OperationLog
 from raidsim.tests.faults.disk import files_no_longer_than

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from raidsim.model import arrivals
-from raidsim.model.load_pattern import LoadPattern
-from raidsim.model.places import Hot, Places, Uniform
-from raidsim.model.request import READ, WRITE
-from raidsim.model.spec_errors import validate
-from raidsim.model.streams import RandomStreams
-from raidsim.scenarios.load_parts import HistogramArrivals
+from raidsim.model.core.random_streams import RandomStreams
+from raidsim.model.core.request import READ, WRITE
+from raidsim.model.files.description_errors import validate
+from raidsim.model.loads import arrivals
+from raidsim.model.loads.locality import Hot, Places, Uniform
+from raidsim.model.loads.pattern import LoadPattern
+from raidsim.scenarios.description.load_parts import HistogramArrivals
+from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.traces.fitted import fitted_load
+from raidsim.scenarios.traces.formats.record import TraceRecord
 from raidsim.scenarios.traces.rates import Counts
-from raidsim.scenarios.traces.record import TraceRecord
 from raidsim.scenarios.traces.summary import TraceSummary, summarised
 from raidsim.scenarios.traces.touched import PIECE, TouchedPieces
-from raidsim.scenarios.workloads import LoadSpec
 
 GIB = 1 << 30
 SPAN = 20 * GIB

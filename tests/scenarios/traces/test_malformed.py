@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
+from raidsim.scenarios.traces.formats.source import MALFORMED
 from raidsim.scenarios.traces.reading import open_trace
-from raidsim.scenarios.traces.source import MALFORMED
 
 SAMPLES = Path(__file__).parent / "samples"
 LINES = {

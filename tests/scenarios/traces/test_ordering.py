@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidsim.model.errors import InputError
+from raidsim.model.core.errors import InputError
 from raidsim.scenarios.traces import ordering
-from raidsim.scenarios.traces.fields import RawRecord
-from raidsim.scenarios.traces.source import Source
+from raidsim.scenarios.traces.formats.fields import RawRecord
+from raidsim.scenarios.traces.formats.source import Source
 
 MOMENTS = st.lists(st.integers(0, 40), max_size=60)
 

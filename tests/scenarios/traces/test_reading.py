@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from raidsim.model.errors import InputError
-from raidsim.model.request import READ, TRIM, WRITE
+from raidsim.model.core.errors import InputError
+from raidsim.model.core.request import READ, TRIM, WRITE
 from raidsim.scenarios.traces import ordering
+from raidsim.scenarios.traces.formats.record import TraceRecord
+from raidsim.scenarios.traces.formats.source import HEAD
 from raidsim.scenarios.traces.formats.table import FORMATS
 from raidsim.scenarios.traces.reading import open_trace
-from raidsim.scenarios.traces.record import TraceRecord
-from raidsim.scenarios.traces.source import HEAD
 
 SAMPLES = Path(__file__).parent / "samples"
 # Format, records, the second record, and how many reads; worked out from the files by hand.

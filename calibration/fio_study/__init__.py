@@ -1,0 +1,1 @@
+"""A study made from reports of fio."""

@@ -1,0 +1,1 @@
+"""Fits the parameters of a study."""

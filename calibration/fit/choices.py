@@ -1,0 +1,109 @@
+"""Which of some alternatives a study's calibrate cells speak for, where its report does not say: a kernel, or how a
+mirror balances reads. Each combination is fitted, so that none wins by parameters that suit it by chance.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...model.core.errors import InputError
+from ...model.kernels import kernel_names
+from ...model.raid.read_balance import READ_BALANCE
+from ..study.study import StudySpec
+from .search import Optimum
+
+ALLOWED = "kernel=NAME,NAME... (of every run), or arrays.NAME.balance=POLICY,POLICY..."
+MOST_COMBINATIONS = 24
+"""Each takes a fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Alternatives that go together, and how well they can be fitted; None where the model refuses them."""
+
+    chosen: Mapping[str, str]
+    optimum: Optimum | None
+    refusal: str = ""
+
+    @property
+    def cost(self) -> float:
+        """Of the fit."""
+        return math.inf if self.optimum is None else self.optimum.cost
+
+    @property
+    def words(self) -> str:
+        """What was chosen."""
+        return ", ".join(f"{place} {value}" for place, value in self.chosen.items())
+
+
+def read_choices(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Alternatives by place, from ``PLACE=A,B`` as the command line has them."""
+    choices: dict[str, list[str]] = {}
+    for text in texts:
+        place, equals, values = text.partition("=")
+        found = [value.strip() for value in values.split(",")]
+        keys = place.split(".")
+        known = place == "kernel" or (len(keys) == 3 and keys[0] == "arrays" and keys[2] == "balance")
+        if not equals or not known or not all(found):
+            raise InputError("--choose", f"{text!r}", f"allowed: {ALLOWED}")
+        choices[place] = list(dict.fromkeys(found))
+    combinations = math.prod(len(values) for values in choices.values())
+    if combinations > MOST_COMBINATIONS:
+        raise InputError("--choose", f"{combinations} combinations", f"allowed: up to {MOST_COMBINATIONS}")
+    return choices
+
+
+def try_all(
+    study: StudySpec, choices: Mapping[str, Sequence[str]], search: Callable[[StudySpec], Optimum]
+) -> list[Combination]:
+    """Every combination, the one that can be fitted best first.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to calibrate on, an alternative is unknown, or the model refuses all combinations.
+    """
+    if not study.calibrate_cells:
+        raise InputError("--choose", "no cell to calibrate on", "allowed: one at least")
+    tried = []
+    for values in itertools.product(*choices.values()):
+        chosen = dict(zip(choices, values, strict=True))
+        alternative = with_choice(study, chosen)
+        try:
+            tried.append(Combination(chosen, search(alternative)))
+        except InputError as refusal:
+            tried.append(Combination(chosen, None, str(refusal)))
+    tried.sort(key=lambda each: each.cost)
+    if tried[0].optimum is None:
+        raise InputError("--choose", f"{tried[0].words}: {tried[0].refusal}", f"allowed: {ALLOWED}")
+    return tried
+
+
+def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
+    """The study with some alternatives.
+
+    Raises
+    ------
+    InputError
+        If the study has no such place, or cannot have such a value there.
+    """
+    changes: dict[str, object] = {}
+    arrays = dict(study.arrays)
+    for place, value in chosen.items():
+        if place == "kernel":
+            if value not in kernel_names():
+                raise InputError("--choose", f"unknown kernel {value!r}", f"allowed: {', '.join(kernel_names())}")
+            changes["cases"] = tuple(case.model_copy(update={"kernel": value}) for case in study.cases)
+            changes["runs"] = {name: run.model_copy(update={"kernel": value}) for name, run in study.runs.items()}
+            continue
+        name = place.split(".")[1]
+        if name not in arrays:
+            allowed = f"allowed: {', '.join(arrays) or 'none, since there are no arrays'}"
+            raise InputError("--choose", f"unknown array {name!r}", allowed)
+        if value not in READ_BALANCE:
+            raise InputError("--choose", f"unknown balance {value!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}")
+        arrays[name] = arrays[name].model_copy(update={"balance": value})
+    return study.model_copy(update={**changes, "arrays": arrays})

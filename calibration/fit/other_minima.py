@@ -1,0 +1,139 @@
+"""Whether there is a better valley than the one that a search has ended in: parameters moved far, one at a time.
+
+A limit that moves from one part to another, and a drive that misses a revolution because its media are faster than its
+cable, make valleys that no short step leaves. Each parameter is tried at a few places over its prior, the others being
+where they are. From each place the best step is foretold, by the slopes at the end and for the parameter that was moved
+by those between the places; the best of what is foretold is simulated, and where that is better another search may
+begin. It takes as many simulations as slopes taken three times, so where slopes of programs are dear it is for runs on
+raw devices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...model.core.errors import InputError
+from ...scenarios.running.sample import Sample
+from ..simulation.responses import Responses, Vector
+from .best_step import best_step
+from .problem import Problem, cost
+from .search import Optimum
+from .slopes import STEP
+
+_PLACES = (-1.2, 0.0, 1.2)
+"""In prior standard deviations."""
+_NEAR = 0.5
+"""A place closer to the end than this is moved on, as far as the places are apart."""
+CHANCE = 0.25
+"""What chance makes of a cost, by the square root of how many cells have changed."""
+_SIMULATED = 3
+"""How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that is foretold.
+
+    Attributes
+    ----------
+    theta
+        Where it is.
+    cost
+        What it should cost.
+    rows
+        Slopes near it, by id of the cells: between the places for the parameter that was moved, those at the end for
+        others.
+    """
+
+    theta: Vector
+    cost: float
+    rows: dict[str, Vector]
+
+
+def better_place(problem: Problem, responses: Responses, optimum: Optimum, sample: Sample) -> Place | None:
+    """Where another search should begin; None if no place that was tried is better than the end by more than chance."""
+    at_end, *_ = responses.at([optimum.theta], problem.near, sample)
+    if isinstance(at_end, InputError):
+        raise at_end
+    reached = _cost(problem, at_end, optimum.theta)
+    users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP)
+    alone: list[tuple[Place, float]] = []
+    together: list[tuple[Place, float]] = []
+    for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):
+        chance = CHANCE * math.sqrt(np.count_nonzero([users[cell.run][parameter] for cell in problem.cells]))
+        by_itself, with_others = _near_places(problem, responses, optimum, at_end, int(parameter), sample)
+        alone += [(place, chance) for place in by_itself if place.cost < reached - chance]
+        together += [(place, chance) for place in with_others if place.cost < reached - chance]
+    best = [each for places in (alone, together) for each in sorted(places, key=_promised)[:_SIMULATED]]
+    found = []
+    simulated = responses.at([place.theta for place, _ in best], problem.near, sample)
+    for (place, chance), logs in zip(best, simulated, strict=True):
+        if not isinstance(logs, InputError) and (least := _cost(problem, logs, place.theta)) < reached - chance:
+            found.append(replace(place, cost=least))
+    return min(found, key=lambda place: place.cost, default=None)
+
+
+def _promised(place: tuple[Place, float]) -> float:
+    return place[0].cost
+
+
+def _near_places(
+    problem: Problem, responses: Responses, optimum: Optimum, at_end: Vector, parameter: int, sample: Sample
+) -> tuple[list[Place], list[Place]]:
+    """The best near each place that one parameter is moved to.
+
+    If that parameter moves on alone, among these the places themselves; and if all do.
+    """
+    sd, here = problem.prior_sd[parameter], float(optimum.theta[parameter])
+    values = _values(here, sd, float(problem.bound[parameter]))
+    thetas = [_moved(optimum.theta, parameter, value) for value in values]
+    moved = zip(values, responses.at(thetas, problem.near, sample), strict=True)
+    known = {here: at_end} | {value: logs for value, logs in moved if not isinstance(logs, InputError)}
+    if len(known) < 2:
+        return [], []
+    along = np.array(sorted(known))
+    own = np.gradient(np.array([known[value] for value in along]), along, axis=0)
+    one = _moved(np.zeros(len(optimum.theta)), parameter, _NEAR)
+    alone, together = [], []
+    for value, slopes in zip(along, own, strict=True):
+        if value == here:
+            continue
+        theta = _moved(optimum.theta, parameter, float(value))
+        by_id = {cell.id: float(log) for cell, log in zip(problem.near, known[float(value)], strict=True)}
+        rows = {
+            cell.id: _moved(optimum.slopes[cell.id], parameter, float(slope))
+            for cell, slope in zip(problem.near, slopes, strict=True)
+        }
+        reached = _cost(problem, known[float(value)], theta)
+        step, gain = best_step(problem, rows, by_id, theta, one)
+        alone += [Place(theta, reached, rows), Place(theta + step, reached - gain, rows)]
+        step, gain = best_step(problem, rows, by_id, theta, _NEAR)
+        together.append(Place(theta + step, reached - gain, rows))
+    return alone, together
+
+
+def _values(here: float, sd: float, bound: float) -> list[float]:
+    """Where a parameter is moved to (ln): to places over its prior, and beyond where it is at one of them already."""
+    found = []
+    for place in _PLACES:
+        value = place * sd
+        if abs(value - here) < _NEAR * sd:
+            if not place:
+                continue
+            value = math.copysign(min(abs(2 * value), bound), value)
+        found.append(value)
+    return found
+
+
+def _moved(vector: Vector, place: int, value: float) -> Vector:
+    changed = vector.copy()
+    changed[place] = value
+    return changed
+
+
+def _cost(problem: Problem, logs: Vector, theta: Vector) -> float:
+    by_id = {cell.id: float(log) for cell, log in zip(problem.near, logs, strict=True)}
+    return cost(problem.residuals(problem.levels(by_id, theta)))

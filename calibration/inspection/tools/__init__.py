@@ -1,0 +1,1 @@
+"""What each tool prints of a machine, one parser a tool."""

@@ -1,0 +1,1 @@
+"""Measures the machine it runs on."""

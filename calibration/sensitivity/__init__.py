@@ -1,0 +1,1 @@
+"""Which parameter moves an answer most."""

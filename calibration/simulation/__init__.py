@@ -1,0 +1,1 @@
+"""Simulated values of the cells of a study, kept and reused."""

@@ -1,0 +1,1 @@
+"""Studies as data: cells, parameters, runs, figures."""

@@ -1,0 +1,186 @@
+"""The scenarios of a study's runs, with factors applied to what is fitted.
+
+A scenario holds only the parts and prices that its run uses, so that runs which do not depend on a parameter are
+recognised as equal when that parameter moves, and are not simulated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS, ArraySpec
+from ...scenarios.description.programs import ProgramsSpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import DdSpec, Workload
+from .document import CaseSpec, RunSpec, StudyDocument
+from .parameters import ONLY, ChangedParts
+
+ARRAY_NAME = "md0"
+"""What an array is called in a case's targets."""
+
+_CHARACTER_LOOPS = ("bonnie", "bonnie++")
+_ONLY_WRITES = ("dd", "cp")
+_ONLY_READS = ("read", "tar-c")
+_WITHOUT_CHUNKS = ("linear", "raid1")
+
+
+class RunBuilder:
+    """Scenarios of a study's runs with some factors applied.
+
+    Parameters
+    ----------
+    study
+        The study.
+    factors
+        Factor by parameter name; 1 where a parameter is not named.
+    """
+
+    def __init__(self, study: StudyDocument, factors: dict[str, float]) -> None:
+        self.study = study
+        self._parts = ChangedParts(study, factors)
+        self._cases = {case.id: case for case in study.cases}
+
+    def scenario(self, run: str) -> ScenarioSpec:
+        """The scenario of a run, or of a case, by its id, with devices called as :func:`_renamed` says."""
+        return ScenarioSpec.model_validate(_renamed(self.document(run)))
+
+    def document(self, run: str) -> dict[str, Any]:
+        """The scenario as data, with the study's names."""
+        study = self.study
+        if run in self._cases:
+            case = self._cases[run]
+            arrays = {} if case.array is None else {ARRAY_NAME: study.arrays[case.array]}
+            spec = RunSpec(kernel=case.kernel, workload=dd_of(study, case))
+            used = used_devices(study, case.targets, arrays)
+        else:
+            spec, arrays = study.runs[run], {}
+            used = used_devices(study, devices_of(spec))
+        arrays.update({name: array for name, array in study.arrays.items() if name in used})
+        workload = spec.workload
+        if spec.processes is not None:
+            workload = workload.model_copy(update={"processes": spec.processes})
+        document: dict[str, Any] = {
+            "name": run,
+            "machine": self._machine(spec, arrays, used),
+            "kernel": spec.kernel,
+            "path_length": self._parts.path_lengths.get(spec.kernel, 1.0),
+            "arrays": arrays,
+            "encrypted": {name: layer for name, layer in self._parts.encrypted.items() if name in used},
+            "workload": workload,
+        }
+        if spec.file_systems:
+            mounted = spec.file_systems.items()
+            document["file_systems"] = {point: self._parts.file_system(each) for point, each in mounted}
+        if spec.read_ahead is not None:
+            document["read_ahead"] = spec.read_ahead
+        return document
+
+    def _machine(self, run: RunSpec, arrays: Mapping[str, ArraySpec], used: set[str]) -> dict[str, Any]:
+        """The machine with the drives, channels, controllers and links that a run uses."""
+        machine = self._parts.machines[run.machine or ONLY]
+        base = self.study.machine_of(run)
+        behind = {array.controller for array in arrays.values()}
+        drives = {name: spec for name, spec in machine["drives"].items() if name in used}
+        channels = {spec["channel"] for spec in drives.values()}
+        controllers = {name: spec for name, spec in machine["controllers"].items() if name in behind}
+        links = {link for name in channels for link in machine["channels"][name]["links"]}
+        links |= {link for spec in controllers.values() for link in spec["links"]}
+        prices = dict(machine["cpu"]["prices"])
+        for unused in unused_prices(run.workload, {array.level for array in arrays.values()}, prices):
+            prices[unused] = getattr(base.cpu.prices, unused)
+        return {
+            **machine,
+            "cpu": {**machine["cpu"], "prices": prices},
+            "drives": drives,
+            "channels": {name: spec for name, spec in machine["channels"].items() if name in channels},
+            "controllers": controllers,
+            "links": {name: spec for name, spec in machine["links"].items() if name in links},
+        }
+
+
+def _renamed(document: dict[str, Any]) -> dict[str, Any]:
+    """A scenario whose arrays and encrypted devices are called after their number, as their drivers do.
+
+    Two runs on arrays that differ only in their names, or in the chunk of a level that has none, are the same.
+    """
+    names = {name: f"md{i}" for i, name in enumerate(document["arrays"])}
+    names |= {name: f"crypt{i}" for i, name in enumerate(document["encrypted"])}
+    arrays = {}
+    for name, array in document["arrays"].items():
+        changes: dict[str, Any] = {"members": tuple(names.get(member, member) for member in array.members)}
+        if array.level in _WITHOUT_CHUNKS:
+            changes["chunk"] = ArraySpec.model_fields["chunk"].default
+        arrays[names[name]] = array.model_copy(update=changes)
+    workload = document["workload"]
+    if not isinstance(workload, ProgramsSpec):
+        workload = workload.model_copy(update={"targets": tuple(names.get(each, each) for each in workload.targets)})
+    mounted = document.get("file_systems", {}).items()
+    return {
+        **document,
+        "arrays": arrays,
+        "encrypted": {
+            names[name]: {**layer, "on": names.get(layer["on"], layer["on"])}
+            for name, layer in document["encrypted"].items()
+        },
+        "file_systems": {point: {**each, "on": names.get(each["on"], each["on"])} for point, each in mounted},
+        "workload": workload,
+    }
+
+
+def dd_of(study: StudyDocument, case: CaseSpec) -> DdSpec:
+    """The workload of a case."""
+    if study.workload is None:
+        raise KeyError(f"{study.id} has no workload for its cases")
+    return DdSpec(
+        direction=case.direction,
+        block_size=study.workload.block_size,
+        size=study.workload.size,
+        targets=case.targets,
+    )
+
+
+def devices_of(run: RunSpec) -> tuple[str, ...]:
+    """Names of the devices that a run works on."""
+    mounted = tuple(each.on for each in run.file_systems.values())
+    return mounted if isinstance(run.workload, ProgramsSpec) else (*run.workload.targets, *mounted)
+
+
+def used_devices(
+    study: StudyDocument, first: Iterable[str], more_arrays: Mapping[str, ArraySpec] | None = None
+) -> set[str]:
+    """Names of some devices and of all that they are built of."""
+    arrays = {**study.arrays, **(more_arrays or {})}
+    used: set[str] = set()
+    waiting = list(first)
+    while waiting:
+        name = waiting.pop()
+        if name in used:
+            continue
+        used.add(name)
+        if name in arrays:
+            array = arrays[name]
+            waiting += [*array.members, *array.spares, *((array.journal,) if array.journal is not None else ())]
+        elif name in study.encrypted:
+            waiting.append(study.encrypted[name].on)
+    return used
+
+
+def unused_prices(workload: Workload, levels: set[str], prices: Mapping[str, Any]) -> list[str]:
+    """Prices that a run never pays, whatever they are."""
+    unused = [] if levels & set(MIRROR_LEVELS) else ["clone"]
+    if not levels & {"raid3", *PARITY_LEVELS}:
+        unused += ["stripe", "xor_rate"]
+    programs = [step.program for step in workload.steps] if isinstance(workload, ProgramsSpec) else []
+    if not programs:
+        unused += ["file_write", "file_read"]
+        if isinstance(workload, DdSpec):
+            unused.append("write_call" if workload.direction == "read" else "read_call")
+    else:
+        if all(program in _ONLY_READS for program in programs):
+            unused += ["file_write", "write_call"]
+        if all(program in _ONLY_WRITES for program in programs):
+            unused += ["file_read", "read_call"]
+    if not any(program in _CHARACTER_LOOPS for program in programs):
+        unused += ["putc", "getc"]
+    return [name for name in unused if name in prices]

@@ -1,0 +1,347 @@
+"""A study: one published benchmark report as data, every number of it a cell.
+
+Each cell is marked ``calibrate`` or ``predict`` in the file, before anything is fitted. Cells that the model cannot
+predict are named too, with what they need; they are reported as missing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pydantic import ValidationError, model_validator
+
+from ...model.core.errors import InputError
+from ...model.files.description import refusal
+from ...model.files.description_errors import load_spec
+from ...scenarios.description.programs import ProgramsSpec, TiobenchStep
+from ...scenarios.description.scenario import Devices, ScenarioSpec
+from ...scenarios.description.workloads import Workload
+from .document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
+from .figures import UNITS, Dimension, Unit, figures_of, in_words
+from .parameters import PATHS, value_at
+from .runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
+
+_FOLDER = Path(__file__).parent.parent / "studies"
+_SAME_BYTES = 0.02
+"""What seconds times rate of a case may be off by (ln) from the bytes that it moves."""
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One measured number of a report.
+
+    Attributes
+    ----------
+    run, figure
+        Which simulation gives it, and how it is called there.
+    measured, unit
+        As the report prints it.
+    value
+        The same in SI units: bytes/s, 1/s, s, or a share of 1.
+    seconds
+        How long the run took, where the report says so beside its rate.
+    """
+
+    id: str
+    use: Use
+    run: str
+    figure: str
+    measured: float
+    unit: Unit
+    value: float
+    seconds: float | None = None
+
+    @property
+    def scale(self) -> float:
+        """SI value of one of the report's unit."""
+        return self.value / self.measured
+
+    @property
+    def name(self) -> str:
+        """``RUN:FIGURE``, as claims name it."""
+        return f"{self.run}:{self.figure}"
+
+
+class StudySpec(StudyDocument):
+    """A benchmark report as data, the parts of which fit together."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        self._check_machines()
+        self._check_ids()
+        self._check_arrays()
+        for i, case in enumerate(self.cases):
+            self._check_case(case, ("cases", i))
+        for i, parameter in enumerate(self.parameters):
+            for path in parameter.paths:
+                self._check_path(path, ("parameters", i, "paths"))
+        builder = RunBuilder(self, {})
+        for name, run in self.runs.items():
+            self._check_run(name, run, builder)
+        self._check_cells()
+        self._check_claims()
+        self._check_suspects()
+        return self
+
+    def _check_machines(self) -> None:
+        if self.only_machine is not None and self.machines:
+            raise refusal("machine and machines", "allowed: one of the two", ("machines",))
+        if self.only_machine is None and (self.cases or not self.machines):
+            raise refusal("no machine", "required: machine, or machines and runs that name them")
+
+    def _check_ids(self) -> None:
+        cells = [*(case.id for case in self.cases), *(cell.id for cell in self.cells)]
+        _unique("cases", [case.id for case in self.cases])
+        _unique("cells", cells)
+        _unique("missing", [*cells, *(each.id for each in self.missing)])
+        _unique("claims", [*cells, *(claim.id for claim in self.claims)])
+        _unique("parameters", [fitted.name for fitted in self.parameters])
+        _unique("runs", [*(case.id for case in self.cases), *self.runs])
+
+    def _check_arrays(self) -> None:
+        """Each array by itself, as a run has it: the drives are the same in all of them."""
+        if self.only_machine is None:
+            return
+        for name in (*self.arrays, *self.encrypted):
+            used = used_devices(self, [name])
+            arrays = {key: array for key, array in self.arrays.items() if key in used}
+            Devices(self.only_machine, arrays, {k: e for k, e in self.encrypted.items() if k in used}).check()
+
+    def _check_case(self, case: CaseSpec, at: Place) -> None:
+        if self.workload is None:
+            raise refusal("cases without a workload", "required: workload", ("workload",))
+        megabyte = self.conventions.MB
+        if megabyte is None:
+            raise refusal("a rate in MB/s", "required: conventions.MB", (*at, "rate"))
+        if case.array is not None and case.array not in self.arrays:
+            raise refusal(f"unknown array {case.array!r}", f"allowed: {', '.join(self.arrays)}", (*at, "array"))
+        known = (*self.machine.drives, *((ARRAY_NAME,) if case.array is not None else ()))
+        for target in case.targets:
+            if target not in known:
+                raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}", (*at, "targets"))
+            room = Devices(self.machine, self.arrays).capacity(
+                case.array if target == ARRAY_NAME and case.array is not None else target
+            )
+            if self.workload.size > room:
+                found = f"the workload's {self.workload.size} bytes on {target}, which has {room}"
+                raise refusal(found, "allowed: within the device", (*at, "targets"))
+        stated = case.rate * case.seconds * megabyte
+        moved = self.workload.size * len(case.targets)
+        if abs(math.log(stated / moved)) > _SAME_BYTES:
+            found = f"{case.seconds} s at {case.rate} MB/s are {stated:.6g} bytes"
+            raise refusal(found, f"allowed: the workload's {moved} bytes within 2 %", at)
+
+    def _check_path(self, path: str, at: Place) -> None:
+        try:
+            value = value_at(self, path)
+        except (LookupError, AttributeError, ValueError, InputError):
+            value = None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+            raise refusal(f"{path} is no positive number of the study", f"allowed: {PATHS}", at)
+
+    def _check_run(self, name: str, run: RunSpec, builder: RunBuilder) -> None:
+        at: Place = ("runs", name)
+        if run.machine is None and self.machines:
+            raise refusal("no machine", f"required: one of {', '.join(self.machines)}", (*at, "machine"))
+        if run.machine is not None and run.machine not in self.machines:
+            known = ", ".join(self.machines) or "none, since the study has only one"
+            raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
+        self._check_earlier(name, run, at)
+        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted]
+        for device in devices_of(run):
+            if device not in names:
+                field = next((("file_systems", p, "on") for p, m in run.file_systems.items() if m.on == device), None)
+                found = f"unknown device {device!r}"
+                raise refusal(found, f"allowed: {', '.join(names)}", (*at, *(field or ("workload", "targets"))))
+        try:
+            ScenarioSpec.model_validate(builder.document(name))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            context = first.get("ctx", {})
+            inside = (*first["loc"], *context.get("at", ()))
+            if inside and inside[0] == "machine":
+                at = ("machine",) if run.machine is None else ("machines", run.machine)
+                inside = inside[1:]
+            elif inside and inside[0] in ("arrays", "encrypted"):
+                at = ()
+            found = f"{context.get('found', first['msg'])}, in the run {name}"
+            raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None
+
+    def _check_earlier(self, name: str, run: RunSpec, at: Place) -> None:
+        place = (*at, "after")
+        for i, before in enumerate(run.after):
+            if before not in self.runs:
+                raise refusal(f"unknown run {before!r}", f"allowed: {', '.join(self.runs)}", place)
+            if before == name or before in run.after[:i]:
+                raise refusal(f"{before} a second time", "allowed: every other run once", place)
+            told = [_tiobench_of(each.workload) for each in (run, self.runs[before])]
+            if None in told or told[0] != told[1]:
+                found = f"{before}, which is not the same tiobench with another number of threads"
+                raise refusal(found, "allowed: runs of one tiobench.pl, of nothing else", place)
+
+    def _check_cells(self) -> None:
+        for i, cell in enumerate(self.cells):
+            if cell.run not in self.runs:
+                allowed = f"allowed: {', '.join(self.runs) or 'none, since there are no runs'}"
+                raise refusal(f"unknown run {cell.run!r}", allowed, ("cells", i, "run"))
+            known = figures_of(self.runs[cell.run].workload)
+            if cell.figure not in known:
+                found = f"unknown figure {cell.figure!r} of the run {cell.run}"
+                raise refusal(found, f"allowed: {', '.join(known)}", ("cells", i, "figure"))
+            dimension = known[cell.figure]
+            if cell.unit not in UNITS[dimension]:
+                found = f"{cell.unit} for {cell.figure}, which is {in_words(dimension)}"
+                raise refusal(found, f"allowed: {', '.join(UNITS[dimension])}", ("cells", i, "unit"))
+            if unit_value(cell.unit, self.conventions) is None:
+                found = f"{cell.unit}, of which conventions do not say how many bytes it is"
+                raise refusal(found, f"required: conventions.{cell.unit[:2]}", ("cells", i, "unit"))
+
+    def _check_claims(self) -> None:
+        known = self.figures
+        for i, claim in enumerate(self.claims):
+            sides: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(("left",), claim.left), (("right",), claim.right)]
+            if claim.against is not None:
+                sides += [(("against", "left"), claim.against.left), (("against", "right"), claim.against.right)]
+            for field, names in sides:
+                for name in names:
+                    if name in known:
+                        continue
+                    run, _, figure = name.rpartition(":")
+                    found, allowed = f"{name!r}, which is no RUN:FIGURE", f"allowed: runs {', '.join(self.run_ids)}"
+                    if run in self.run_ids:
+                        found = f"unknown figure {figure!r} of the run {run}"
+                        allowed = (
+                            f"allowed: {', '.join(n.rpartition(':')[2] for n in known if n.startswith(run + ':'))}"
+                        )
+                    raise refusal(found, allowed, ("claims", i, *field))
+            for left, right in claim.pairs:
+                if known[left] != known[right]:
+                    found = f"{left} ({in_words(known[left])}) over {right} ({in_words(known[right])})"
+                    raise refusal(found, "allowed: figures of one kind", ("claims", i))
+
+    def _check_suspects(self) -> None:
+        claims = {claim.id for claim in self.claims}
+        cells = {cell.id for cell in self.all_cells}
+        for i, suspect in enumerate(self.suspects):
+            for field, known in (("cases", cells), ("cells", cells), ("claims", claims)):
+                for name in getattr(suspect, field):
+                    if name not in known:
+                        kind = field[:-1]
+                        raise refusal(f"unknown {kind} {name!r}", f"allowed: ids of {field}", ("suspects", i, field))
+
+    @property
+    def run_ids(self) -> list[str]:
+        """Every simulation of the study: its cases and its runs."""
+        return [*(case.id for case in self.cases), *self.runs]
+
+    @property
+    def figures(self) -> dict[str, Dimension]:
+        """Everything that the runs give, by ``RUN:FIGURE``."""
+        workloads = {case.id: dd_of(self, case) for case in self.cases} | {
+            name: run.workload for name, run in self.runs.items()
+        }
+        return {
+            f"{run}:{figure}": dimension
+            for run, workload in workloads.items()
+            for figure, dimension in figures_of(workload).items()
+        }
+
+    @property
+    def all_cells(self) -> tuple[Cell, ...]:
+        """Every measured number that a run gives."""
+        megabyte = unit_value("MB/s", self.conventions) or math.nan
+        cases = (
+            Cell(case.id, case.use, case.id, "rate", case.rate, "MB/s", case.rate * megabyte, case.seconds)
+            for case in self.cases
+        )
+        cells = (
+            Cell(
+                cell.id,
+                cell.use,
+                cell.run,
+                cell.figure,
+                cell.measured,
+                cell.unit,
+                cell.measured * (unit_value(cell.unit, self.conventions) or math.nan),
+            )
+            for cell in self.cells
+        )
+        return (*cases, *cells)
+
+    @property
+    def calibrate_cells(self) -> list[Cell]:
+        """The cells that are fitted."""
+        return [cell for cell in self.all_cells if cell.use == "calibrate"]
+
+    @property
+    def wanted_runs(self) -> list[str]:
+        """The runs that a cell or a claim needs."""
+        names = {cell.run for cell in self.all_cells}
+        names |= {n.rpartition(":")[0] for claim in self.claims for pair in claim.pairs for n in pair}
+        names |= {before for run in names for before in self.earlier(run)}
+        return [run for run in self.run_ids if run in names]
+
+    def earlier(self, run: str) -> tuple[str, ...]:
+        """The runs whose amounts and times the report adds to those of a run."""
+        return self.runs[run].after if run in self.runs else ()
+
+    def whole(self, run: str) -> bool:
+        """Whether a run is compared at its full size."""
+        return run in self.runs and self.runs[run].whole
+
+    def repetitions(self, run: str) -> int:
+        """Of how many runs the mean is compared."""
+        return self.runs[run].repetitions if run in self.runs else 1
+
+    def suspected(self, name: str) -> str | None:
+        """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""
+        return next((suspect.mechanism for suspect in self.suspects if name in suspect.names), None)
+
+
+def unit_value(unit: Unit, conventions: Conventions) -> float | None:
+    """SI value of 1 of a unit; None if the conventions do not say it."""
+    values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "us": 1e-6, "%": 0.01}
+    return values.get(unit, 1.0)
+
+
+def _tiobench_of(workload: Workload) -> TiobenchStep | None:
+    """The only step of a workload, if it is tiobench, with one thread; None otherwise."""
+    if not isinstance(workload, ProgramsSpec) or len(workload.steps) > 1 or workload.processes > 1:
+        return None
+    step = workload.steps[0]
+    return step.model_copy(update={"threads": 1}) if isinstance(step, TiobenchStep) else None
+
+
+def _unique(where: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise refusal(f"{name} stands there twice", "allowed: once", (where,))
+        seen.add(name)
+
+
+def study_names() -> list[str]:
+    """The studies that come with raidsim."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def load_study(name: str) -> StudySpec:
+    """A study by its name, or from a file by its path.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or something in the file is wrong; names file, line and field.
+    """
+    if name in study_names():
+        return load_spec(StudySpec, _FOLDER / f"{name}.yaml")
+    path = Path(name)
+    if not path.exists() and path.suffix not in (".yaml", ".yml"):
+        raise InputError("study", f"{name!r} is neither a study nor a file", f"allowed: {', '.join(study_names())}")
+    return load_spec(StudySpec, path)

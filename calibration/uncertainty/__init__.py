@@ -1,0 +1,1 @@
+"""Intervals of predictions and the model discrepancy learnt from studies."""

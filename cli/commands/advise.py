@@ -1,0 +1,53 @@
+"""`raidsim advise`: which layouts meet a requirement, why the others do not, and what would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...scenarios.advice.advice import advise
+from ...scenarios.advice.requirement import read_requirement
+from ..plots.advise import advice_figure
+from ..plots.picture_file import check_picture, write_picture
+from ..support.progress import progress_share
+from ..tables.advise import document, print_advice
+from ..tables.predict import tables_console
+
+
+def advise_command(
+    requirement: Annotated[Path, typer.Argument(help="A requirement file (YAML).")],
+    sets: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PATH=VALUE", help="Change the requirement; repeatable.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw what meets it: cost or drives against p99.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Find the layouts that meet a requirement, ranked; say why the others do not, and what would do.
+
+    Exit status: 0 if something meets it, 1 if nothing does.
+    """
+    if plot is not None:
+        check_picture(plot, str(requirement))
+    wanted = read_requirement(requirement, sets or ())
+    share = [0.0]
+
+    def watch(done: int, known: int) -> None:
+        share[0] = max(share[0], done / (known + 1))
+
+    with progress_share("simulating designs") as follow:
+        follow(lambda: share[0])
+        advice = advise(wanted, workers, watch)
+    if plot is not None:
+        write_picture(plot, lambda: advice_figure(advice))
+    if as_json:
+        typer.echo(json.dumps(document(advice), allow_nan=False))
+    else:
+        print_advice(tables_console(), advice)
+    if not advice.ranked:
+        raise typer.Exit(1)

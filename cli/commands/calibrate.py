@@ -1,0 +1,275 @@
+"""`raidsim calibrate`: fit a study's parameters, and say what the data tell about them and what they do not."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ...calibration.fio_study.study import FioStudy, scenario_path
+from ...calibration.fit.choices import ALLOWED, read_choices, try_all, with_choice
+from ...calibration.fit.fit import Fit
+from ...calibration.fit.profile import Profile, data_fingerprint, load_profile
+from ...calibration.fit.profile_likelihood import profile_limits
+from ...calibration.fit.report import Calibrated
+from ...calibration.fit.starts import SEED, Searches, search_from
+from ...calibration.simulation.responses import Vector
+from ...calibration.study.study import StudySpec, load_study
+from ...calibration.uncertainty.discrepancy import TABLE, load_table
+from ...calibration.uncertainty.learn_discrepancy import lacking, learn
+from ...model.core.errors import InputError
+from ...model.files.quantities import format_duration, format_rate, format_size
+from ..support.progress import progress_bar
+from ..support.unfinished import evaluating
+from ..tables.predict import tables_console
+
+_FURTHEST = 3
+"""Parameters of a start that are shown."""
+_FORMATS = {"bytes/s": format_rate, "s": format_duration, "bytes": format_size}
+
+
+def calibrate_command(
+    study: Annotated[str | None, typer.Argument(help="A study by name or file.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", metavar="PROFILE.yaml", help="Keep the profile.")] = None,
+    starts: Annotated[int, typer.Option("--starts", min=1, help="Searches, all but one from draws of the priors.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draws.")] = SEED,
+    begin: Annotated[
+        Path | None, typer.Option("--from", metavar="PROFILE.yaml", help="Where the first search begins.")
+    ] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option("--profile", metavar="NAME", help="90 % interval by profile likelihood, or `all`; repeatable."),
+    ] = None,
+    choose: Annotated[
+        list[str] | None,
+        typer.Option("--choose", metavar="PLACE=A,B", help=f"Which fits best: {ALLOWED}. Repeatable."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+    learn_discrepancy: Annotated[
+        list[Path] | None,
+        typer.Option("--learn-discrepancy", metavar="FILE.json", help="Of predict --json; repeatable. Fits nothing."),
+    ] = None,
+    from_fio: Annotated[
+        Path | None, typer.Option("--from-fio", metavar="DIR", help="Fit a disk of your own to fio's JSON in a folder.")
+    ] = None,
+    machine: Annotated[
+        Path | None, typer.Option("--machine", metavar="SCENARIO.yaml", help="Of --from-fio; default: one drive.")
+    ] = None,
+    drive: Annotated[
+        str | None, typer.Option("--drive", metavar="MODEL", help="Of --from-fio, from the catalogue.")
+    ] = None,
+    study_file: Annotated[
+        Path | None, typer.Option("--study", metavar="FILE.yaml", help="Keep the study made by --from-fio.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Fit a study's parameters to its calibrate cells."""
+    if learn_discrepancy:
+        if study is not None:
+            raise InputError("calibrate", f"{study} and --learn-discrepancy", "allowed: one of the two")
+        _learn(learn_discrepancy, output or TABLE, as_json)
+        return
+    for option, value in (("--machine", machine), ("--drive", drive), ("--study", study_file)):
+        if value is not None and from_fio is None:
+            raise InputError(option, "found without --from-fio", "allowed: with it")
+    for option, path in (("--output", output), ("--study", study_file)):
+        if path is not None:
+            _check_written(option, path)
+    own = None if from_fio is None else _own(from_fio, study, machine, drive, study_file)
+    if own is not None:
+        spec = own.study
+    elif study is not None:
+        spec = load_study(study)
+    else:
+        raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
+    if choose and output is not None:
+        raise InputError("--output", "a profile of a choice", "allowed: once the study's file says what was chosen")
+    place = None if begin is None else _place(begin, spec)
+    found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
+    if output is not None:
+        found.profile.save(output)
+        if own is not None:
+            own.save_scenario(scenario_path(output), found.profile.factors)
+            doubt = "; the fit failed, so do not trust it" if found.failures else ""
+            typer.echo(f"the fitted machine, for raidsim run, is in {scenario_path(output)}{doubt}", err=True)
+    if as_json:
+        typer.echo(json.dumps(found.document()))
+    else:
+        _print(found)
+    if found.failures:
+        raise typer.Exit(1)
+
+
+def _check_written(option: str, path: Path) -> None:
+    """Refuse a file that could not be written, before anything is fitted; folders that are not there are made."""
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    if path.is_dir() or not there.is_dir() or not os.access(there, os.W_OK):
+        what = "it is a folder" if path.is_dir() else f"{there} is no folder to write to"
+        raise InputError(option, f"{path} cannot be written: {what}", "allowed: a file")
+
+
+def _own(folder: Path, study: str | None, machine: Path | None, drive: str | None, keep: Path | None) -> FioStudy:
+    """The study of somebody's own measurements."""
+    if study is not None:
+        raise InputError("calibrate", f"{study} and --from-fio", "allowed: one of the two")
+    own = FioStudy(folder, machine, drive)
+    typer.echo(f"fitted as {own.base.note}", err=True)
+    for note in own.notes:
+        typer.echo(f"note: {note}", err=True)
+    if keep is not None:
+        own.save_study(keep)
+    return own
+
+
+def _place(path: Path, study: StudySpec) -> Vector:
+    """ln(factor) of a study's parameters in a profile, which must have these and no others."""
+    profile = load_profile(path)
+    names, factors = [parameter.name for parameter in study.parameters], profile.factors
+    if set(names) != set(factors):
+        lacking = ", ".join(name for name in names if name not in factors) or "none"
+        more = ", ".join(name for name in factors if name not in names) or "none"
+        found = f"a profile of {profile.study} without {lacking}, and with {more}"
+        raise InputError("--from", found, f"allowed: the study's parameters: {', '.join(names)}")
+    return np.log([factors[name] for name in names])
+
+
+def _calibrated(
+    study: StudySpec,
+    starts: int,
+    seed: int,
+    begin: Vector | None,
+    asked: list[str],
+    choices: dict[str, list[str]],
+    workers: int | None,
+) -> Calibrated:
+    names = [parameter.name for parameter in study.parameters]
+    asked = names if "all" in asked else asked
+    for name in asked:
+        if name not in names:
+            raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}, all")
+    work = (data_fingerprint(study), starts, seed, None if begin is None else begin.tolist(), asked, choices)
+    with evaluating(workers, "calibrate", *work) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
+        tried = try_all(study, choices, lambda each: Fit(each, evaluator, progress).optimum()) if choices else []
+        if tried:
+            study = with_choice(study, tried[0].chosen)
+        fit = Fit(study, evaluator, progress)
+        searches = search_from(fit, starts, seed, begin)
+        fitted = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
+        limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
+    return Calibrated(study, fitted, searches, limits, tuple(tried))
+
+
+def _print(found: Calibrated) -> None:
+    console = tables_console()
+    console.print(Text(found.study.title, style="bold"))
+    console.print(_parameters(found))
+    for line in found.doubts:
+        console.print(Text(line))
+    for line in found.choices:
+        console.print(Text(line))
+    profile, searches = found.profile, found.searches
+    cost = "" if profile.cost is None else f"cost {profile.cost:.3g}, "
+    cells = len(found.study.calibrate_cells)
+    console.print(
+        f"{cells} cell{'' if cells == 1 else 's'}: {cost}{profile.evaluations} evaluations, {profile.simulations} "
+        f"simulations; two thirds of the cells are within {100 * profile.discrepancy:.1f} %."
+    )
+    if len(searches.optima) > 1:
+        console.print(_starts(searches, profile))
+        same = sum(not start.elsewhere for start in searches.of(profile))
+        console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
+    for line in found.failures:
+        console.print(Text(f"The fit failed: {line}", style="red"))
+
+
+def _starts(searches: Searches, profile: Profile) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("start", justify="right")
+    for heading in ("cost", "evaluations"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("furthest from the best, in standard errors")
+    table.add_column("ended")
+    names = [parameter.name for parameter in profile.parameters]
+    for number, start in enumerate(searches.of(profile), 1):
+        optimum = start.optimum
+        best = optimum is searches.best
+        furthest = sorted(zip(start.distances, names, strict=True), reverse=True)[:_FURTHEST]
+        table.add_row(
+            str(number),
+            f"{optimum.cost:.3g}",
+            str(optimum.evaluations),
+            "" if best else ", ".join(f"{name} {distance:.1f}" for distance, name in furthest),
+            Text("the best" if best else start.verdict, style="red" if start.elsewhere else ""),
+        )
+    return table
+
+
+def _parameters(found: Calibrated) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("parameter")
+    headings = ["prior", "fitted", "factor", "allowed"]
+    if found.limits:
+        headings.append("90 % interval")
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in found.parameters():
+        first, more = each["values"][0], len(each["values"]) - 1
+        cells = [
+            f"{_value(first['prior'], first['unit'])} ± {100 * each['prior_sd']:.0f} %",
+            _value(first["value"], first["unit"]),
+            f"{each['factor']:.3f} ± {100 * each['standard_error']:.1f} %",
+            f"{each['bounds'][0]:.2f} - {each['bounds'][1]:.2f}",
+        ]
+        if found.limits:
+            cells.append(_limits(each))
+        name = f"{each['name']} (and {more} more value{'' if more == 1 else 's'})" if more else each["name"]
+        table.add_row(Text(name, style="red" if each["at_bound"] else ""), *cells)
+    return table
+
+
+def _limits(parameter: dict[str, object]) -> str:
+    interval = parameter.get("interval")
+    if not isinstance(interval, list):
+        return ""
+    low, high = ("open" if limit is None else f"{limit:.3f}" for limit in interval)
+    return f"{low} - {high}"
+
+
+def _value(value: float, unit: str) -> str:
+    """A value in its unit, three digits."""
+    if unit not in _FORMATS:
+        return f"{value:,.3g} {unit}".strip() if value < 1000 else f"{value:,.0f} {unit}".strip()
+    return _FORMATS[unit](value)
+
+
+def _learn(files: list[Path], output: Path, as_json: bool) -> None:
+    table = learn(files, load_table(), date.today().isoformat())
+    table.save(output)
+    without = lacking(table)
+    if as_json:
+        typer.echo(json.dumps({**table.model_dump(mode="json"), "lacking": without}))
+    else:
+        shown = Table(title="How far predicted cells are off", title_justify="left", box=SIMPLE_HEAD)
+        for heading in ("study", "class"):
+            shown.add_column(heading)
+        for heading in ("cells", "half", "68 %", "90 %"):
+            shown.add_column(heading, justify="right")
+        for study, classes in table.studies.items():
+            for kind, errors in classes.items():
+                shown.add_row(study, kind, str(errors.cells), *(f"{100 * error:.1f} %" for error in errors.errors))
+        console = tables_console()
+        console.print(shown)
+        for name in without:
+            console.print(Text(f"{name} has predicted cells and is not in the table.", style="red"))
+    if without:
+        raise typer.Exit(1)

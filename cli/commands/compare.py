@@ -1,0 +1,116 @@
+"""`raidsim compare`: designs side by side under the same requests."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...model.core.errors import InputError
+from ...model.files.quantities import parse_fraction, parse_time
+from ...scenarios.comparison.alternatives import designs_of, on_common_span
+from ...scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings, compare, runs_planned
+from ...scenarios.documents.document import parse_alternatives, read_document
+from ...scenarios.questions.load_curve import FEWEST_POINTS, POINTS
+from ...scenarios.workers.task_pool import TaskPool
+from ..plots.compare import curves_figure, designs_figure
+from ..plots.picture_file import check_picture, write_picture
+from ..support.progress import progress_share
+from ..support.scenario_options import ScenarioArgument, SetOption
+from ..tables.compare import print_comparison
+from ..tables.compare_document import comparison_document
+from ..tables.predict import tables_console
+
+_MOST_POINTS = 40
+_REPLACEMENT = "24h"
+
+
+def compare_command(
+    scenario: ScenarioArgument,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="PATH=A,B,...",
+            help="What differs: layout=raid5,raid6,raid10; repeated: all combinations.",
+        ),
+    ] = None,
+    sets: SetOption = None,
+    baseline: Annotated[
+        int | None, typer.Option("--baseline", metavar="N", help="Compare with design N; default: the first.")
+    ] = None,
+    replications: Annotated[
+        int, typer.Option("--replications", min=1, max=MOST_REPLICATIONS, help="Runs of each design.")
+    ] = REPLICATIONS,
+    precision: Annotated[
+        str | None,
+        typer.Option("--precision", metavar="SHARE", help="More runs until the means are known to so much (2%)."),
+    ] = None,
+    rebuild: Annotated[bool, typer.Option("--rebuild/--no-rebuild", help="Simulate how long a rebuild takes.")] = True,
+    replacement: Annotated[
+        str | None,
+        typer.Option(
+            "--replacement",
+            metavar="TIME",
+            help=f"Until a failed drive is replaced without a spare; default {_REPLACEMENT}.",
+        ),
+    ] = None,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Response time against offered load, for each design.")
+    ] = False,
+    points: Annotated[
+        int | None,
+        typer.Option("--points", min=FEWEST_POINTS, max=_MOST_POINTS, help=f"Of each curve; default {POINTS}."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the designs, or with --curve their curves (svg, png or pdf).")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Compare designs side by side under the same requests."""
+    if not vary and not curve:
+        raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
+    if points is not None and not curve:
+        raise InputError("--points", "found it without --curve", "allowed: with --curve")
+    if replacement is not None and not rebuild:
+        raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
+    document = read_document(scenario, sets or [])
+    if plot is not None:
+        check_picture(plot, document.name)
+    settings = Settings(
+        replications=replications,
+        precision=None if precision is None else _precision(precision),
+        baseline=baseline,
+        rebuild=rebuild,
+        replacement_s=parse_time(replacement or _REPLACEMENT, "--replacement"),
+        curve_points=(points or POINTS) if curve else 0,
+    )
+    varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]
+    designs, span = on_common_span(designs_of(document, varied))
+    planned = max(1, runs_planned(designs, settings))
+    with (
+        TaskPool((os.cpu_count() or 1) if workers is None else workers) as pool,
+        progress_share("simulating") as follow,
+    ):
+        follow(lambda: pool.done / planned)
+        found = compare(designs, settings, pool)
+    if plot is not None:
+        draw = curves_figure if curve else designs_figure
+        write_picture(plot, lambda: draw(document.title, found))
+    if as_json:
+        typer.echo(json.dumps(comparison_document(document.title, found, settings, span), allow_nan=False))
+    else:
+        print_comparison(tables_console(), document.title, found, settings, span)
+
+
+def _precision(text: str) -> float:
+    value = parse_fraction(text, "--precision")
+    if not 0.0005 <= value < 1:
+        raise InputError("--precision", f"found {text}", "allowed: 0.05% to 99%")
+    return value

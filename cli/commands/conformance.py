@@ -1,0 +1,89 @@
+"""`raidsim conformance`: the model beside recorded behaviour of real programs, case by case."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ...validation.conformance.base import KindResult, Miss
+from ...validation.conformance.kinds import KINDS
+from ...validation.conformance.run import check_kind, document, kinds_to_run
+from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+from ..support.progress import progress_text
+
+_WIDTH = 100
+_MOST_SHOWN = 20
+"""So many misses of a kind are printed; all of them are in the JSON."""
+
+
+def conformance_command(
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help=f"{', '.join(KINDS)}; repeat for several. Default: all.")
+    ] = None,
+    truth: Annotated[
+        Path, typer.Option("--truth", help="Folder of recorded truth.", show_default="what comes with raidsim")
+    ] = DEFAULT_TRUTH,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Compare the model with recorded behaviour of real programs, case by case."""
+    files = load_truth(truth)
+    results = []
+    for kind in kinds_to_run(kinds or [], files, truth):
+        with progress_text(kind.name) as progress:
+            results.append(check_kind(kind, files[kind.name], progress))
+    if as_json:
+        typer.echo(json.dumps(document(results)))
+    else:
+        _print(results)
+    if not all(KINDS[result.kind].reached(result.cases, result.matched) for result in results):
+        raise typer.Exit(1)
+
+
+def _print(results: list[KindResult]) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDTH)
+    console.print(_totals(results))
+    for result in results:
+        for note in result.notes:
+            console.print(Text(f"{result.kind}: {note}"))
+        if result.misses:
+            console.print()
+            console.print(Text(f"{result.kind}: {_counted(len(result.misses))}", style="bold"))
+        for miss in result.misses[:_MOST_SHOWN]:
+            _print_miss(console, miss)
+        if len(result.misses) > _MOST_SHOWN:
+            console.print(f"... and {len(result.misses) - _MOST_SHOWN} more; all of them: --json")
+
+
+def _totals(results: list[KindResult]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("kind", no_wrap=True)
+    for heading in ("cases", "matched", "share", "aim"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("what has to be the same")
+    for result in results:
+        kind = KINDS[result.kind]
+        share = f"{100 * result.matched / result.cases:.1f} %" if result.cases else "-"
+        style = "" if kind.reached(result.cases, result.matched) else "red"
+        aim = "-" if kind.aim is None else f"{100 * kind.aim:.0f} %"
+        table.add_row(kind.name, str(result.cases), str(result.matched), Text(share, style=style), aim, kind.asks)
+    return table
+
+
+def _print_miss(console: Console, miss: Miss) -> None:
+    console.print(Text(f"{miss.file}: {miss.case}", style="yellow"))
+    console.print(Padding(Text(miss.difference), (0, 0, 0, 2)))
+    console.print(Padding(Text(f"why: {miss.why or 'not known'}"), (0, 0, 0, 2)))
+
+
+def _counted(misses: int) -> str:
+    return "1 case differs" if misses == 1 else f"{misses} cases differ"

@@ -1,0 +1,191 @@
+"""`raidsim fio`: a fio job file on the machine of a scenario."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ...calibration.fio_study.comparison import compared
+from ...calibration.formats.detect import read_report
+from ...model.core.errors import InputError
+from ...model.files.atomic_file import whole_file
+from ...model.files.description_errors import located
+from ...model.files.quantities import format_size, parse_size, parse_time
+from ...model.programs.fio.command_line import is_command_line, job_file
+from ...model.programs.fio.sections import Section, sections
+from ...model.readahead import PAGE
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.documents.document import Document, document_from, read_document
+from ...scenarios.documents.machine_catalogue import machine_names
+from ...scenarios.fio.output.iolog import run_iolog
+from ...scenarios.fio.output.json_document import json_document, json_text
+from ...scenarios.fio.output.logs import write_logs
+from ...scenarios.fio.output.normal_text import normal_text
+from ...scenarios.fio.plan import chosen
+from ...scenarios.fio.result import FioRun
+from ...scenarios.fio.run import FioOptions, run_fio
+from ..support.output_files import check_output
+from ..support.progress import progress_share
+from ..support.scenario_options import SetOption
+from ..tables.fio_comparison import show_comparison
+from ..tables.run import run_console
+
+_FORMATS = ("normal", "json", "json+")
+_LARGEST = 1 << 20
+"""Characters of a job file."""
+
+
+def fio_command(
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="A job file of fio, or a command line of fio in quotes; - for stdin.")
+    ],
+    machine: Annotated[
+        str, typer.Option("--machine", help="Scenario file, library name or machine that the jobs run on.")
+    ],
+    sets: SetOption = None,
+    section: Annotated[
+        list[str] | None, typer.Option("--section", metavar="NAME", help="Only this job of the file; repeatable.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="NAME", help="Device for files, and for devices that the machine has not."),
+    ] = None,
+    output_format: Annotated[
+        str, typer.Option("--output-format", metavar="FORM", help="normal, json or json+, as fio prints them.")
+    ] = "normal",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --output-format=json.")] = False,
+    files: Annotated[
+        list[str] | None,
+        typer.Option("--file", metavar="NAME=SIZE", help="A file that is there before, and its size; repeatable."),
+    ] = None,
+    write_iolog: Annotated[
+        str | None, typer.Option("--write_iolog", metavar="FILE", help="Write fio's log of I/Os of all jobs.")
+    ] = None,
+    logs: Annotated[
+        Path | None, typer.Option("--logs", metavar="DIR", help="Write the logs that the jobs ask for to this folder.")
+    ] = None,
+    at_most: Annotated[
+        str | None, typer.Option("--at-most", metavar="TIME", help="End every job after this time of its statistics.")
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", metavar="FILE", help="fio's JSON of the same jobs, measured.")
+    ] = None,
+) -> None:
+    """Run a fio job file on the machine of a scenario: what fio would report there."""
+    form = "json" if as_json and output_format == "normal" else output_format
+    if form not in _FORMATS:
+        raise InputError("--output-format", f"found {form!r}", f"allowed: {', '.join(_FORMATS)}")
+    most_s = None if at_most is None else parse_time(at_most, "--at-most")
+    if most_s is not None and not most_s > 0:
+        raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
+    described = _described(machine, sets or [])
+    _check_written(write_iolog, logs, (machine,) if is_command_line(job) else (machine, job))
+    spec = described.spec()
+    jobs = chosen(_sections(job, spec), section or [], job)
+    report = None if compare is None else read_report(compare)
+    options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
+    with progress_share("running fio's jobs") as follow:
+        try:
+            ran = run_fio(spec, jobs, options, lambda run: follow(lambda: run.share))
+        except InputError as error:
+            if "," in error.place or error.place.startswith(("--", "job ", "size")):
+                raise  # it is about the jobs
+            raise located(error, described.positions) from None
+    _write(ran, write_iolog, logs)
+    if report is None or compare is None:
+        _show(ran, form)
+    else:
+        show_comparison(ran, compared(ran, report, str(compare)), str(compare), form)
+
+
+def _file_sizes(given: Sequence[str]) -> dict[str, int]:
+    """``--file`` options."""
+    sizes = {}
+    for text in given:
+        name, equals, size = text.partition("=")
+        if not name or not equals:
+            raise InputError("--file", f"found {text!r}", "allowed: NAME=SIZE")
+        sizes[name] = parse_size(size, f"--file {name}")
+    return sizes
+
+
+def _described(name: str, sets: Sequence[str]) -> Document:
+    """A scenario, or a machine of the catalogue by itself."""
+    if name in machine_names() and not Path(name).is_file():
+        return document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets)
+    return read_document(name, sets)
+
+
+def _sections(job: str, spec: ScenarioSpec) -> list[Section]:
+    """The jobs of a file or of a command line; what it includes lies beside it or in the current folder."""
+    name = {"-": "<stdin>", "": "JOB"}.get(job, job)
+    try:
+        if is_command_line(job):
+            name, text = "command line", job_file(job)
+        else:
+            text = sys.stdin.read(_LARGEST + 1) if job == "-" else _text(Path(job))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
+    if len(text) > _LARGEST:
+        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
+    folder = Path() if job == "-" else Path(job).parent
+
+    def include(path: str) -> str:
+        here = Path(path)
+        return _text(here if here.is_file() or here.is_absolute() else folder / here)
+
+    keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
+    return sections(text, name, os.environ, include, keywords, numbered=not is_command_line(job))
+
+
+def _text(path: Path) -> str:
+    """The text of a file, but of an endless one no more than shows that it is too long."""
+    with path.open(encoding="utf-8") as file:
+        return file.read(_LARGEST + 1)
+
+
+def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:
+    """Refuse at once what could not be written after the run."""
+    if write_iolog is not None:
+        for source in sources:
+            check_output(Path(write_iolog), "--write_iolog", source)
+    if logs is not None:
+        there = next(path for path in (logs.absolute(), *logs.absolute().parents) if path.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise InputError("--logs", f"{logs} cannot be written: {there} is no folder to write to", "allowed: a path")
+
+
+def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:
+    """The logs."""
+    place = "--write_iolog" if write_iolog is not None else "--logs"
+    try:
+        if write_iolog is not None:
+            with whole_file(write_iolog) as unfinished, unfinished.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{line}\n" for line in run_iolog(run))
+            place = "--logs"
+        if logs is not None:
+            write_logs(run, logs)
+    except OSError as error:
+        raise InputError(place, f"{error.filename} cannot be written ({error.strerror})", "allowed: a path") from None
+
+
+def _show(run: FioRun, form: str) -> None:
+    """What fio prints, and what limits."""
+    lines = [f"bottleneck: {run.limits}", *(f"note: {note}" for note in run.notes)]
+    if form != "normal":
+        typer.echo(json_text(json_document(run, form == "json+")), nl=False)
+        for line in lines:
+            typer.echo(line, err=True)
+        return
+    typer.echo(normal_text(run), nl=False)
+    typer.echo()
+    console = run_console()
+    for line in lines:
+        console.print(Text(line))

@@ -1,0 +1,128 @@
+"""`raidsim measure`: a short suite of fio jobs on a disk of this machine, for `raidsim calibrate --from-fio`."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from ...calibration.formats.report import Report
+from ...calibration.measurement.machine import Kernel
+from ...calibration.measurement.measure import Job, Measurement, default_folder, describe, find_fio
+from ...calibration.measurement.target import Target, find_target, make_file, takes_direct
+from ...model.core.errors import InputError
+from ...model.files.quantities import format_duration, format_rate, format_size, parse_size
+from ..support.progress import progress_bar
+from ..tables.catalogue import wide_console
+
+_LONGEST_S = 3600.0
+
+
+def measure_command(
+    target: Annotated[str, typer.Argument(help="A block device, or a file; made if there is none.")],
+    output: Annotated[Path | None, typer.Option("--output", help="Folder of the results; default: fio-NAME.")] = None,
+    seconds: Annotated[float, typer.Option("--seconds", help="How long each job runs.", metavar="N")] = 5.0,
+    size: Annotated[
+        str | None, typer.Option("--size", help="How much is used (64GiB); default: all, and 1 GiB of a new file.")
+    ] = None,
+    allow_write: Annotated[
+        bool, typer.Option("--allow-write", help="Also jobs that write. DESTROYS what is there; asks for the name.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Measure a disk with short fio jobs that read (and, if allowed, write) it."""
+    if not (math.isfinite(seconds) and 1 <= seconds <= _LONGEST_S):
+        raise InputError("--seconds", f"{seconds:g}", f"allowed: 1 to {_LONGEST_S:.0f}")
+    wanted = _size(size)
+    fio = find_fio()
+    kernel = Kernel()
+    found = find_target(target, wanted, allow_write, kernel)
+    if allow_write and found.exists:
+        _confirm(found)
+    if not found.exists:
+        what = f"{found.path.name} does not exist and is made: {format_size(found.size)} of random bytes"
+        typer.echo(what, err=True)
+        with progress_bar("writing the file") as progress:
+            make_file(found, progress)
+    direct = takes_direct(found.path)
+    if not direct:
+        typer.echo("note: its file system has no direct I/O; memory answers, and a model cannot be fitted", err=True)
+    machine = describe(found, fio, seconds, direct, allow_write, kernel)
+    if machine.device is None:
+        typer.echo("note: the kernel names no disk behind it; it may be memory, or another machine", err=True)
+    measurement = Measurement(output or default_folder(found), found, fio, machine)
+    if measurement.resumed:
+        typer.echo(f"{len(measurement.resumed)} of {len(measurement.jobs)} jobs have been measured before", err=True)
+    try:
+        with progress_bar("measuring") as progress:
+            measurement.run(progress)
+    except KeyboardInterrupt:
+        done = f"{len(measurement.reports)} of {len(measurement.jobs)} jobs are kept in {measurement.folder}"
+        typer.echo(f"{done}; the same command goes on from there", err=True)
+        raise
+    if as_json:
+        typer.echo(json.dumps(document(measurement), allow_nan=False))
+    else:
+        _show(measurement)
+
+
+def _size(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if text.strip().isdecimal():
+        raise InputError("--size", f"{text!r} has no unit", "allowed: a size with its unit, such as 64GiB or 500GB")
+    return parse_size(text, "--size")
+
+
+def _confirm(target: Target) -> None:
+    """Ask for the name of what is about to be overwritten."""
+    name = target.path.name
+    what = f"ALL DATA in the first {format_size(target.size)} of {target.path} will be overwritten."
+    typer.echo(f"{what} Type its name, {name}, to go on: ", nl=False, err=True)
+    typed = sys.stdin.readline().strip()
+    if typed not in (name, str(target.path)):
+        typer.echo("", err=True)
+        raise InputError("--allow-write", f"{typed!r} was typed", f"allowed: {name}; nothing has been written")
+
+
+def document(measurement: Measurement) -> dict[str, Any]:
+    """The results in SI units: ``folder``, ``machine`` as it is described there, and ``jobs`` by name."""
+    return {
+        "folder": str(measurement.folder),
+        "machine": measurement.machine.model_dump(mode="json"),
+        "jobs": {job.name: _figures(job, report) for job, report in measurement.reports.items()},
+        "measured_before": [job.name for job in measurement.resumed],
+    }
+
+
+def _figures(job: Job, report: Report) -> dict[str, float]:
+    """What is shown of a job: rate, I/Os a second, mean and 99th percentile of the latency."""
+    op = "write" if "write" in job.rw else "read"
+    names = {"rate": "rate", "iops": "iops", "mean_seconds": "lat_mean", "p99_seconds": "lat_p99"}
+    return {name: report.value(f"{op}_{figure}", job=job.name) for name, figure in names.items()}
+
+
+def _show(measurement: Measurement) -> None:
+    console = wide_console()
+    settings, device = measurement.machine.suite, measurement.machine.device
+    on = "" if device is None else f" {'of' if settings.target == 'device' else 'on'} {device.name}"
+    what = f"{format_size(settings.size)}{' of a file' if settings.target == 'file' else ''}{on}"
+    how = f"{settings.engine}, {'direct' if settings.direct else 'buffered'}, {format_duration(settings.seconds)} a job"
+    console.print(Text(f"{what}: {how}"))
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("job")
+    for heading in ("rate", "I/Os a second", "mean", "p99"):
+        table.add_column(heading, justify="right")
+    for job, report in measurement.reports.items():
+        found = _figures(job, report)
+        times = (format_duration(found[name]) for name in ("mean_seconds", "p99_seconds"))
+        table.add_row(Text(job.name), format_rate(found["rate"]), f"{found['iops']:,.0f}", *times)
+    console.print(table)
+    console.print(Text(f"in {measurement.folder}; to fit a model: raidsim calibrate --from-fio {measurement.folder}"))

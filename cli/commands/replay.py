@@ -1,0 +1,153 @@
+"""`raidsim replay`: a recorded trace on the machine of a scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ...model.core.errors import InputError
+from ...model.files.description_errors import located
+from ...model.files.quantities import format_duration, format_size, parse_fraction, parse_time
+from ...scenarios.documents.document import read_document
+from ...scenarios.traces.reading import Trace, open_trace
+from ...scenarios.traces.replay.placement import Fit
+from ...scenarios.traces.replay.replay import Replay, ReplayOptions, replay
+from ..support.progress import progress_share
+from ..support.scenario_options import SetOption
+from ..support.trace_options import OnErrorOption, skips_malformed
+from ..tables.run import print_prediction, print_right, run_console
+from ..tables.run_document import document
+
+_FITS: dict[str, Fit] = {"refuse": "refuse", "wrap": "wrap", "scale": "scale"}
+
+
+def replay_command(
+    trace: Annotated[Path, typer.Argument(help="A recorded trace; see `raidsim trace info`.")],
+    machine: Annotated[
+        str, typer.Option("--machine", help="Scenario file or library name whose machine and arrays are used.")
+    ],
+    sets: SetOption = None,
+    trace_format: Annotated[
+        str | None, typer.Option("--format", help="The trace's format; default: found by its content.")
+    ] = None,
+    on_error: OnErrorOption = "stop",
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="NAME", help="Drive or array; default: the scenario's.")
+    ] = None,
+    speedup: Annotated[float, typer.Option("--speedup", metavar="X", help="Divide the times between I/Os.")] = 1.0,
+    closed: Annotated[
+        bool, typer.Option("--closed", help="Ignore the times; keep --depth I/Os outstanding instead.")
+    ] = False,
+    depth: Annotated[
+        int | None, typer.Option("--depth", metavar="N", help="I/Os outstanding, with --closed; default 1.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", metavar="NAME", help="Only this device of the trace.")
+    ] = None,
+    fit: Annotated[
+        str, typer.Option("--fit", metavar="HOW", help="I/Os beyond the end of the target: refuse, wrap or scale.")
+    ] = "refuse",
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N records.")] = None,
+    duration: Annotated[
+        str | None, typer.Option("--duration", metavar="TIME", help="Only so much simulated time.")
+    ] = None,
+    warm_up: Annotated[
+        str, typer.Option("--warm-up", metavar="SHARE", help="Share of the I/Os before the measurement.")
+    ] = "0%",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Play a recorded trace on the machine of a scenario, instead of the scenario's own workload."""
+    if depth is not None and not closed:
+        raise InputError("--depth", "found it without --closed", "allowed: with --closed")
+    if fit not in _FITS:
+        raise InputError("--fit", f"found {fit!r}", f"allowed: {', '.join(_FITS)}")
+    options = ReplayOptions(
+        target=target,
+        speedup=speedup,
+        depth=(1 if depth is None else depth) if closed else None,
+        device=device,
+        fit=_FITS[fit],
+        limit=limit,
+        duration=None if duration is None else parse_time(duration, "--duration"),
+        warm_up=parse_fraction(warm_up, "--warm-up"),
+    )
+    options.check()
+    described = read_document(machine, sets or [])
+    spec = described.spec()
+    opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True)
+    with progress_share("replaying") as follow:
+        try:
+            done = replay(spec, opened.records, options, lambda run: follow(lambda: run.share))
+        except InputError as error:
+            if error.place == "trace":
+                raise InputError(str(trace), error.found, error.allowed) from None
+            raise located(error, described.positions) from None
+    notes = [*done.notes, *_reading_notes(opened, options)]
+    if as_json:
+        replayed = {
+            "trace": str(trace),
+            "format": opened.format,
+            "left_out": dict(opened.skipped),
+            **_replayed(done, options),
+            "notes": notes,
+        }
+        typer.echo(json.dumps({**document(done.spec, done.prediction), "replay": replayed}, allow_nan=False))
+        return
+    console = run_console()
+    _print_replayed(console, opened, done, options, notes)
+    print_prediction(console, done.spec, done.prediction, None)
+    if options.depth is None:
+        print_right(console, done.spec, done.prediction, None)
+
+
+def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
+    survey = done.survey
+    return {
+        "target": done.target,
+        "records": survey.records,
+        "completed": done.completed,
+        "reads": survey.reads,
+        "discards": survey.discards,
+        "bytes": survey.bytes,
+        "length_s": survey.length_s,
+        "devices": done.starts,
+        "unaligned": survey.unaligned,
+        "speedup": options.speedup,
+        "depth": options.depth,
+        "drained_s": done.drained_s,
+    }
+
+
+def _reading_notes(trace: Trace, options: ReplayOptions) -> list[str]:
+    """What the reader left out, and a clock that says little."""
+    notes = [f"left out by the reader: {count:,} {what}" for what, count in trace.skipped.items()]
+    notes += [f"left out: {error}" for error in trace.errors]
+    if trace.tick_s and options.depth is None:
+        notes.append(f"the trace's clock ticks every {format_duration(trace.tick_s)}: I/Os come in bunches")
+    return notes
+
+
+def _print_replayed(console: Console, trace: Trace, done: Replay, options: ReplayOptions, notes: Sequence[str]) -> None:
+    """What was replayed, and how."""
+    survey = done.survey
+    devices = f", {len(done.starts)} devices side by side" if len(done.starts) > 1 else ""
+    share = 100 * survey.reads / survey.records
+    held = f"{survey.records:,} I/Os, {share:.0f} % reads, {format_size(survey.bytes)}"
+    lines = [
+        f"{trace.path.name} ({trace.format}) on {done.target}: {held} in {format_duration(survey.length_s)}{devices}"
+    ]
+    if options.depth is not None:
+        lines.append(f"{done.completed:,} of them, {options.depth:,} outstanding, whenever they came")
+    else:
+        how = "at their own times" if options.speedup == 1 else f"{options.speedup:g} times as fast as they came"
+        lines.append(f"{how}; all complete {format_duration(done.drained_s or 0.0)} after the last came")
+    lines += [f"note: {note}" for note in notes]
+    for line in lines:
+        console.print(Text(line))
+    console.print()

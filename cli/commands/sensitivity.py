@@ -1,0 +1,67 @@
+"""`raidsim sensitivity`: which of a scenario's parameters moves a figure of its prediction most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...calibration.sensitivity.parameters import default_parameters, given_parameters
+from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, sensitivity
+from ...calibration.sensitivity.sensitivity import check_salib
+from ...scenarios.documents.document import read_document
+from ..plots.picture_file import check_picture, write_picture
+from ..plots.sensitivity import sensitivity_figure
+from ..support.progress import progress_bar
+from ..support.unfinished import evaluating
+from ..tables.predict import tables_console
+from ..tables.sensitivity import document, print_sensitivity
+
+
+def sensitivity_command(
+    scenario: Annotated[
+        Path, typer.Argument(help="A scenario file (YAML), the name of a library scenario, or - for stdin.")
+    ],
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            metavar="PATH[=SD]",
+            help="What moves, and by how much (20%); repeatable. Default: all that is uncertain in the scenario.",
+        ),
+    ] = None,
+    figure: Annotated[str, typer.Option("--figure", metavar="NAME", help="What of the prediction.")] = "rate",
+    method: Annotated[
+        str | None,
+        typer.Option("--method", metavar="morris|sobol", help="Default: screening, then Sobol for those that matter."),
+    ] = None,
+    trajectories: Annotated[
+        int, typer.Option("--trajectories", metavar="N", help="Of Morris' screening.")
+    ] = TRAJECTORIES,
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", help="Of Sobol's indices: a power of two.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of trajectories and samples.")] = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Draw effects and shares.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Find out which parameters of a scenario move a figure of its prediction most."""
+    settings = Settings(method, trajectories, samples, seed)
+    if plot is not None:
+        check_picture(plot, str(scenario))
+    check_salib()
+    spec = read_document(str(scenario)).spec()
+    parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
+    with evaluating(workers, "sensitivity", spec.model_dump_json(), parameters, figure, settings) as evaluator:
+        found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
+    if plot is not None:
+        write_picture(plot, lambda: sensitivity_figure(found))
+    if as_json:
+        typer.echo(json.dumps(document(found), allow_nan=False))
+    else:
+        print_sensitivity(tables_console(), found)

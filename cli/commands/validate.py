@@ -1,0 +1,109 @@
+"""`raidsim validate`: the one report that shows how right raidsim is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ... import __version__
+from ...calibration.simulation.evaluator import Evaluator
+from ...calibration.study.study import StudySpec, load_study, study_names
+from ...model.core.errors import InputError
+from ...validation.conformance.run import check_kind, kinds_to_run
+from ...validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
+from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
+from ...validation.report.html import html_report
+from ...validation.report.report import report
+from ..plots.picture_file import require_matplotlib
+from ..support.output_files import whole_file
+from ..support.progress import progress_bar, progress_text
+from ..support.unfinished import evaluating
+from ..tables.predict import tables_console
+from ..tables.validate import print_report
+from .predict import predict_studies
+
+
+def validate_command(
+    studies: Annotated[list[str] | None, typer.Argument(help="Studies by name or file; default: all.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
+    leave_out_levels: Annotated[
+        bool, typer.Option("--leave-out", help="Cross-validate too: a fit for every level of a study; takes long.")
+    ] = False,
+    conformance: Annotated[
+        bool, typer.Option("--conformance", help="Run the conformance checks too; takes minutes.")
+    ] = False,
+    conformance_json: Annotated[
+        Path | None, typer.Option("--conformance-json", help="What `raidsim conformance --json` has printed.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=0, help="Processes (one per core); 0: in this process.")
+    ] = None,
+) -> None:
+    """Predict the studies as `raidsim predict` does, and judge the predictions."""
+    if html is not None:
+        _check_file(html)
+    if conformance and conformance_json is not None:
+        raise InputError("--conformance-json", "--conformance too", "allowed: one of the two")
+    totals = None if conformance_json is None else totals_from_file(conformance_json)
+    loaded = [load_study(name) for name in studies or study_names()]
+    with evaluating(workers, "validate", [study.id for study in loaded], leave_out_levels, recalibrate) as evaluator:
+        comparisons, failed = predict_studies(loaded, evaluator, recalibrate, lambda _: None)
+        left_out = _left_out(loaded, evaluator, failed) if leave_out_levels else []
+    if conformance:
+        totals = _conformance()
+    made = report(comparisons, totals, left_out, failed)
+    if html is not None:
+        with whole_file(html, "--html") as unfinished:
+            unfinished.write_text(html_report(made, __version__), encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps(made.document()))
+    else:
+        print_report(tables_console(), made)
+    if failed or (totals is not None and not totals.reached):
+        raise typer.Exit(1)
+
+
+def _check_file(path: Path) -> None:
+    """Refuse a page that could not be written, before anything long is computed."""
+    require_matplotlib("--html")
+    if not path.absolute().parent.is_dir():
+        raise InputError("--html", f"{path}: there is no folder {path.parent}", "allowed: a file in an existing folder")
+    if path.exists() and not path.is_file():
+        raise InputError("--html", f"{path} is no file", "allowed: a new file, or one to be replaced")
+
+
+def _left_out(studies: Sequence[StudySpec], evaluator: Evaluator, failed: dict[str, str]) -> list[LeftOut]:
+    """Cross-validate the studies that could be predicted; why one could not be goes to `failed`."""
+    found: list[LeftOut] = []
+    for study in studies:
+        if study.id in failed:
+            continue
+        if not can_leave_out(study):
+            typer.echo(f"{study.id}: no cross-validation, for want of parameters or of a second level", err=True)
+            continue
+        try:
+            with progress_bar(f"cross-validating {study.id}") as progress:
+                found += leave_out(study, evaluator, progress)
+        except Exception as error:  # whatever ends one study must not take the others' results along
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            failed[f"{study.id} (cross-validation)"] = said
+            typer.echo(f"{study.id} could not be cross-validated: {said}", err=True)
+        finally:
+            evaluator.forget()
+    return found
+
+
+def _conformance() -> ConformanceTotals:
+    files = load_truth(DEFAULT_TRUTH)
+    results = []
+    for kind in kinds_to_run([], files, DEFAULT_TRUTH):
+        with progress_text(f"conformance, {kind.name}") as progress:
+            results.append(check_kind(kind, files[kind.name], progress))
+    return totals_of(results)

@@ -1,0 +1,94 @@
+"""`raidsim web`: the explorer in a browser."""
+
+from __future__ import annotations
+
+import importlib.util
+import ipaddress
+import socket
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...model.core.errors import InputError
+
+PORT = 8501
+_PAGE = Path(__file__).resolve().parents[2] / "web" / "app.py"
+
+
+def web_command(
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="Where to listen; default: this machine only."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port.")] = PORT,
+    expose: Annotated[
+        bool, typer.Option("--yes-expose", help="Let other machines use it: it has no passwords and no encryption.")
+    ] = False,
+) -> None:
+    """Explore designs in a browser: build, run, compare, see why."""
+    if importlib.util.find_spec("streamlit") is None:
+        raise InputError("raidsim web", "Streamlit is not installed", "required: pip install 'raidsim[web]'")
+    check_address(host, port, expose)
+    from streamlit.web import bootstrap
+
+    options = server_options(host, port)
+    bootstrap.load_config_options(options)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"raidsim web: http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    if expose and not is_local(host):
+        print("warning: anyone who reaches this address can use it", file=sys.stderr, flush=True)
+    bootstrap.run(str(_PAGE), False, [], options)
+
+
+def check_address(host: str, port: int, expose: bool) -> None:
+    """Refuse an address of other machines that is not asked for twice, and one that cannot be listened on.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    if not is_local(host) and not expose:
+        found = f"{host}, which other machines may reach"
+        raise InputError("--host", found, "allowed: 127.0.0.1, ::1, localhost; others with --yes-expose")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise InputError("--host", f"{host[:80]!r} is no address", "allowed: an address of this machine") from None
+    with socket.socket(family, kind, protocol) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(address)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError("--port", f"{host} port {port} cannot be used ({reason})", "allowed: a free one") from None
+
+
+def is_local(host: str) -> bool:
+    """Whether only programs on this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def server_options(host: str, port: int) -> dict[str, object]:
+    """How Streamlit is set: quiet, without reports to its makers, without traces of errors for visitors."""
+    return {
+        "server_address": host,
+        "server_port": port,
+        "server_headless": True,
+        "server_fileWatcherType": "none",
+        "server_maxUploadSize": 1,
+        "server_maxMessageSize": 50,
+        "server_enableXsrfProtection": True,
+        "server_enableCORS": True,
+        "browser_gatherUsageStats": False,
+        "client_toolbarMode": "viewer",
+        "client_showErrorDetails": "none",
+        "global_developmentMode": False,
+        "logger_level": "warning",
+        "runner_magicEnabled": False,
+    }

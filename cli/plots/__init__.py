@@ -1,0 +1,1 @@
+"""Pictures that commands write, one command a file."""

@@ -1,0 +1,1 @@
+"""Tables that commands print, one command a file."""

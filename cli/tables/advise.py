@@ -1,0 +1,332 @@
+"""What `raidsim advise` prints: designs that do, why the others do not, and what would do; and the same as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...model.files.quantities import format_duration, format_size
+from ...model.statistics.batch_means import Estimate
+from ...scenarios.advice.advice import Advice
+from ...scenarios.advice.designs import Family
+from ...scenarios.advice.requirement import RequirementSpec
+from ...scenarios.advice.verdict import Attainable, Verdict
+
+_ALL_CERTAIN = ("failures", "capacity", "budget", "links")
+"""Bounds that are alike in designs that differ by their drives' speed only."""
+
+
+def print_advice(console: Console, advice: Advice) -> None:
+    """All of it."""
+    wanted = advice.requirement
+    console.print(Text(wanted.name, style="bold"))
+    for line in _question(wanted):
+        console.print(Text(line))
+    console.print(Text(_effort(advice)))
+    if advice.ranked:
+        console.print(_ranking(advice))
+        console.print(Text(_best()))
+    else:
+        console.print(Text("\nNothing meets it.", style="bold"))
+    close = [each for each in advice.verdicts if each.status == "close"]
+    if close:
+        console.print(Text("\nToo close to call:", style="bold"))
+        for verdict in close:
+            console.print(Text(f"  {verdict.design.name}: {'; '.join(verdict.reasons)}"))
+    _print_failures(console, advice)
+    if not advice.ranked:
+        _print_instead(console, advice)
+    for line in _notes(advice):
+        console.print(Text(line))
+
+
+def _question(wanted: RequirementSpec) -> list[str]:
+    load = wanted.load
+    size = load.block_size if isinstance(load.block_size, int) else None
+    parts = [
+        f"{load.iops:,.0f} IOPS",
+        f"{100 * load.read_share:.0f} % reads",
+        format_size(size) if size else "several sizes",
+        load.pattern,
+    ]
+    if load.locality is not None:
+        parts.append(f"{load.locality.kind} places")
+    limits = []
+    for kind in ("p99", "mean"):
+        if getattr(wanted.limits, kind) is not None:
+            limits.append(f"{kind} up to {format_duration(getattr(wanted.limits, kind))}")
+        for op in ("read", "write"):
+            own = getattr(wanted.limits, f"{op}_{kind}")
+            if own is not None:
+                limits.append(f"{kind} of {op}s up to {format_duration(own)}")
+    if wanted.survives:
+        limits.append(f"survives {wanted.survives} failure{'s' if wanted.survives > 1 else ''}")
+    if wanted.capacity is not None:
+        limits.append(f"{wanted.capacity / 1e12:.3g} TB usable")
+    if wanted.data_loss is not None:
+        limits.append(f"data loss up to {_share(wanted.data_loss)} a year")
+    if wanted.budget is not None:
+        limits.append(f"{wanted.budget:,.0f} at most")
+    if wanted.headroom is not None:
+        limits.append(f"{100 * wanted.headroom:.0f} % of saturation at most")
+    return [f"load: {', '.join(parts)}", f"wanted: {', '.join(limits) or 'that it is not saturated'}"]
+
+
+def _effort(advice: Advice) -> str:
+    refused = sum(1 for each in advice.verdicts if each.refusals)
+    return (
+        f"{_count(advice.considered, 'design')} in {_count(len(advice.verdicts), 'family', 'families')}, "
+        f"{refused} of them refused by bounds; {_count(advice.simulations, 'simulation')}"
+    )
+
+
+def _ranking(advice: Advice) -> Table:
+    priced = any(each.facts.cost is not None for each in advice.ranked)
+    table = Table(title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column("layout", no_wrap=True)
+    headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
+    headings += [f"{op} p99" for op in advice.requirement.load.ops]
+    headings += ["of max", "loss/year"]
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    before = ""
+    for rank, verdict in enumerate(advice.ranked):
+        facts, measured, family = verdict.facts, verdict.measured, verdict.design.family
+        assert measured is not None
+        built_of = _built_of(family)
+        if built_of != before:
+            table.add_row(Text(built_of, style="bold"))
+            before = built_of
+        words = f"{'*' if rank < advice.best else ' '} {family.layout_words}"
+        if family.has_chunk:
+            words += f", {format_size(family.chunk)}"
+        cells = [str(facts.drives)]
+        if priced:
+            cells.append("" if facts.cost is None else f"{facts.cost:,.0f}")
+        cells += [f"{facts.usable_bytes / 1e12:.3g}", _survived(verdict)]
+        cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
+        most = verdict.saturates_at
+        used = "" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
+        loss = "?" if verdict.loss_per_year is None else _share(verdict.loss_per_year)
+        table.add_row(Text(words), *cells, used, loss)
+    return table
+
+
+def _built_of(family: Family) -> str:
+    return family.drive.model + ("" if family.controller.is_none else f" on {family.controller.model}")
+
+
+def _best() -> str:
+    return (
+        "Latencies in ms, 90 % intervals. fail: failures survived for sure, and with luck; of max: of the load at "
+        "which it saturates. * not beaten: no other is as good in everything and better in something."
+    )
+
+
+def _survived(verdict: Verdict) -> str:
+    facts = verdict.facts
+    if facts.survives_at_most > facts.survives_any:
+        return f"{facts.survives_any}-{facts.survives_at_most}"
+    return str(facts.survives_any)
+
+
+def _interval(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return ""
+    if not math.isfinite(estimate.half_width):
+        return f"{1e3 * estimate.mean:.1f}"
+    return f"{1e3 * estimate.mean:.1f} ±{1e3 * estimate.half_width:.1f}"
+
+
+def _print_failures(console: Console, advice: Advice) -> None:
+    """Those that cannot do whatever the drives' speed in a sentence, and the others in a table."""
+    failed = [each for each in advice.verdicts if each.status == "fails"]
+    if not failed:
+        return
+    console.print(Text("\nWhy the others do not:" if advice.ranked else "\nWhy not:", style="bold"))
+    certain: dict[tuple[str, ...], list[Verdict]] = {}
+    for verdict in failed:
+        reasons = tuple(each.text for each in verdict.refusals if each.bound in _ALL_CERTAIN)
+        if reasons:
+            certain.setdefault(reasons, []).append(verdict)
+    for reasons, members in certain.items():
+        console.print(Text(f"{_names(members)}: {'; '.join(reasons)}"))
+    slow = [each for each in failed if not any(refusal.bound in _ALL_CERTAIN for refusal in each.refusals)]
+    if slow:
+        console.print(_slow(slow))
+        console.print(
+            Text(
+                "needs: drive commands per second. IOPS: about what it serves with all drives busy; with ≤ what it "
+                "cannot exceed within the limits, by a bound."
+            )
+        )
+
+
+def _slow(failed: Sequence[Verdict]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("layout", overflow="fold")
+    for heading in ("needs", "IOPS"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    before = ""
+    for verdict in failed:
+        family = verdict.design.family
+        drives = f"{verdict.design.drives} x {_built_of(family)}"
+        if drives != before:
+            table.add_row(Text(drives, style="bold"))
+            before = drives
+        needs, most, why = _why(verdict)
+        table.add_row(Text(f"  {family.layout_words}"), needs, most, Text(why))
+    return table
+
+
+def _why(verdict: Verdict) -> tuple[str, str, str]:
+    """Commands per second, the most I/Os per second, and the reason in short."""
+    if verdict.refusals:
+        first = verdict.refusals[0]
+        most = f"≤ {first.most_iops:,.0f}" if first.most_iops is not None else ""
+        needs = f"{first.commands:,.0f}" if first.commands is not None else ""
+        return needs, most, f"bound: {first.text}"
+    measured = verdict.measured
+    needs = f"{verdict.needed:,.0f}"
+    if measured is None:
+        return needs, "", "; ".join(verdict.reasons)
+    most = f"{verdict.full_at:,.0f}" if verdict.full_at is not None else ""
+    return needs, most, "; ".join(verdict.reasons)
+
+
+def _names(members: Sequence[Verdict]) -> str:
+    by_drives: dict[str, list[str]] = {}
+    for verdict in members:
+        family = verdict.design.family
+        words = family.layout_words
+        if not family.controller.is_none:
+            words += f" on {family.controller.model}"
+        by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.model}")
+    same: dict[tuple[str, ...], list[str]] = {}
+    for words, drives in by_drives.items():
+        same.setdefault(tuple(dict.fromkeys(drives)), []).append(words)
+    return "; ".join(f"{_listed(words)} of {_listed(drives)}" for drives, words in same.items())
+
+
+def _print_instead(console: Console, advice: Advice) -> None:
+    if advice.attainable:
+        console.print(Text("\nWhat these drives can do:", style="bold"))
+        for each in advice.attainable:
+            console.print(Text(f"  {_attained(each)}"))
+    console.print(Text("\nWhat would do:", style="bold"))
+    for verdict in advice.would_do:
+        console.print(Text(f"  {_suggested(verdict)}"))
+    if not advice.would_do:
+        console.print(Text("  none of these drives, up to 120 of them in one array"))
+
+
+def _attained(each: Attainable) -> str:
+    return f"{each.verdict.design.name}: {each.iops:,.0f} IOPS ({_latencies(each.verdict)})"
+
+
+def _suggested(verdict: Verdict) -> str:
+    facts = verdict.facts
+    cost = "" if facts.cost is None else f", cost {facts.cost:,.0f}"
+    return f"{verdict.design.name}: {_latencies(verdict)}; {facts.usable_bytes / 1e12:.3g} TB{cost}"
+
+
+def _latencies(verdict: Verdict) -> str:
+    measured = verdict.measured
+    if measured is None:
+        return ""
+    found = [(op, measured.latencies.get(f"{op}_p99")) for op in ("read", "write")]
+    return ", ".join(f"{op} p99 {_interval(each)} ms" for op, each in found if each is not None)
+
+
+def _notes(advice: Advice) -> list[str]:
+    lines = []
+    if advice.alike:
+        sizes = _listed([format_size(size) for size in advice.alike])
+        lines.append(f"\nNot simulated: chunks of {sizes}, which make the same commands of this load.")
+    unbuilt: dict[str, list[str]] = {}
+    for design, reason in advice.impossible:
+        unbuilt.setdefault(reason, []).append(design.family.layout_words)
+    for reason, names in unbuilt.items():
+        lines.append(f"Cannot be built: {_listed(dict.fromkeys(names))}: {reason}.")
+    return lines
+
+
+def _listed(words: Iterable[str]) -> str:
+    every = list(words)
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def _count(number: int, what: str, several: str | None = None) -> str:
+    return f"{number:,} {what if number == 1 else several or what + 's'}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.2g} %" if value >= 1e-4 or not value else f"{value:.1e}"
+
+
+def document(advice: Advice) -> dict[str, Any]:
+    """The answer as plain data: SI units, shares of 1."""
+    return {
+        "requirement": advice.requirement.model_dump(mode="json"),
+        "meets": [_verdict(each) | {"best": rank < advice.best} for rank, each in enumerate(advice.ranked)],
+        "others": [_verdict(each) for each in advice.verdicts if each.status != "meets"],
+        "would_do": [_verdict(each) for each in advice.would_do],
+        "attainable": [_verdict(each.verdict) | {"iops": each.iops} for each in advice.attainable],
+        "chunks_alike": list(advice.alike),
+        "impossible": [{"name": design.name, "reason": reason} for design, reason in advice.impossible],
+        "designs": advice.considered,
+        "simulations": advice.simulations,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    design, facts, measured = verdict.design, verdict.facts, verdict.measured
+    family = design.family
+    found: dict[str, Any] = {
+        "name": design.name,
+        "status": verdict.status,
+        "level": family.level.level,
+        "algorithm": family.level.algorithm,
+        "copies": family.level.copies,
+        "group_drives": family.group_drives,
+        "drive": family.drive.model,
+        "drives": design.drives,
+        "spares": design.spares,
+        "controller": None if family.controller.is_none else family.controller.model,
+        "chunk": family.chunk,
+        "usable_bytes": facts.usable_bytes,
+        "survives_any": facts.survives_any,
+        "survives_at_most": facts.survives_at_most,
+        "cost": facts.cost,
+        "reasons": list(verdict.reasons),
+        "bounds": [
+            {"bound": each.bound, "needed": _finite(each.needed), "there_is": _finite(each.there_is)}
+            for each in verdict.refusals
+        ],
+        "saturation_iops": verdict.saturates_at,
+        "loss_per_year": verdict.loss_per_year,
+        "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),
+    }
+    if measured is not None:
+        found |= {
+            "latencies": {
+                name: {"mean_s": _finite(each.mean), "half_width_s": _finite(each.half_width)}
+                for name, each in measured.latencies.items()
+            },
+            "saturated": measured.saturated,
+            "commands_per_s": measured.commands,
+            "utilisation": measured.busiest,
+            "bottleneck": measured.bottleneck,
+        }
+    return found
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

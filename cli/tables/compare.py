@@ -1,0 +1,307 @@
+"""Tables of `raidsim compare`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...calibration.study.figures import dimension_of_figure
+from ...model.files.quantities import format_duration
+from ...model.statistics.batch_means import Estimate
+from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
+
+_SPEED: dict[str, tuple[str, float]] = {
+    "iops": ("I/Os per s", 1.0),
+    "rate": ("MB/s", 1e-6),
+    "read_mean_seconds": ("read mean\n(ms)", 1e3),
+    "read_p99_seconds": ("read p99\n(ms)", 1e3),
+    "write_mean_seconds": ("write mean\n(ms)", 1e3),
+    "write_p99_seconds": ("write p99\n(ms)", 1e3),
+}
+"""Title of each column, and what turns SI units into its unit."""
+
+
+def print_comparison(console: Console, title: str, found: Comparison, settings: Settings, span: int | None) -> None:
+    """Everything about a comparison."""
+    console.print(Text(title, style="bold"))
+    for line in _how(found, settings, span):
+        console.print(Text(line))
+    possible = [each for each in found.designs if each.facts is not None]
+    if any("." in name for each in possible for name in each.estimates):
+        _print(console, _reports(possible, found.baseline))
+    else:
+        _print(console, _speed(possible))
+        if any(each.against for each in possible):
+            _print(console, _differences(possible, found.baseline))
+    _print(console, _facts(possible))
+    if any(each.rebuild_s is not None or each.risk is not None for each in possible):
+        _print(console, _risks(possible))
+    if any(each.facts is not None and each.facts.cost is not None for each in possible):
+        _print(console, _costs(possible))
+    for each in possible:
+        if each.curve is not None:
+            _print(console, _curve(each))
+    notes = _notes(found, settings)
+    if notes:
+        console.print()
+    for line in notes:
+        console.print(Text(line))
+
+
+def _print(console: Console, table: Table) -> None:
+    """A table below its title, which is not broken to the width of the table."""
+    console.print(Text(f"\n{table.title}"))
+    table.title = None
+    console.print(table, end="")
+
+
+def _how(found: Comparison, settings: Settings, span: int | None) -> list[str]:
+    """What was run."""
+    runs = "1 run" if found.replications == 1 else f"{found.replications} runs"
+    lines = [f"{runs} of each design with the same requests; ± is half of a 90 % interval"]
+    if span is not None and len(found.designs) > 1:
+        lines.append(f"requests go to the first {_bytes(span)} of each, what the smallest design has")
+    if not found.precise and settings.precision is not None:
+        lines.append(f"{100 * settings.precision:g} % was not reached with that")
+    return lines
+
+
+def _table(title: str, columns: Sequence[str], whole: bool = True) -> Table:
+    """A table of designs; `whole` cells are not broken into lines."""
+    table = Table(title=title, box=SIMPLE_HEAD)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("design")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=whole)
+    return table
+
+
+def _row(table: Table, each: Measured, cells: Sequence[str]) -> None:
+    table.add_row(str(each.design.number), Text(each.design.label), *(Text(cell) for cell in cells))
+
+
+def speed_figures(designs: Sequence[Measured]) -> list[str]:
+    """Figures in the order of their columns; what dd asks of the page cache is no figure of dd."""
+    there = list(dict.fromkeys(name for each in designs for name in each.estimates))
+    dd = any(each.design.spec is not None and each.design.spec.workload.kind == "dd" for each in designs)
+    return [name for name in _SPEED if name in there and not (dd and name == "iops")]
+
+
+def _speed(designs: Sequence[Measured]) -> Table:
+    names = speed_figures(designs)
+    table = _table("Speed", [_SPEED[name][0] for name in names])
+    for each in designs:
+        cells = []
+        for name in names:
+            estimate, scale = each.estimates.get(name), _SPEED[name][1]
+            cells.append("" if estimate is None else _with_interval(estimate, scale))
+        _row(table, each, cells)
+    return table
+
+
+def _reports(designs: Sequence[Measured], baseline: int) -> Table:
+    """What programs report, figure by figure."""
+    title = f"What the programs report, and run by run against design {baseline}"
+    table = Table(title=title, box=SIMPLE_HEAD)
+    for column in ("figure", "design"):
+        table.add_column(column, no_wrap=True)
+    for column in ("value", "difference (%)"):
+        table.add_column(column, justify="right", no_wrap=True)
+    reference = next(each for each in designs if each.design.number == baseline)
+    for name in dict.fromkeys(name for each in designs for name in each.estimates):
+        unit, scale = unit_of(name)
+        shown = f"{name} ({unit})" if unit else name
+        for each in designs:
+            estimate = each.estimates.get(name)
+            if estimate is not None:
+                difference = _difference(each.against.get(name), reference.estimates.get(name))
+                design = f"{each.design.number}  {each.design.label}"
+                table.add_row(shown, Text(design), Text(_with_interval(estimate, scale)), difference)
+            shown = ""
+    return table
+
+
+_UNITS = {"bytes/s": ("MB/s", 1e-6), "1/s": ("1/s", 1.0), "s": ("s", 1.0), "share": ("%", 100.0)}
+
+
+def unit_of(figure: str) -> tuple[str, float]:
+    """Unit of a program's figure, and what turns SI units into it."""
+    dimension = dimension_of_figure(figure)
+    return ("", 1.0) if dimension is None else _UNITS[dimension]
+
+
+def _with_interval(estimate: Estimate, scale: float) -> str:
+    mean, half = scale * estimate.mean, scale * estimate.half_width
+    if not math.isfinite(half):
+        return _number(mean)
+    places = _places(half) - 1 if half else _places(mean)
+    places = max(0, min(places, _places(mean) + 1))
+    return f"{mean:,.{places}f} ±{half:,.{places}f}"
+
+
+def _differences(designs: Sequence[Measured], baseline: int) -> Table:
+    """Differences of pairs of runs; an interval that covers 0 tells nothing apart."""
+    names = speed_figures(designs)
+    if "iops" in names:
+        names.remove("rate")  # as many percent
+    title = f"Against design {baseline}, run by run (in percent of it)"
+    table = _table(title, [_SPEED[name][0].replace("\n(ms)", "") for name in names])
+    reference = next(each for each in designs if each.design.number == baseline)
+    for each in designs:
+        if each.against:
+            _row(table, each, [_difference(each.against.get(name), reference.estimates.get(name)) for name in names])
+    return table
+
+
+def _difference(difference: Estimate | None, reference: Estimate | None) -> str:
+    if difference is None or reference is None or not reference.mean:
+        return ""
+    share, half = 100 * difference.mean / reference.mean, 100 * difference.half_width / abs(reference.mean)
+    text = f"{round(share, 1) + 0.0:+.1f} ±{half:.1f}"
+    return f"= {text}" if abs(share) <= half else text
+
+
+def _facts(designs: Sequence[Measured]) -> Table:
+    table = _table("What it holds, and what limits", ["usable", "of", "survives", "busiest"])
+    table.add_column("bottleneck")
+    for each in designs:
+        facts = each.facts
+        assert facts is not None
+        survives = str(facts.survives_any)
+        if facts.survives_at_most > facts.survives_any:
+            survives = f"{survives} to {facts.survives_at_most}"
+        busy = f"{100 * each.utilisation:.0f} %"
+        limit = each.bottleneck + ("; more comes than can be done" if each.saturated else "")
+        cells = [_bytes(facts.usable_bytes), _bytes(facts.raw_bytes), survives, busy, limit]
+        _row(table, each, cells)
+    return table
+
+
+def _risks(designs: Sequence[Measured]) -> Table:
+    columns = ["rebuild\nof a drive", "data loss\nper year", "drives\nfail", "sectors\nunreadable", "once in"]
+    table = _table("Rebuild beside this load, and probability that data are lost within a year", columns)
+    for each in designs:
+        risk = each.risk
+        if risk is None:
+            rebuild = "refused" if each.rebuild_refused else _time(each.rebuild_s)
+            _row(table, each, [rebuild, "unknown", "", "", ""])
+            continue
+        errors = "unknown" if risk.from_read_errors is None else _probability(risk.from_read_errors)
+        years = math.inf if risk.per_year <= 0 else -1.0 / math.log1p(-min(risk.per_year, 1 - 1e-12))
+        once = _once_in(years)
+        cells = [_time(each.rebuild_s), _probability(risk.per_year), _probability(risk.from_failures), errors, once]
+        _row(table, each, cells)
+    return table
+
+
+def _costs(designs: Sequence[Measured]) -> Table:
+    table = _table("Cost, in the unit of the prices", ["cost", "per usable TB", "per I/O per s"])
+    for each in designs:
+        facts = each.facts
+        assert facts is not None
+        values = (facts.cost, facts.cost_per_tb, each.cost_per_iops)
+        _row(table, each, ["unknown" if value is None else f"{value:,.2f}" for value in values])
+    return table
+
+
+def _curve(each: Measured) -> Table:
+    curve = each.curve
+    assert curve is not None
+    title = (
+        f"Load curve of design {each.design.number}, {each.design.label}: up to {curve.saturation_iops:,.0f} I/Os per s"
+    )
+    table = Table(title=title, box=SIMPLE_HEAD)
+    ops = [op for op in ("read", "write") if any(f"{op}_mean_seconds" in point.figures for point in curve.points)]
+    for column in ("offered\n(1/s)", "done\n(1/s)", "mean\n(ms)", "p99\n(ms)"):
+        table.add_column(column, justify="right")
+    if len(ops) > 1:
+        for op in ops:
+            for figure in ("mean", "p99"):
+                table.add_column(f"{op}\n{figure}", justify="right")
+    table.add_column("")
+    for point in curve.points:
+        values = [point.mean_s, point.p99_s]
+        if len(ops) > 1:
+            values += [
+                point.figures.get(f"{op}_{figure}_seconds", math.nan) for op in ops for figure in ("mean", "p99")
+            ]
+        mark = "knee" if point is curve.knee else "too much" if point.saturated else ""
+        cells = [f"{point.offered_iops:,.0f}", f"{point.iops:,.0f}", *(_number(1e3 * value) for value in values)]
+        table.add_row(*cells, mark)
+    return table
+
+
+def _notes(found: Comparison, settings: Settings) -> list[str]:
+    """What cannot be, what is not known, and what was assumed."""
+    lines = [
+        f"design {each.design.number} ({each.design.label}) is not possible: {each.design.refused}"
+        for each in found.designs
+        if each.facts is None
+    ]
+    lines += [
+        f"design {each.design.number} ({each.design.label}) has no rebuild: {each.rebuild_refused}"
+        for each in found.designs
+        if each.rebuild_refused is not None
+    ]
+    lines += [
+        f"design {each.design.number} ({each.design.label}) has no curve: {each.curve_refused}"
+        for each in found.designs
+        if each.curve_refused is not None
+    ]
+    if settings.rebuild:
+        models = sorted({model for each in found.designs for model in each.unknown_rates})
+        if models:
+            lines.append(f"no data loss per year: the failure rate of {', '.join(models)} is not known")
+        if any(each.risk is not None for each in found.designs):
+            lines.append(
+                f"data loss: independent failures at the maker's rate, a drive replaced after "
+                f"{format_duration(settings.replacement_s)} where no spare stands by; real drives do worse"
+            )
+    if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
+        lines.append("=: the interval covers 0, so the two are not told apart")
+    return lines
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "none"
+    return "stands still" if math.isinf(seconds) else format_duration(seconds)
+
+
+def _once_in(years: float) -> str:
+    """Two digits that count: nobody knows more."""
+    if years > 1e9:
+        return "more than 1e9 years"
+    rounded = float(f"{years:.2g}")
+    return f"{rounded:,.0f} years" if rounded >= 10 else f"{rounded:g} years"
+
+
+def _probability(value: float) -> str:
+    if not value:
+        return "0"
+    return f"{100 * value:.2g} %" if value >= 1e-4 else f"{value:.1e}"
+
+
+def _number(value: float) -> str:
+    """Three digits that count, and no fewer before the point."""
+    if not math.isfinite(value):
+        return "unknown"
+    if not value:
+        return "0"
+    return f"{value:,.{_places(value)}f}"
+
+
+def _places(value: float) -> int:
+    return min(9, max(0, 2 - math.floor(math.log10(abs(value))))) if value else 0
+
+
+def _bytes(size: int) -> str:
+    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{_number(size / factor)} {unit}"
+    return f"{size:,} bytes"

@@ -1,0 +1,287 @@
+"""The result of a run as a person reads it."""
+
+from __future__ import annotations
+
+import math
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...calibration.uncertainty.model_interval import WORDS, ModelInterval
+from ...model.files.quantities import format_duration
+from ...model.statistics.usage import DRIVES, SATURATED
+from ...scenarios.description.programs import ProgramsSpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.questions.rebuild_comparison import Recovery
+from ...scenarios.questions.without_bottleneck import Relief, is_open
+from ...scenarios.running.prediction import Prediction, RebuildProgress
+from ...scenarios.running.steady_state import SATURATED_PRECISION
+
+_WIDTH = 100
+_WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
+_COLUMNS = ("mean", "p50", "p90", "p99", "p99.9", "max")
+
+
+def run_console() -> Console:
+    """A console as wide as a page where nobody looks at it right now."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(width=_WIDTH, highlight=False)
+
+
+def print_prediction(console: Console, spec: ScenarioSpec, prediction: Prediction, found: Recovery | None) -> None:
+    """What the run itself gave."""
+    console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
+    for line in _totals(spec, prediction):
+        console.print(Text(line))
+    for title, report in prediction.reports.items():
+        console.print(Text(f"\n{title}:", style="bold"))
+        typer.echo(report or "(no report)\n", nl=False)
+    if prediction.reports:
+        typer.echo()
+    if prediction.latencies and not prediction.saturated:
+        console.print(_latencies(spec, prediction))
+    if prediction.phases:
+        console.print(_phases(prediction))
+    console.print(_usages(prediction))
+    for rebuild in prediction.rebuilds:
+        console.print(Text(_rebuild_line(rebuild)))
+    if found is not None:
+        console.print(Text(_recovery_line(found)))
+    if prediction.rebuilds:
+        console.print()
+    console.print(Text(f"bottleneck: {prediction.bottleneck}"))
+
+
+def print_relief(console: Console, spec: ScenarioSpec, prediction: Prediction, without: Relief) -> None:
+    """What would happen without the bottleneck."""
+    console.print(Text(f"{_relief_words(without)}: {_gained(spec, prediction, without)}; {without.then}."))
+
+
+def print_right(console: Console, spec: ScenarioSpec, prediction: Prediction, interval: ModelInterval | None) -> None:
+    """How sure all that is."""
+    if prediction.estimates:
+        console.print(Text("± is the 90 % interval of this simulation alone."))
+    if offered_only(spec, prediction):
+        line = "How far latencies at a given rate are off on real machines is not known: no report gives any."
+    elif interval is None:
+        line = "How far such figures are off on real machines is not known: too few reports give any."
+    else:
+        low, high = interval.around(prediction.rate)
+        first, last = interval.years
+        kinds = " or ".join(WORDS[kind] for kind in interval.kinds)
+        line = (
+            f"Real machines: a factor of {interval.factor:.2g} either way, {_number(low / 1e6)} to "
+            f"{_number(high / 1e6)} MB/s here, holds 90 % of the {interval.cells} figures of this kind ({kinds}) that "
+            f"raidsim predicted in {interval.studies} published reports ({first} to {last}); what the scenario's own "
+            f"numbers leave open comes on top."
+        )
+    console.print(Text(line))
+
+
+def offered_only(spec: ScenarioSpec, prediction: Prediction) -> bool:
+    """Whether the rate is what was asked for, and no prediction."""
+    return is_open(spec) and not prediction.saturated
+
+
+def _relief_words(without: Relief) -> str:
+    if without.kind == "limit" and without.what.endswith("without limit"):
+        return f"Without it ({without.what})"
+    return f"With {without.what}"
+
+
+def _gained(spec: ScenarioSpec, prediction: Prediction, without: Relief) -> str:
+    """The new rate, time or latencies, beside the old ones."""
+    then = without.prediction
+    if offered_only(spec, prediction):
+        if then.saturated:
+            return "more is still sent than the devices take"
+        told = [
+            f"{op}s take {_milliseconds(then.latencies[op]['mean_s'])} instead of {_milliseconds(values['mean_s'])} "
+            f"(p99 {_milliseconds(then.latencies[op]['p99_s'])} instead of {_milliseconds(values['p99_s'])})"
+            for op, values in prediction.latencies.items()
+            if op in then.latencies
+        ]
+        return " and ".join(told)
+    if isinstance(spec.workload, LoadSpec):
+        gained = f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
+        if is_open(spec) and not then.saturated:
+            served = [f"{op}s take {_milliseconds(values['mean_s'])}" for op, values in then.latencies.items()]
+            return ", ".join([gained, "which is all that is sent", *served])
+        if without.kind == "outstanding":
+            slower = [
+                f"{op}s take {_milliseconds(then.latencies[op]['mean_s'])} instead of {_milliseconds(values['mean_s'])}"
+                for op, values in prediction.latencies.items()
+                if op in then.latencies
+            ]
+            return ", ".join([gained, *slower])
+        return gained
+    old, new = format_duration(prediction.seconds), format_duration(then.seconds)
+    return f"{new} instead of {old} ({_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)})"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{_number(1e3 * seconds)} ms"
+
+
+def _times(factor: float) -> str:
+    if abs(factor - 1) < 0.005:
+        return "no faster"
+    return f"{factor:,.3g} times as fast" if factor > 1 else f"{_number(100 * factor)} % of the speed"
+
+
+def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
+    """The rate of the programs, their I/Os, and how long a dd takes."""
+    workload = spec.workload
+    if isinstance(workload, ProgramsSpec):
+        return _scale_lines(prediction.scale)
+    rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
+    iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
+    if isinstance(workload, LoadSpec):
+        lines = [f"{rate}, {iops}"]
+        if prediction.saturated:
+            lines.append("saturated: more is sent than the devices take, so latencies grow for ever")
+        if workload.precision is not None:
+            asked = max(workload.precision, SATURATED_PRECISION) if prediction.saturated else workload.precision
+            lines.append(_precision_line(asked, prediction))
+        return lines
+    moved = workload.size * len(workload.targets)
+    lines = [f"{rate}: {_bytes(moved)} in {format_duration(prediction.seconds)}"]
+    return [*lines, f"page cache: {iops}"] if iops else lines
+
+
+def _precision_line(asked: float, prediction: Prediction) -> str:
+    measured = f"measured for {format_duration(prediction.measured_s)} of simulated time"
+    reached = prediction.precision_reached
+    if reached is None or not math.isfinite(reached):
+        return f"{measured}; the machine had not settled by then, so how sure this is is not known"
+    if reached <= asked:
+        return f"{measured}, until it was known to {_percent(asked)}"
+    return f"{measured}, the longest allowed; known to {_percent(reached)}, {_percent(asked)} was asked for"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:.0f} %"
+
+
+def _spread(prediction: Prediction, name: str) -> str:
+    """The half-width of an interval, where it is known."""
+    estimate = prediction.estimates.get(name)
+    if estimate is None or not math.isfinite(estimate.half_width) or not estimate.mean:
+        return ""
+    return f" ± {_percent(estimate.half_width / abs(estimate.mean))}"
+
+
+def _scale_lines(scale: int) -> list[str]:
+    """At which scale programs were run."""
+    if scale == 1:
+        return []
+    return [f"at scale {scale}: sizes, counts and memory are divided by {scale}, times multiplied (--scale 1: whole)"]
+
+
+def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
+    of_cache = " of the page cache's I/Os" if spec.workload.kind != "load" else ""
+    table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("")
+    for column in _COLUMNS:
+        table.add_column(column, justify="right", no_wrap=True)
+    for op, figures in prediction.latencies.items():
+        cells = [
+            f"{1e3 * figures[f'{column}_s']:,.3f}{_spread(prediction, f'{op}_{column}_seconds')}" for column in _COLUMNS
+        ]
+        table.add_row(op, *cells)
+    return table
+
+
+def _phases(prediction: Prediction) -> Table:
+    """What each phase of a day gives; what is above is the mean of the day."""
+    table = Table(title="Phases (above: the day)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("phase")
+    for column in ("MB/s", "reads/s", "writes/s", "read mean (ms)", "write mean (ms)", "bottleneck"):
+        table.add_column(column, justify="left" if column == "bottleneck" else "right")
+    for name, phase in prediction.phases.items():
+        means = [
+            f"{1e3 * phase.latencies[op]['mean_s']:,.3f}" if op in phase.latencies and not phase.saturated else ""
+            for op in ("read", "write")
+        ]
+        rates = [_number(phase.iops.get(op, 0.0)) for op in ("read", "write")]
+        rate = _number(phase.rate / 1e6) + _spread(phase, "rate")
+        table.add_row(Text(name), rate, *rates, *means, Text(_phase_limit(phase)))
+    return table
+
+
+def _phase_limit(phase: Prediction) -> str:
+    """What limits in a phase, in a word if nothing does."""
+    most = max((usage.utilisation for usage in phase.usages), default=0.0)
+    limit = phase.bottleneck if most >= SATURATED else f"none ({100 * most:.0f} % busy)"
+    return f"saturated: {limit}" if phase.saturated else limit
+
+
+def _usages(prediction: Prediction) -> Table:
+    """What each part did; a drive's queue is the mean number of commands inside it."""
+    seconds = prediction.measured_s
+    title = f"How busy, over {format_duration(seconds)}"
+    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("part", no_wrap=True)
+    for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for usage in prediction.usages:
+        moved = f"{usage.bytes / 1e6 / seconds:,.2f}"
+        if usage.kind in DRIVES:
+            reads, writes = (f"{count / seconds:,.0f}" for count in (usage.reads, usage.writes))
+            cells = (f"{usage.mean_queue:.2f}", reads, writes, moved)
+        else:
+            cells = ("", "", "", moved if usage.bytes else "")
+        name = f"{usage.name} ({usage.what})" if usage.what else usage.name
+        table.add_row(Text(name), f"{100 * usage.utilisation:.0f} %", *cells)
+        for way in usage.ways if len(usage.ways) > 1 else ():
+            moved = f"{way.bytes / 1e6 / seconds:,.2f}" if way.bytes else ""
+            table.add_row(Text(f"  {way.name}"), f"{100 * way.utilisation:.0f} %", "", "", "", moved)
+    return table
+
+
+def _rebuild_line(rebuild: RebuildProgress) -> str:
+    verb, noun = _WORDS[rebuild.action]
+    if rebuild.position >= rebuild.total_bytes:
+        pace = f" at {_number(rebuild.rate / 1e6)} MB/s per member" if rebuild.rate else ""
+        return f"{rebuild.array}: {verb} to the end{pace}."
+    if not rebuild.rate:
+        return f"{rebuild.array}: the {noun} stands still beside this load."
+    return (
+        f"{rebuild.array}: {verb} at {_number(rebuild.rate / 1e6)} MB/s per member; all "
+        f"{_bytes(rebuild.total_bytes)} take {format_duration(rebuild.duration_s)}, "
+        f"what is left {format_duration(rebuild.left_s)}."
+    )
+
+
+def _recovery_line(found: Recovery) -> str:
+    beside, degraded, whole = (
+        f"{_number(each.rate / 1e6)} MB/s" for each in (found.rebuilding, found.degraded, found.whole)
+    )
+    return (
+        f"Beside the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
+        f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
+    )
+
+
+def _lost(share: float) -> str:
+    percent = round(100 * share)
+    return f"{percent} % lost" if percent > 0 else "nothing lost"
+
+
+def _number(value: float) -> str:
+    """A number with three digits that count, and no fewer before the point."""
+    if not value:
+        return "0"
+    return f"{value:,.{min(9, max(0, 2 - math.floor(math.log10(abs(value)))))}f}"
+
+
+def _bytes(size: int) -> str:
+    """A size in the makers' decimal units."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{_number(size / factor)} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,96 @@
+"""The result of a run as a JSON document."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from ...calibration.uncertainty.model_interval import ModelInterval
+from ...model.statistics.batch_means import Estimate
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.questions.rebuild_comparison import Recovery
+from ...scenarios.questions.without_bottleneck import Relief
+from ...scenarios.running.prediction import Prediction
+
+
+def document(
+    spec: ScenarioSpec,
+    prediction: Prediction,
+    found: Recovery | None = None,
+    without: Relief | None = None,
+    interval: ModelInterval | None = None,
+) -> dict[str, Any]:
+    """The result as a JSON document: SI units, names as in :class:`~raidsim.scenarios.running.prediction.Prediction`.
+
+    A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
+    `relief` and `model_interval` are null where there is none.
+    """
+    result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
+    result["relief"] = None if without is None else _relief(without)
+    result["model_interval"] = None if interval is None else _model_interval(interval, prediction.rate)
+    if found is not None:
+        result["recovery"] = {
+            **_finite([("duration_s", found.duration_s)]),
+            "degraded_rate": found.degraded.rate,
+            "whole_rate": found.whole.rate,
+            "loss": found.loss,
+            "loss_to_failure": found.loss_to_failure,
+        }
+    return result
+
+
+def _prediction(prediction: Prediction) -> dict[str, Any]:
+    """All but the counts that only a picture shows."""
+    fields = {field.name: getattr(prediction, field.name) for field in dataclasses.fields(prediction)}
+    del fields["latency_bins"]
+    fields["usages"] = [dataclasses.asdict(usage) for usage in prediction.usages]
+    fields["rebuilds"] = [
+        {**dataclasses.asdict(each), **_finite({"duration_s": each.duration_s, "left_s": each.left_s}.items())}
+        for each in prediction.rebuilds
+    ]
+    fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
+    fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
+    reached = prediction.precision_reached
+    fields["precision_reached"] = reached if reached is None or math.isfinite(reached) else None
+    return fields
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    return {
+        **_finite([("mean", estimate.mean), ("half_width", estimate.half_width)]),
+        "confidence": estimate.confidence,
+        "batches": estimate.batches,
+        "correlated": estimate.correlated,
+    }
+
+
+def _relief(without: Relief) -> dict[str, Any]:
+    then = without.prediction
+    return {
+        "what": without.what,
+        "kind": without.kind,
+        "rate": then.rate,
+        "seconds": then.seconds,
+        "iops": then.iops,
+        "latencies": then.latencies,
+        "saturated": then.saturated,
+        "bottleneck": then.bottleneck,
+    }
+
+
+def _model_interval(interval: ModelInterval, rate: float) -> dict[str, Any]:
+    low, high = interval.around(rate)
+    return {
+        "low": low,
+        "high": high,
+        "factor": interval.factor,
+        "figures": interval.cells,
+        "reports": interval.studies,
+        "kinds": list(interval.kinds),
+    }
+
+
+def _finite(values: Iterable[tuple[str, float]]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in values}

@@ -1,0 +1,151 @@
+"""What `raidsim validate` prints: the report's summaries; the page has the pictures and all cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...validation.prediction.baseline_comparison import GROUPINGS, Judged, grouped, matches, weaknesses
+from ...validation.prediction.baselines import BASELINES
+from ...validation.prediction.comparison import INTERVAL, summarise
+from ...validation.prediction.proportion import Proportion
+from ...validation.report.report import NO_SUSPECT, NOTEWORTHY_PCT, Report, coverage, suspects, unanswered
+from ...validation.report.words import conformance_words, percent, standing
+from .predict import print_all
+
+_RED = "red"
+
+
+def print_report(console: Console, report: Report) -> None:
+    """The report in tables."""
+    print_all(console, report.comparisons, report.failed)
+    if report.predicted:
+        console.print(_coverage(report))
+        console.print(_contest(report))
+        for line in _weaknesses(report):
+            console.print(Text(line))
+        console.print(_groups(report))
+        console.print(Text(_far_off(report)))
+    if report.conformance is not None:
+        console.print(_conformance(report))
+    if report.left_out:
+        console.print(_left_out(report))
+    console.print(Text(f"Conformance: {conformance_words(report.conformance)}"))
+    console.print()
+    console.print(Text(standing(report), style="bold"))
+
+
+def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for word in words:
+        table.add_column(word, no_wrap=True)
+    for number in numbers:
+        table.add_column(number, justify="right")
+    return table
+
+
+def _coverage(report: Report) -> Table:
+    table = _table("Inside their 90 % interval", ("study",), ("cells", "inside", "share", "95 % limits", "intervals"))
+    for study in report.studies:
+        _add_coverage(table, study.id, coverage(study.cells))
+    table.add_section()
+    _add_coverage(table, "all", coverage(report.cells))
+    return table
+
+
+def _add_coverage(table: Table, name: str, covered: Proportion) -> None:
+    if not covered.n:
+        return
+    low, high = (f"{100 * limit:.0f}" for limit in covered.limits)
+    verdict = covered.against(INTERVAL)
+    marked = Text(verdict, style="" if verdict == "as promised" else _RED)
+    share = percent(100 * (covered.share or 0.0))
+    table.add_row(name, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
+
+
+def _contest(report: Report) -> Table:
+    title = "raidsim and guesses on the same predicted cells"
+    table = _table(title, ("study", ""), ("cells", "median", "p90", "raidsim nearer"))
+    for study in report.studies:
+        _add_contest(table, study.id, study.cells)
+    _add_contest(table, "all", report.cells)
+    return table
+
+
+def _add_contest(table: Table, name: str, cells: Sequence[Judged]) -> None:
+    found = matches(cells)
+    if not found[0].n:
+        return
+    own = found[0].document()
+    errors = [percent(own[f"raidsim_{which}_error_pct"], 1) for which in ("median", "p90")]
+    table.add_row(name, "raidsim", str(own["n"]), *errors, "")
+    for match in found:
+        one = match.document()
+        errors = [percent(one[f"{which}_error_pct"], 1) for which in ("median", "p90")]
+        table.add_row("", match.baseline.title, "", *errors, percent(one["raidsim_nearer_pct"]))
+    table.add_section()
+
+
+def _weaknesses(report: Report) -> list[str]:
+    by_baseline: dict[str, list[str]] = {}
+    for weakness in weaknesses(report.cells):
+        one = weakness.match.document()
+        own, other = (percent(one[f"{which}median_error_pct"], 1) for which in ("raidsim_", ""))
+        what = f"{weakness.grouping} {weakness.group} ({own} against {other})"
+        by_baseline.setdefault(weakness.match.baseline.title, []).append(what)
+    lines = [f"Not better than the {name}: {', '.join(groups)}." for name, groups in by_baseline.items()]
+    left = unanswered(report.cells)
+    for baseline in BASELINES:
+        count = sum(map(len, left[baseline.name].values()))
+        if count:
+            cells = "1 cell" if count == 1 else f"{count} cells"
+            lines.append(f"The {baseline.title} says nothing of {cells}, which are left out of the comparison.")
+    return lines
+
+
+def _groups(report: Report) -> Table:
+    table = _table("Errors of predicted cells", ("by", "group"), ("cells", "median", "p90", "worst"))
+    for name in GROUPINGS:
+        if name == "study":
+            continue
+        for group, cells in grouped(report.predicted, name).items():
+            total = summarise(each.compared for each in cells)
+            errors = [percent(total[f"{which}_error_pct"], 1) for which in ("median", "p90", "worst")]
+            table.add_row(name, group, str(total["n"]), *errors)
+        table.add_section()
+    return table
+
+
+def _far_off(report: Report) -> str:
+    """How much needs a suspect, and where these are."""
+    cells = sum(each.compared.error_pct > NOTEWORTHY_PCT for each in report.predicted)
+    broken = sum(not claimed.holds for comparison in report.comparisons for claimed in comparison.claims)
+    unknown = sum(len(suspects(study).get(NO_SUSPECT, ())) for study in report.studies)
+    return (
+        f"{cells} predicted cells are off by more than {NOTEWORTHY_PCT:.0f} %, and {broken} claims are broken. Of "
+        f"{unknown} of these no cause is suspected yet; those of the others are in the page (--html)."
+    )
+
+
+def _conformance(report: Report) -> Table:
+    table = _table("Recorded cases of real programs", ("kind",), ("cases", "matched", "aim"))
+    for each in report.conformance.kinds if report.conformance is not None else ():
+        matched = Text(str(each.matched), style="" if each.reached else _RED)
+        table.add_row(each.kind, str(each.cases), matched, percent(each.aim_pct))
+    return table
+
+
+def _left_out(report: Report) -> Table:
+    title = "Cross-validation: fitted without a level, whatever the cells' marks; not the predictions above"
+    numbers = ("fitted to", "predicted", "median", "p90", "in interval")
+    table = _table(title, ("study", "left out"), numbers)
+    for each in report.left_out:
+        total = summarise(each.cells)
+        errors = [percent(total[f"{which}_error_pct"], 1) for which in ("median", "p90")]
+        row = [str(each.fitted), str(total["n"]), *errors, percent(total["coverage_pct"])]
+        table.add_row(each.study, each.level, *row)
+    return table

@@ -1,0 +1,1 @@
+"""The kernel's block layer: single-queue, multi-queue, hardware queues, throttles, threads that submit."""

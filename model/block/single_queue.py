@@ -1,0 +1,232 @@
+"""The request queue of a block device: plugging, merging, scheduling, and the driver's commands.
+
+Linux holds back ("plugs") an idle queue so that neighbours can merge, and lets go when enough requests
+are queued, after a few milliseconds, or as soon as somebody waits for the data (ll_rw_blk.c). A queue
+with plugging therefore does not start a read-ahead until the reader needs it, which is why reading ahead
+hides less than it could on these kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.discard import DiscardLimits, refused
+from ..core.engine import Engine
+from ..core.flush import flush
+from ..core.request import RESYNC_STREAM, WRITE, Device, Request
+from ..schedulers import QueuedRequest, Scheduler
+from ..tasks.host import Host
+
+
+@dataclass(frozen=True, slots=True)
+class PlugSettings:
+    """When a plugged queue lets go by itself.
+
+    Attributes
+    ----------
+    requests
+        Number of queued requests that unplugs it (0: only a waiter does).
+    delay_s
+        Time after which it unplugs itself (0: never).
+    """
+
+    requests: int = 4
+    delay_s: float = 0.003
+
+
+class BlockQueue:
+    """A device behind a Linux request queue.
+
+    Parameters
+    ----------
+    engine, host
+        The clock, and the host that pays for commands and interrupts.
+    device
+        What serves the requests.
+    scheduler
+        Their order.
+    depth
+        Commands the driver keeps at the device (1 without tagged queueing).
+    limit_bytes, limit_requests
+        Queued writes beyond which writers have to wait (:attr:`has_room`).
+    plug
+        Plugging, or None for a queue that never plugs.
+    wake_share, wakes_one
+        Waiting writers go on when no more than this part of the limits is queued: all, or one for each completion.
+
+    Attributes
+    ----------
+    queued_write_bytes
+        Writes queued or at the device.
+    foreground_bytes
+        Completed so far, but for resync.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_host",
+        "_in_flight",
+        "_plug",
+        "_plug_timer",
+        "_plugged",
+        "_plugged_at",
+        "_timer_at",
+        "_waiters",
+        "_wake_bytes",
+        "_wake_requests",
+        "_wakes_one",
+        "depth",
+        "device",
+        "foreground_bytes",
+        "limit_bytes",
+        "limit_requests",
+        "name",
+        "queued_write_bytes",
+        "scheduler",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: Device,
+        scheduler: Scheduler,
+        depth: int,
+        limit_bytes: int,
+        limit_requests: int,
+        plug: PlugSettings | None,
+        wake_share: float = 0.875,
+        wakes_one: bool = False,
+    ) -> None:
+        self._engine = engine
+        self._host = host
+        self.device = device
+        self.name = device.name
+        self.scheduler = scheduler
+        scheduler.done = self._done
+        self.depth = depth
+        self.limit_bytes = limit_bytes
+        self.limit_requests = limit_requests
+        self._plug = plug
+        self._wake_bytes = limit_bytes * wake_share
+        self._wake_requests = limit_requests * wake_share
+        self._wakes_one = wakes_one
+        self._plugged = False
+        self._plugged_at = 0.0
+        self._plug_timer: Any = None
+        self._timer_at = -1.0
+        self._in_flight = 0
+        self.queued_write_bytes = 0
+        self.foreground_bytes = 0
+        self._waiters: list[Callable[[], None]] = []
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of the device."""
+        return self.device.capacity
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards: Linux has them since 2.6.28, with a queue like this one, but arrays not before 3.7."""
+        return refused(f"{self.name} is behind a block layer that passes no discards on")
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued."""
+        return self.queued_write_bytes < self.limit_bytes and self.scheduler.queued[1] < self.limit_requests
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once queued writes are well below the limit again; whoever waits unplugs the queue."""
+        self._waiters.append(callback)
+        self.unplug()
+
+    def submit(self, request: Request) -> None:
+        """Queue a request; it goes to the device when its turn comes."""
+        now = self._engine._now
+        request.submitted = now
+        scheduler = self.scheduler
+        plug = self._plug
+        if plug is not None and not self._plugged and not self._in_flight and not any(scheduler.queued):
+            self._plugged = True
+            self._plugged_at = now
+            if plug.delay_s and self._plug_timer is None:
+                self._plug_timer = self._engine.call_at(now + plug.delay_s, self._plug_expired)
+        if request.op == WRITE:
+            self.queued_write_bytes += request.size
+        scheduler.add(request, now)
+        if self._plugged:
+            assert plug is not None
+            if plug.requests and scheduler.queued[0] + scheduler.queued[1] >= plug.requests:
+                self.unplug()
+        elif self._in_flight < self.depth:
+            self._dispatch()
+
+    def _plug_expired(self, _: Any) -> None:
+        self._plug_timer = None
+        if self._plugged:
+            assert self._plug is not None
+            lets_go = self._plugged_at + self._plug.delay_s
+            if lets_go > self._engine._now:
+                self._plug_timer = self._engine.call_at(lets_go, self._plug_expired)
+            else:
+                self.unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the cache of the device, past the queue; see :mod:`raidsim.model.core.flush`."""
+        flush(self.device, done)
+
+    def unplug(self) -> None:
+        """Let queued requests go to the device (somebody waits for them)."""
+        if self._plugged:
+            self._plugged = False
+            if self._in_flight < self.depth:
+                self._dispatch()
+
+    def _dispatch(self) -> None:
+        now = self._engine._now
+        scheduler = self.scheduler
+        while self._in_flight < self.depth:
+            queued = scheduler.next(now)
+            if queued is None:
+                if any(scheduler.queued):
+                    self._arm_timer()
+                return
+            self._in_flight += 1
+            self.device.submit(queued)
+
+    def _arm_timer(self) -> None:
+        at = self.scheduler.wake_at()
+        if at is not None and self._timer_at < 0.0:
+            self._timer_at = at
+            self._engine.call_at(at, self._timer_fired)
+
+    def _timer_fired(self, _: Any) -> None:
+        self._timer_at = -1.0
+        at = self.scheduler.wake_at()
+        if at is not None and at > self._engine._now:
+            self._arm_timer()
+        elif not self._plugged and self._in_flight < self.depth:
+            self._dispatch()
+
+    def _done(self, queued: Request) -> None:
+        assert isinstance(queued, QueuedRequest)
+        scheduler = self.scheduler
+        self._in_flight -= 1
+        self._host.complete_command()
+        scheduler.completed(queued, self._engine._now)
+        if queued.op == WRITE:
+            self.queued_write_bytes -= queued.size
+        if queued.stream != RESYNC_STREAM:
+            self.foreground_bytes += queued.size
+        if not self._plugged:
+            self._dispatch()
+        for part in queued.parts:
+            part.done(part)
+        if self._waiters and self.queued_write_bytes <= self._wake_bytes and scheduler.queued[1] <= self._wake_requests:
+            # Who is woken may take nothing; so the last completion wakes all that are left.
+            woken = 1 if self._wakes_one and self.queued_write_bytes else len(self._waiters)
+            waiters, self._waiters = self._waiters[:woken], self._waiters[woken:]
+            for waiter in waiters:
+                waiter()

@@ -1,0 +1,1 @@
+"""Hardware RAID controllers: firmware, cache, destaging, read-ahead, queues, and their catalogue."""

@@ -1,0 +1,173 @@
+"""The catalogue of hardware RAID controllers: one file a controller, every number with where it comes from.
+
+What no data sheet gives (firmware time of a command, destage policy) is assumed, and says why. A scenario may replace
+any field of an entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
+from ..files.description import Duration, Fraction, Frequency, PositiveSize, Rate, Size, Spec
+from ..links.link import Link
+from ..raid.stripes.settings import ParitySettings
+from ..tasks.host import FREE, Prices
+from .firmware import Firmware
+from .settings import Battery, ControllerSettings, PartialRows, ReadsAhead, WritePolicy
+
+CATALOGUE = Path(__file__).parent / "catalogue"
+SECTOR = 512
+
+
+class ControllerSpec(Spec):
+    """What the model needs to know of a controller; SI units."""
+
+    model: str
+    host_interface: str
+    """In words."""
+    host_rate: Rate
+    """Bytes/s between the host and its memory."""
+    host_transfer: Duration = 0.0
+    """Fixed time of one transfer on that link: arbitration, selection, command and status phases."""
+    drive_interface: str
+    """In words."""
+    drive_rate: Rate
+    """Bytes/s of one drive port."""
+    drive_transfer: Duration = 0.0
+    """Fixed time of one transfer on a drive port."""
+    ports: int = Field(ge=1)
+    """Drives it connects."""
+    levels: tuple[str, ...]
+    """RAID levels its firmware offers."""
+    chunk: PositiveSize
+    """Chunk size as shipped."""
+    processor: str
+    """In words."""
+    clock: Frequency
+    """Of the processor, for the reader."""
+    cores: int = Field(default=1, ge=1)
+    """Cores that take commands side by side; an XOR engine is booked on them too."""
+    command: Duration
+    """Firmware time of a host command."""
+    write_page: Duration = 0.0
+    """Firmware time for each 4 KiB that the host writes."""
+    drive_command: Duration
+    """Firmware time of a command to a drive."""
+    stripe: Duration = 0.0
+    """Firmware time of a pass over 4 KiB of a stripe's row."""
+    xor_rate: Rate
+    """Bytes/s of source that parity is computed from."""
+    cache: Size
+    read_share: Fraction = 0.25
+    write_policy: WritePolicy
+    battery: Battery
+    """State of the battery, "failed" also if there is none."""
+    forced_write_back: bool = False
+    """Write-back also without a good battery."""
+    clusters_writes: bool = False
+    """Without write-back: commands that wait are gathered by stripe."""
+    partial_age: Duration = 4.0
+    high_water: Fraction = 0.75
+    low_water: Fraction = 0.5
+    destage_depth: int = Field(default=16, ge=1)
+    partial_rows: PartialRows = "together"
+    """How incomplete stripes of parity arrays are written."""
+    reads_ahead: ReadsAhead = "steadily"
+    """When sequential readers are read ahead for."""
+    read_ahead_rows: int = Field(default=2, ge=0)
+    read_streams: int = Field(default=8, ge=1)
+    sequential_reads: int = Field(default=2, ge=1)
+    keeps_reads: bool = True
+    queue_depth: int = Field(ge=1)
+    """Commands of the host it works on at once."""
+    drive_queue_depth: int = Field(default=1, ge=1)
+    """Commands it gives a drive at once, if the drive takes as many."""
+    drive_request: PositiveSize = 128 * 1024
+    """Largest command to a drive."""
+    destage_wait: Duration = 0.1
+    """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ControllerSpec:
+        try:
+            self.settings()
+        except ModelError as error:
+            raise ValueError(str(error)) from None
+        if self.drive_request % SECTOR:
+            raise ValueError(f"drive_request {self.drive_request} bytes; a multiple of {SECTOR}")
+        return self
+
+    def with_values(self, **overrides: Any) -> ControllerSpec:
+        """A validated copy with some fields replaced (SI numbers or strings with units)."""
+        return ControllerSpec.model_validate({**self.model_dump(), **overrides})
+
+    def settings(self) -> ControllerSettings:
+        """How the controller works."""
+        return ControllerSettings(
+            command_s=self.command,
+            write_page_s=self.write_page,
+            cache_bytes=self.cache,
+            read_share=self.read_share,
+            write_policy=self.write_policy,
+            battery=self.battery,
+            clusters_writes=self.clusters_writes,
+            forced_write_back=self.forced_write_back,
+            partial_age_s=self.partial_age,
+            high_water=self.high_water,
+            low_water=self.low_water,
+            destage_depth=self.destage_depth,
+            partial_rows=self.partial_rows,
+            reads_ahead=self.reads_ahead,
+            read_ahead_rows=self.read_ahead_rows,
+            read_streams=self.read_streams,
+            sequential_reads=self.sequential_reads,
+            keeps_reads=self.keeps_reads,
+            queue_depth=self.queue_depth,
+        )
+
+    def parity_settings(self) -> ParitySettings:
+        """How its firmware runs RAID 4, 5 and 6: it gathers in its cache, so an array never holds rows back."""
+        return ParitySettings(heads=0, hold_s=0.0, copies_reads=False, direct_reads=True)
+
+    def firmware(self, engine: Engine, name: str) -> Firmware:
+        """Its processor; the arrays and the drives' queues behind the controller take it as their host."""
+        prices = Prices(
+            **{field.name: getattr(FREE, field.name) for field in fields(FREE)}
+            | {"command_s": self.drive_command, "stripe_s": self.stripe, "xor_s_per_byte": 1.0 / self.xor_rate}
+        )
+        return Firmware(engine, name, prices, self.cores)
+
+    def host_link(self, name: str) -> Link:
+        """Its link to the host; a scenario puts the host's own buses behind it."""
+        return Link(name, self.host_rate, self.host_transfer)
+
+
+def controller_names() -> tuple[str, ...]:
+    """Names of all controllers in the catalogue, sorted."""
+    return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))
+
+
+def controller(name: str) -> ControllerSpec:
+    """The controller called `name` in the catalogue, in any case of its letters; `InputError` if there is none."""
+    return load_controller(catalogue_file(CATALOGUE, "controller", name))[0]
+
+
+def controller_sources(name: str) -> dict[str, SourcedValue]:
+    """Where each number of a controller in the catalogue comes from, by field."""
+    return load_controller(catalogue_file(CATALOGUE, "controller", name))[1]
+
+
+@lru_cache(maxsize=16)
+def load_controller(path: Path) -> tuple[ControllerSpec, dict[str, SourcedValue]]:
+    """A controller's description and the sources of its fields; `InputError` as
+    :func:`~raidsim.model.files.catalogue_file.load_sourced`.
+    """
+    return load_sourced(ControllerSpec, path)

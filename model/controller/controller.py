@@ -1,0 +1,428 @@
+"""A hardware RAID controller: a device over any array, with a processor, a cache memory and a link to the host.
+
+A command costs firmware time and its data crosses the link to the host. With write-back a write is done when it is in
+the memory, which a battery keeps through an outage; the memory gathers stripes (:mod:`.cache`) and writes
+them to the array (:mod:`.destaging`). When it is full a write waits until the drives have made room, so what
+lasts is the array's own rate. Without write-back some controllers gather in the same way what waits for its turn.
+Sequential readers are read ahead for (:mod:`.read_ahead`).
+
+What the array does costs the same processor, if the array was built with it as its host. Firmware and link are booked
+at one end of a command, before a write goes to the array and after a read comes from it: a command costs one event
+besides those of the members.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ..core.discard import DiscardLimits, refused
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..core.extents import ExtentSet
+from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Device, Request
+from ..links.link import Path
+from ..raid.base.array import Join
+from ..readahead import PAGE
+from .cache import WriteCache
+from .destaging import Destager
+from .firmware import Firmware
+from .read_ahead import ReadCache, SequentialReaders, uncovered
+from .settings import ControllerSettings, full_stripe_bytes_of, row_bytes_of
+
+
+class RaidController:
+    """An array behind a hardware controller.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    name
+        Shown in results.
+    array
+        What it drives: any device; its host, if it has one, should be `firmware`.
+    settings
+        How it works.
+    firmware
+        Its processor.
+    path
+        The links between the host and its memory (SCSI bus, PCI, PCIe).
+
+    Attributes
+    ----------
+    reads, writes, read_bytes, write_bytes
+        Commands completed, and what they moved.
+    read_hits
+        Reads of which all was in memory or on its way there.
+    write_hits
+        Writes that only overwrote dirty data.
+    waits
+        Writes that had to wait for room in the cache.
+    latency_s
+        Sum of the time (s) from submission to completion.
+    busy_s
+        Time (s) with at least one command, up to the last submission or completion.
+    """
+
+    __slots__ = (
+        "_active",
+        "_ahead_bytes",
+        "_ahead_on_a_miss",
+        "_ahead_stripe",
+        "_array",
+        "_busy_from",
+        "_cached",
+        "_capacity",
+        "_destager",
+        "_engine",
+        "_foreground",
+        "_in_memory",
+        "_on_room",
+        "_outside",
+        "_path",
+        "_readers",
+        "_reads",
+        "_received",
+        "_replied",
+        "_row_bytes",
+        "_settings",
+        "_unplug_array",
+        "_waiting",
+        "_writes",
+        "busy_s",
+        "firmware",
+        "latency_s",
+        "name",
+        "read_bytes",
+        "read_hits",
+        "reads",
+        "waits",
+        "write_bytes",
+        "write_hits",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        array: Device,
+        settings: ControllerSettings,
+        firmware: Firmware,
+        path: Path = Path(()),  # noqa: B008 - immutable
+    ) -> None:
+        self._engine = engine
+        self.name = name
+        self._array = array
+        self._capacity = array.capacity
+        self._settings = settings
+        self.firmware = firmware
+        self._path = path
+        self._row_bytes = settings.row_bytes or row_bytes_of(array)
+        self._in_memory = settings.gathers_writes
+        self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity, settings.gathers_in_turn)
+        self._reads = ReadCache(settings.read_bytes, self._row_bytes)
+        self._readers = SequentialReaders(settings.read_streams)
+        self._ahead_on_a_miss = settings.reads_ahead == "on a miss"
+        self._ahead_stripe = (
+            settings.row_bytes or full_stripe_bytes_of(array) if self._ahead_on_a_miss else self._row_bytes
+        )
+        self._ahead_bytes = self._ahead_stripe * min(
+            settings.read_ahead_rows, settings.most_ahead_rows(self._ahead_stripe)
+        )
+        self._destager = Destager(engine, array, settings, self._writes, self._admit)
+        self._unplug_array: Callable[[], None] | None = getattr(array, "unplug", None)
+        self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
+        self._cached: tuple[Callable[[Request], None], ...] = (
+            self._gather if settings.gathers_in_turn else self._commit,
+        )
+        self._received: tuple[Callable[[Request], None], ...] = (self._write_through,)
+        self._active = 0
+        self._outside: deque[Request] = deque()
+        self._waiting: deque[Request] = deque()
+        self._on_room: list[Callable[[], None]] = []
+        self._foreground = 0
+        self.start_statistics(0.0)
+
+    def start_statistics(self, now: float) -> None:
+        """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
+        self.reads = self.writes = self.read_bytes = self.write_bytes = 0
+        self.read_hits = self.write_hits = self.waits = 0
+        self._destager.full_rows = self._destager.partial_rows = 0
+        self.latency_s = self.busy_s = 0.0
+        self._busy_from = now
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards."""
+        return refused(f"{self.name} is a volume of a hardware controller, which passes no discards on")
+
+    @property
+    def capacity(self) -> int:
+        """Usable bytes."""
+        return self._capacity
+
+    @property
+    def array(self) -> Any:
+        """The array behind it."""
+        return self._array
+
+    @property
+    def settings(self) -> ControllerSettings:
+        """How it works."""
+        return self._settings
+
+    @property
+    def row_bytes(self) -> int:
+        """Data bytes of a full stripe, as the cache gathers them."""
+        return self._row_bytes
+
+    @property
+    def dirty_bytes(self) -> int:
+        """What it has acknowledged and the drives do not have (bytes)."""
+        return self._writes.unwritten_bytes
+
+    @property
+    def read_cache_bytes(self) -> int:
+        """What its memory holds of what was read (bytes)."""
+        return self._reads.used_bytes
+
+    @property
+    def destaged_full_rows(self) -> int:
+        """Stripes written whole from the cache."""
+        return self._destager.full_rows
+
+    @property
+    def destaged_partial(self) -> int:
+        """Stripes written in part from the cache."""
+        return self._destager.partial_rows
+
+    @property
+    def outstanding(self) -> int:
+        """Commands in the controller and waiting outside."""
+        return self._active + len(self._outside)
+
+    @property
+    def foreground_bytes(self) -> int:
+        """What it has completed for the host so far (bytes)."""
+        return self._foreground
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a write would not have to wait for others."""
+        return not self._waiting and not self._outside
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back when nothing waits for the cache or for a place in the queue any more (at once if so)."""
+        if self.has_room:
+            callback()
+        else:
+            self._on_room.append(callback)
+
+    def plug(self) -> None:
+        """Nothing: commands reach a controller one by one, what the host holds back it holds back itself."""
+
+    def unplug(self) -> None:
+        """Nothing: a controller never holds commands back."""
+
+    def drain(self, done: Callable[[], None]) -> None:
+        """Write all dirty data to the array; `done` is called when that is over."""
+        self._destager.drain(done)
+
+    # commands
+
+    def submit(self, request: Request) -> None:
+        """Accept a command; `ModelError` if it is not within the capacity."""
+        if request.offset < 0 or request.size <= 0 or request.offset + request.size > self._capacity:
+            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self._capacity} bytes")
+        request.submitted = now = self._engine._now
+        if not self._active:
+            self._busy_from = now
+        if self._active >= self._settings.queue_depth:
+            self._outside.append(request)
+        else:
+            self._active += 1
+            self._start(request)
+
+    def _start(self, request: Request) -> None:
+        if request.op == READ:
+            self._read(request)
+        elif not self._in_memory:
+            self._transfer(request, self._received)
+        elif not self._waiting and self._writes.admits(request.size):
+            self._reserve(request)
+        else:
+            self.waits += 1
+            self._waiting.append(request)
+            self._destager.pump(True)
+
+    def _transfer(self, request: Request, then: tuple[Callable[[Request], None], ...]) -> None:
+        """Firmware time and data over the link, from now; `then` is the callback of the command's event."""
+        now = self._engine._now
+        settings = self._settings
+        firmware_s = settings.command_s
+        if request.op != READ:
+            firmware_s += request.size / PAGE * settings.write_page_s
+        ready = self.firmware.cpu.interrupt(firmware_s)
+        self._engine.complete(request, then, self._path.reserve(now, ready, request.size, request.op != READ))
+
+    def _finish(self, request: Request) -> None:
+        now = self._engine._now
+        self.busy_s += now - self._busy_from
+        self._busy_from = now
+        self.latency_s += now - request.submitted
+        self._foreground += request.size
+        if request.op == READ:
+            self.reads += 1
+            self.read_bytes += request.size
+        else:
+            self.writes += 1
+            self.write_bytes += request.size
+        if self._outside:
+            self._start(self._outside.popleft())
+        else:
+            self._active -= 1
+        if self._on_room:
+            self._tell_room()
+        request.done(request)
+
+    def _tell_room(self) -> None:
+        if self.has_room:
+            callbacks, self._on_room = self._on_room, []
+            for callback in callbacks:
+                callback()
+
+    # writes
+
+    def _reserve(self, request: Request) -> None:
+        self._writes.expect(request.offset, request.offset + request.size)
+        self._transfer(request, self._cached)
+
+    def _commit(self, request: Request) -> None:
+        """The data is in memory, and that is all the host waits for, also if it asked for a write-through."""
+        start, end = request.offset, request.offset + request.size
+        if self._writes.commit(start, end, self._engine._now):
+            self.write_hits += 1
+        self._reads.forget(start, end)
+        self._destager.pump(bool(self._waiting))
+        self._finish(request)
+
+    def _gather(self, request: Request) -> None:
+        """The data is in memory, where it is gathered with its neighbours until its rows' turn; the host waits."""
+        start, end = request.offset, request.offset + request.size
+        rows = (end - 1) // self._row_bytes - start // self._row_bytes + 1
+        written = Join(rows, lambda: self._finish(request))
+        self._writes.commit(start, end, self._engine._now, lambda: written.done(request))
+        self._reads.forget(start, end)
+        self._destager.pump(bool(self._waiting))
+
+    def _admit(self) -> bool:
+        """There may be room for writes that wait; returns whether some still do."""
+        waiting = self._waiting
+        while waiting and self._writes.admits(waiting[0].size):
+            self._reserve(waiting.popleft())
+        if self._on_room:
+            self._tell_room()
+        return bool(waiting)
+
+    def _write_through(self, request: Request) -> None:
+        self._reads.forget(request.offset, request.offset + request.size)
+
+        def done(_: Request) -> None:
+            self._finish(request)
+
+        sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
+        self._array.submit(Request(WRITE, request.offset, request.size, done, request.stream, sync))
+        if self._unplug_array is not None:
+            self._unplug_array()
+
+    # reads
+
+    def _read(self, request: Request) -> None:
+        start, end = request.offset, request.offset + request.size
+        if not self._in_memory and not self._reads.capacity_bytes:
+            self._submit_read(start, end, request.stream, lambda _: self._transfer(request, self._replied))
+        else:
+            self._read_cached(request, start, end)
+        if self._unplug_array is not None:
+            self._unplug_array()
+
+    def _submit_read(self, start: int, end: int, stream: int, done: Callable[[Request], None]) -> None:
+        self._array.submit(Request(READ, start, end - start, done, stream))
+
+    def _read_cached(self, request: Request, start: int, end: int) -> None:
+        missing, waits = self._look_up(start, end)
+        parts = len(waits) + (missing is not None)
+        join = Join(parts, lambda: self._transfer(request, self._replied))
+        for arrival in waits:
+            arrival.waiters.append(lambda: join.done(request))
+        if missing is None:
+            self.read_hits += 1
+            if not parts:
+                self._transfer(request, self._replied)
+        else:
+            low, high = missing
+
+            def arrived(_: Request) -> None:
+                if self._settings.keeps_reads:
+                    self._reads.keep(low, high)
+                join.done(request)
+
+            self._submit_read(low, high, request.stream, arrived)
+        if self._ahead_bytes:
+            self._read_ahead(start, end, request.stream, missing is not None)
+
+    def _look_up(self, start: int, end: int) -> tuple[tuple[int, int] | None, list[Any]]:
+        """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
+        missing: tuple[int, int] | None = None
+        waits: list[Any] = []
+        row_bytes = self._row_bytes
+        while start < end:
+            row = start // row_bytes
+            border = min(end, (row + 1) * row_bytes)
+            hole = uncovered(self._ready(row, False), start, border)
+            if hole is not None:
+                awaited = self._reads.arrivals(row, *hole)
+                if awaited:
+                    waits += awaited
+                    hole = uncovered(self._ready(row, True), start, border)
+                if hole is not None:
+                    missing = hole if missing is None else (missing[0], hole[1])
+            start = border
+        return missing, waits
+
+    def _ready(self, row: int, coming: bool) -> list[ExtentSet]:
+        """What is in memory of a row: dirty, being written, read; with `coming` also what is on its way."""
+        dirty = (self._writes.rows.get(row), self._writes.flights.get(row))
+        return [*self._reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]
+
+    def _read_ahead(self, start: int, end: int, stream: int, missed: bool) -> None:
+        """Read ahead of the reader of [start, end), which was `missed` in memory or not, if it is time to."""
+        reader = self._readers.read(start, end)
+        if reader.reads < self._settings.sequential_reads:
+            return
+        row_bytes = self._row_bytes
+        stripe = self._ahead_stripe
+        limit = end - end % stripe + self._ahead_bytes
+        if not self._ahead_on_a_miss:
+            limit += stripe
+        elif not missed:
+            return
+        limit = min(limit, self._capacity)
+        position = end if self._ahead_on_a_miss else max(reader.ahead, end)
+        while position < limit:
+            row = position // row_bytes
+            border = min(limit, (row + 1) * row_bytes)
+            hole = uncovered(self._ready(row, True), position, border)
+            if hole is not None:
+                arrival = self._reads.expect(*hole)
+                if arrival is None:
+                    return
+                low, high = hole
+                self._array.submit(Request(READ, low, high - low, self._arrived_ahead, stream, WAITED, arrival))
+            position = reader.ahead = border
+
+    def _arrived_ahead(self, request: Request) -> None:
+        self._reads.arrived(request.parent)

@@ -1,0 +1,134 @@
+"""A RAID controller's queue of one drive: neighbours in one command, the host's reads before destaging.
+
+Firmware builds the longest command it can of what waits for a drive, because a drive without a write cache of its own
+misses a revolution between two commands, however near they are. What the host waits for goes before what only empties
+the cache (Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", IEEE Transactions on
+Computers 47(2), 1998: destaging is background work), but not for ever: destaging that has waited too long takes turns
+with the host's commands. A full cache has so much of it waiting that more than that would be the opposite order: every
+read would stand behind all of it. Either kind is served in rising order of address and round again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+
+from ..core.request import ASYNC, PREREAD_STREAM, Request
+from ..schedulers.base import QueuedRequest, Scheduler, parts_of
+
+
+class Scan:
+    """Commands in rising order of address and round again, and in order of arrival."""
+
+    __slots__ = ("_by_arrival", "_position", "_waiting")
+
+    def __init__(self) -> None:
+        self._waiting: list[QueuedRequest] = []
+        self._by_arrival: dict[QueuedRequest, None] = {}
+        self._position = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def __contains__(self, queued: QueuedRequest) -> bool:
+        return queued in self._by_arrival
+
+    def add(self, queued: QueuedRequest) -> None:
+        """Put a command in."""
+        insort(self._waiting, queued, key=_offset)
+        self._by_arrival[queued] = None
+
+    def remove(self, queued: QueuedRequest) -> None:
+        """Take a command out whose turn has not come."""
+        self._waiting.remove(queued)
+        del self._by_arrival[queued]
+
+    def oldest(self) -> float:
+        """When the command that has waited longest came (s); there is one."""
+        return next(iter(self._by_arrival)).arrived
+
+    def take(self) -> QueuedRequest:
+        """The next command in order, taken out; there is one."""
+        waiting = self._waiting
+        at = bisect_left(waiting, self._position, key=_offset)
+        queued = waiting.pop(at if at < len(waiting) else 0)
+        del self._by_arrival[queued]
+        self._position = queued.offset + queued.size
+        return queued
+
+    def take_neighbour(self, op: int, most: int) -> QueuedRequest | None:
+        """The command that goes on where the last one taken ended, taken out; None if it is longer than `most`."""
+        waiting = self._waiting
+        at = bisect_left(waiting, self._position, key=_offset)
+        if at == len(waiting):
+            return None
+        queued = waiting[at]
+        if queued.offset != self._position or queued.op != op or queued.size > most:
+            return None
+        return self.take()
+
+
+class DriveOrder(Scheduler):
+    """What a controller gives to a drive next.
+
+    Parameters
+    ----------
+    max_bytes
+        Largest command to the drive (bytes); longer requests are cut.
+    background_wait_s
+        Destaging that has waited longer than this (s) takes turns with the host's commands.
+    """
+
+    __slots__ = ("_background", "_background_wait_s", "_foreground", "_host_had_turn")
+
+    def __init__(self, max_bytes: int, background_wait_s: float) -> None:
+        super().__init__(max_bytes)
+        self._background_wait_s = background_wait_s
+        self._foreground = Scan()
+        self._background = Scan()
+        self._host_had_turn = True
+
+    def add(self, request: Request, now: float) -> None:
+        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbour where there is one."""
+        if request.size <= self.max_bytes:
+            super().add(request, now)
+            return
+        for part in parts_of(request, self.max_bytes):
+            super().add(part, now)
+
+    def _insert(self, queued: QueuedRequest, now: float) -> None:
+        (self._foreground if _awaited(queued) else self._background).add(queued)
+
+    def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
+        if _awaited(request) and queued in self._background:
+            self._background.remove(queued)
+            self._foreground.add(queued)
+
+    def next(self, now: float) -> QueuedRequest | None:
+        """The host's next command, or the next one of destaging if there is none or if it is its turn."""
+        background, foreground = self._background, self._foreground
+        if background:
+            overdue = self._host_had_turn and now - background.oldest() > self._background_wait_s
+            if overdue or not foreground:
+                self._host_had_turn = False
+                return self._longest(background)
+        self._host_had_turn = True
+        return self._longest(foreground) if foreground else None
+
+    def _longest(self, scan: Scan) -> QueuedRequest:
+        """The next command of `scan` with its neighbours that came before what lay between them."""
+        queued = self._take(scan.take())
+        while (neighbour := scan.take_neighbour(queued.op, self.max_bytes - queued.size)) is not None:
+            self._take(neighbour)
+            queued.size += neighbour.size
+            queued.parts += neighbour.parts
+            queued.sync = max(queued.sync, neighbour.sync)
+        return queued
+
+
+def _awaited(request: Request) -> bool:
+    """Whether the host waits for it: not if it is written from the cache, nor if it is read for parity."""
+    return request.sync != ASYNC and request.stream != PREREAD_STREAM
+
+
+def _offset(queued: QueuedRequest) -> int:
+    return queued.offset

@@ -1,0 +1,194 @@
+"""How a hardware RAID controller works: its cache policies, their limits and its command time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from ..core.errors import ModelError
+
+WritePolicy = Literal["write-back", "write-through", "off"]
+Battery = Literal["good", "failed", "learning", "charging"]
+PartialRows = Literal["together", "chunk by chunk"]
+ReadsAhead = Literal["steadily", "on a miss"]
+
+PLAIN_ROW_BYTES = 64 * 1024
+"""Cache line of a controller over an array without chunks (a mirror, a linear array)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettings:
+    """What a controller's setup screen and its data sheet say.
+
+    Attributes
+    ----------
+    command_s
+        Firmware time (s) of one host command.
+    write_page_s
+        Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for.
+    cache_bytes
+        Cache memory.
+    read_share
+        Share of the memory that holds data read and read ahead; the rest takes writes. Without write-back all of it.
+    write_policy
+        "write-back": a write is acknowledged when it is in controller memory. "write-through": when the drives have
+        it. "off": the same, and nothing is kept for reads either.
+    battery
+        "failed", "learning" and "charging" all turn write-back into write-through, because in each of them the battery
+        cannot hold the memory through an outage (LSI MegaRAID SAS Software User Guide, "Write Policy": the firmware
+        switches to write-through if it detects a bad or missing battery; a learn cycle discharges the battery).
+    clusters_writes
+        Without write-back: whether commands that wait for their turn are gathered by stripe, the longest waiting
+        first, as the cache of a write-back controller gathers them, instead of each going to the array as it comes.
+        They are combined from when they are received: a stripe waits for data that is still on its way from the host.
+    forced_write_back
+        Write-back whatever the battery says ("Always Write Back", "Write Back with bad BBU").
+    partial_age_s
+        Incomplete stripes are written when their oldest data is this old (s).
+    high_water, low_water
+        Dirty shares of the write cache above which incomplete stripes are written, and below which that stops.
+    destage_depth
+        Stripes being written from the cache at once.
+    partial_rows
+        How what is dirty of an incomplete stripe of a parity array is written. "together": all of it and the parity
+        once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the
+        parity read, changed and written before the next chunk's turn.
+    reads_ahead
+        When a sequential reader is read ahead for. "steadily": with every read, so that it stays so many stripes
+        ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what
+        was read ahead has been used up; stripes are those of the whole array, one chunk of every data drive.
+    read_ahead_rows
+        Stripes read ahead of a sequential reader; 0 for none.
+    read_streams
+        Readers followed at once.
+    sequential_reads
+        Reads in a row that make a sequential reader.
+    keeps_reads
+        Whether data read on demand stays in the cache ("Cached I/O"), or only what was read ahead.
+    queue_depth
+        Commands of the host it works on at once; more wait outside.
+    row_bytes
+        Data bytes of a full stripe of the array; 0 to take them from its layout.
+    """
+
+    command_s: float = 0.0
+    write_page_s: float = 0.0
+    cache_bytes: int = 0
+    read_share: float = 0.25
+    write_policy: WritePolicy = "write-back"
+    battery: Battery = "good"
+    clusters_writes: bool = False
+    forced_write_back: bool = False
+    partial_age_s: float = 4.0
+    high_water: float = 0.75
+    low_water: float = 0.5
+    destage_depth: int = 16
+    partial_rows: PartialRows = "together"
+    reads_ahead: ReadsAhead = "steadily"
+    read_ahead_rows: int = 2
+    read_streams: int = 8
+    sequential_reads: int = 2
+    keeps_reads: bool = True
+    queue_depth: int = 255
+    row_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        if self.write_policy not in get_args(WritePolicy):
+            raise ModelError(f"write_policy {self.write_policy!r}; allowed: {', '.join(get_args(WritePolicy))}")
+        if self.battery not in get_args(Battery):
+            raise ModelError(f"battery {self.battery!r}; allowed: {', '.join(get_args(Battery))}")
+        if self.partial_rows not in get_args(PartialRows):
+            raise ModelError(f"partial_rows {self.partial_rows!r}; allowed: {', '.join(get_args(PartialRows))}")
+        if self.reads_ahead not in get_args(ReadsAhead):
+            raise ModelError(f"reads_ahead {self.reads_ahead!r}; allowed: {', '.join(get_args(ReadsAhead))}")
+        if not 0.0 <= self.low_water <= self.high_water <= 1.0:
+            raise ModelError(
+                f"low_water {self.low_water}, high_water {self.high_water}; allowed: 0 <= low <= high <= 1"
+            )
+        if not 0.0 <= self.read_share < 1.0:
+            raise ModelError(f"read_share {self.read_share}; allowed: at least 0 and less than 1")
+        for name in ("command_s", "write_page_s", "cache_bytes", "partial_age_s", "read_ahead_rows", "row_bytes"):
+            if getattr(self, name) < 0:
+                raise ModelError(f"{name} {getattr(self, name)}; at least 0")
+        if not self.partial_age_s > 0:
+            raise ModelError(f"partial_age_s {self.partial_age_s}; more than 0")
+        for name in ("destage_depth", "read_streams", "sequential_reads", "queue_depth"):
+            if getattr(self, name) < 1:
+                raise ModelError(f"{name} {getattr(self, name)}; at least 1")
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether writes are acknowledged from memory: policy, memory and battery allow it."""
+        safe = self.battery == "good" or self.forced_write_back
+        return self.write_policy == "write-back" and self.cache_bytes > 0 and safe
+
+    @property
+    def gathers_writes(self) -> bool:
+        """Whether writes are gathered by stripe in memory, whenever they are acknowledged."""
+        return self.writes_back or (self.clusters_writes and self.cache_bytes > 0)
+
+    @property
+    def gathers_in_turn(self) -> bool:
+        """Whether what is gathered is acknowledged only when the drives have it, so that nothing is background work."""
+        return self.gathers_writes and not self.writes_back
+
+    @property
+    def write_bytes(self) -> int:
+        """Memory for writes (bytes)."""
+        return self.cache_bytes - self.read_bytes if self.gathers_writes else 0
+
+    @property
+    def read_bytes(self) -> int:
+        """Memory for reads (bytes)."""
+        if self.write_policy == "off":
+            return 0
+        return int(self.cache_bytes * self.read_share) if self.gathers_writes else self.cache_bytes
+
+    def most_ahead_rows(self, row_bytes: int) -> int:
+        """Rows of which it may read ahead of one reader: with those being read they take half of the read memory.
+
+        More of them would push one another out before they are asked for as soon as the reader goes elsewhere.
+        """
+        rows = self.read_bytes // row_bytes
+        return max(0, min(rows - 2, 2), rows // 2 - 2)
+
+
+def row_bytes_of(array: Any) -> int:
+    """Data bytes of a full stripe of an array: what a write has to cover so that parity needs no reading.
+
+    A parity array's row; under a stripe over parity arrays (RAID 50) a row of one of them, if the outer chunk is made
+    of whole rows, otherwise a row of all of them; one chunk of every member of a plain stripe, also over mirrors.
+    """
+    layout = getattr(array, "layout", None)
+    stripe = getattr(layout, "stripe_bytes", 0)
+    if stripe:
+        return int(stripe)
+    members = getattr(array, "members", ())
+    chunk = getattr(layout, "chunk_bytes", 0) or 0
+    if not members:
+        return PLAIN_ROW_BYTES
+    inner = getattr(getattr(members[0], "layout", None), "stripe_bytes", 0)
+    if not chunk:
+        return row_bytes_of(members[0])
+    if inner:
+        return int(inner if chunk % inner == 0 else inner * len(members))
+    return int(chunk * len(members))
+
+
+def full_stripe_bytes_of(array: Any) -> int:
+    """Data bytes of one chunk of every data drive; of all groups, where an array is a stripe over parity arrays."""
+    members = getattr(array, "members", ())
+    row_bytes = row_bytes_of(array)
+    inner = getattr(getattr(members[0], "layout", None), "stripe_bytes", 0) if members else 0
+    if inner and inner == row_bytes and not getattr(array.layout, "stripe_bytes", 0):
+        return row_bytes * len(members)
+    return row_bytes
+
+
+def parity_chunk_of(array: Any) -> int:
+    """Chunk size (bytes) of an array that keeps parity, or of the arrays that a stripe is made of; 0 without parity."""
+    layout = getattr(array, "layout", None)
+    if getattr(layout, "stripe_bytes", 0):
+        return int(getattr(layout, "chunk_bytes", 0))
+    members = getattr(array, "members", ())
+    return parity_chunk_of(members[0]) if members else 0

@@ -1,0 +1,1 @@
+"""What every part of the machine needs: the clock, requests and devices, random streams, errors, extents."""

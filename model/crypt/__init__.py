@@ -1,0 +1,1 @@
+"""Encrypting devices: dm-crypt, cryptoloop, and the ciphers they use."""

@@ -1,0 +1,145 @@
+"""A loop device that encrypts, as Linux runs it since 2.6.4: through the page cache of what is below.
+
+Until then a loop device over a block device changed the address of each I/O and handed it down ("loop: remove the bio
+remapping capability" in the ChangeLog of 2.6.4; :class:`~.cryptoloop.CryptDevice` does so). Since then its thread
+reads the page cache of the device below, with read-ahead of its own, and writes into it (drivers/block/loop.c,
+do_lo_receive and do_lo_send): all data are in memory twice, and a write is done when it is encrypted. Assumed: the
+thread itself is never throttled, or it would wait for pages that only it can clean; who writes to the loop device is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..core.discard import DiscardLimits, refused
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..core.request import DAEMON_STREAM, READ, Request
+from ..core.signal import Signal
+from ..memory.page_cache import PageCache
+from ..readahead import PAGE
+from ..tasks.host import Host
+
+
+class LoopDevice:
+    """A device that holds another's blocks encrypted, behind that one's page cache.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    host
+        Whose CPU encrypts; the thread runs before all programs (set_user_nice -20).
+    cache
+        Of the device below.
+    s_per_byte
+        Seconds of one core per byte, the inverse of the cipher's rate.
+    name
+        Shown in results; that of the device below if not given.
+
+    Attributes
+    ----------
+    crypt_s
+        CPU time spent on the cipher (s).
+    encrypted_bytes, decrypted_bytes
+        What has been through the cipher.
+    stream, cpu_s, owed_s
+        The thread's account; see :class:`~raidsim.model.tasks.account.Account`.
+    """
+
+    __slots__ = (
+        "_asleep",
+        "_cpu",
+        "_engine",
+        "_queue",
+        "_read_ahead",
+        "_s_per_byte",
+        "cache",
+        "cpu_s",
+        "crypt_s",
+        "decrypted_bytes",
+        "encrypted_bytes",
+        "name",
+        "owed_s",
+        "stream",
+    )
+
+    has_room = True
+    """A loop device's list of bios has no limit."""
+
+    def __init__(
+        self, engine: Engine, host: Host, cache: PageCache, s_per_byte: float, name: str | None = None
+    ) -> None:
+        self.name = cache.device.name if name is None else name
+        if s_per_byte < 0:
+            raise ModelError(f"{self.name}: {s_per_byte} s per byte; not negative")
+        self._engine = engine
+        self._cpu = host.cpu
+        self.cache = cache
+        self._s_per_byte = s_per_byte
+        self._read_ahead = cache.open(cache.device_file)
+        self._queue: deque[Request] = deque()
+        self._asleep: Signal | None = None
+        self.stream = DAEMON_STREAM
+        self.cpu_s = self.owed_s = 0.0
+        self.crypt_s = 0.0
+        self.encrypted_bytes = self.decrypted_bytes = 0
+        engine.spawn(self._thread())
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of the device below."""
+        return int(self.cache.device.capacity)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards, because it encrypts (drivers/block/loop.c, loop_config_discard)."""
+        return refused(f"{self.name} is a loop device that encrypts, which takes no discards")
+
+    def unplug(self) -> None:
+        """Nothing is held back here."""
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back at once: there is always room."""
+        callback()
+
+    def submit(self, request: Request) -> None:
+        """Serve a request, after those that came before."""
+        request.submitted = self._engine._now
+        self._queue.append(request)
+        asleep, self._asleep = self._asleep, None
+        if asleep is not None:
+            asleep.fire()
+
+    def _thread(self) -> Generator[Any, Any, None]:
+        """Take one request after the other (loop_thread)."""
+        cache, queue = self.cache, self._queue
+        file = cache.device_file
+        while True:
+            if not queue:
+                self._asleep = asleep = Signal()
+                yield asleep
+            request = queue.popleft()
+            start, end = request.offset, request.offset + request.size
+            if request.op == READ:
+                yield from cache.read(file, self._read_ahead, start, end, self, 0.0)
+                yield self._cipher(request.size)
+                self.decrypted_bytes += request.size
+            else:
+                for edge in (start, end):
+                    page = edge - edge % PAGE
+                    if edge != page:  # a page that is written in part has to be there (prepare_write)
+                        yield from cache.fetch(file, page, page + PAGE, self)
+                yield self._cipher(request.size)
+                self.encrypted_bytes += request.size
+                cache.mark_dirty(file, start, end)
+            request.done(request)
+
+    def _cipher(self, size: int) -> Any:
+        """The event that ends when `size` bytes have been through the cipher."""
+        seconds = size * self._s_per_byte
+        self.crypt_s += seconds
+        self._cpu.interrupt(seconds)
+        return self._engine.timeout(seconds)

@@ -1,0 +1,1 @@
+"""Hard disks: geometry, seek, head, media, segments, destaging, command order."""

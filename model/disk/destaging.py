@@ -1,0 +1,303 @@
+"""Cached writes on their way to the platters.
+
+Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3), 1994), by DiskSim's disk
+module (Bucy et al., CMU-PDL-08-101, 2008) and in makers' manuals (Maxtor D540X-4G, 2-4: writes are accepted until the
+write command stack or the buffer is full, and may be reordered):
+
+- a cached write waits as an extent; neighbours merge, and the number of extents is limited as well as their bytes;
+- a destage write that has begun is finished, at most ``DESTAGE_UNIT`` bytes of it;
+- a write that finds the buffer full makes destaging urgent: a whole batch of the run at hand is written
+  before the head serves anything else;
+- destaging sweeps upwards through the offsets and, among the next few extents, takes the one it reaches soonest.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections import deque
+
+from .geometry import Geometry
+from .head import EARLY, Head
+from .seek import SeekCurve
+from .segments import DirtyExtents
+
+DESTAGE_UNIT = 128 * 1024
+"""Bytes of an extent written before the head looks at commands again."""
+SWEEP_WINDOW = 8
+"""Extents ahead of the sweep among which the soonest reached is written first."""
+
+
+class WritingHead(Head, ABC):
+    """A head with a write buffer; what else it does between commands is its subclass's.
+
+    Parameters
+    ----------
+    geometry, seeks, phase
+        As for :class:`~.head.Head`.
+    write_buffer_bytes, write_extents
+        Room for cached writes: bytes and separate extents.
+    destage_batch_bytes
+        Destaging that has begun goes on for so many bytes.
+
+    Attributes
+    ----------
+    dirty
+        Cached writes that no destage write has taken up.
+    in_flight
+        Bytes of accepted writes that are still crossing the link.
+    destaged_bytes
+        Cached bytes written to the platters.
+    """
+
+    __slots__ = (
+        "_batch",
+        "_batch_bytes",
+        "_freeing",
+        "_leaving",
+        "_spans",
+        "_sweep",
+        "_sweep_s",
+        "_sweep_turns",
+        "_written",
+        "destaged_bytes",
+        "dirty",
+        "in_flight",
+        "write_buffer_bytes",
+        "write_extents",
+    )
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        seeks: SeekCurve,
+        phase: float,
+        write_buffer_bytes: int,
+        write_extents: int,
+        destage_batch_bytes: int,
+    ) -> None:
+        super().__init__(geometry, seeks, phase)
+        self.write_buffer_bytes = write_buffer_bytes
+        self.write_extents = write_extents
+        self._batch_bytes = destage_batch_bytes
+        self._batch = 0  # bytes left of it
+        self.dirty = DirtyExtents()
+        self.in_flight = 0
+        self._freeing: deque[tuple[float, int, int]] = deque()  # destage writes under way: when over, from, to
+        self._leaving = 0  # bytes in `_freeing`
+        self._spans: dict[int, tuple[int, float, tuple[int, int, float]]] = {}  # by start, see _locate()
+        self._sweep = 0  # offset at which the last write to the platters ended
+        self._sweep_s = -1.0  # and when
+        self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
+        self._written = False  # whether a write has come since the last read
+        self.destaged_bytes = 0
+
+    @abstractmethod
+    def settle(self, to: float) -> None:
+        """Work out what the head does unasked until `to` (s)."""
+
+    @abstractmethod
+    def call_away(self, at: float) -> float:
+        """Stop what the head does unasked, at `at` (s); when it can go elsewhere (s)."""
+
+    def write(self, offset: int, size: int, at: float, sent_from_s: float, sent_s: float) -> float:
+        """Write to the platters without caching; when the last byte is on them (s).
+
+        Parameters
+        ----------
+        offset, size
+            Bytes.
+        at
+            When the arm can start (s).
+        sent_from_s, sent_s
+            When the first and the last byte arrive in the buffer (s).
+        """
+        if self.dirty.total:
+            self.settle(at)
+        start = self.call_away(at)
+        self._written = True
+        end = offset + size
+        cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
+        transfer = (end_turns - self._sweep_turns) * self._revolution_s
+        goes_on = offset == self._sweep and start == self._sweep_s
+        if goes_on and sent_from_s <= start and sent_s <= start + transfer:
+            # The head goes on from the write before: tracks are crossed under way, within the skew.
+            begin = start
+        else:
+            transfer = (end_turns - turns) * self._revolution_s
+            not_before = sent_s - transfer
+            if not_before < sent_from_s:
+                not_before = sent_from_s
+            begin = self._arrive(cylinder, turns, start, self.seeks.write, not_before)
+        self.transfer_s += transfer
+        self._free_s = done = begin + transfer
+        self._sweep, self._sweep_s, self._sweep_turns = end, done, end_turns
+        self._arm = last_cylinder
+        return done
+
+    def has_room(self, offset: int, size: int, at: float) -> bool:
+        """Whether a write fits into the write buffer at time `at` (s)."""
+        self.settle(at)
+        freeing = self._freeing
+        if freeing and freeing[0][0] <= at:
+            self._free(at)
+        return self._fits(offset, size)
+
+    def make_room(self, offset: int, size: int, at: float) -> float:
+        """Destage until a write fits into the write buffer, from `at`; when it does (s)."""
+        self.settle(at)
+        self._written = True
+        freeing = self._freeing
+        while freeing and freeing[0][0] <= at:
+            _, start, end = freeing.popleft()
+            self._leaving -= end - start
+        if self._fits(offset, size):
+            return at
+        self._free_s = self.call_away(at)
+        self._batch = self._batch_bytes
+        while True:
+            if not freeing:
+                if not self.dirty.total:
+                    break  # only writes still on their way fill the buffer
+                self._destage()
+            at = freeing[0][0]
+            self._free(at)
+            if self._fits(offset, size):
+                break
+        run_from = self.dirty.run_from
+        while self._batch > 0 and run_from(self._sweep) > self._sweep:
+            self._destage()
+        return at
+
+    def accept(self, offset: int, size: int, at: float) -> None:
+        """A cached write has crossed the link: its data is dirty from `at` (s)."""
+        self.settle(at)
+        if not self._reading and self._free_s < at:
+            self._free_s = at
+        self.in_flight -= size
+        self.dirty.add(offset, offset + size)
+
+    def flush(self, at: float) -> float:
+        """Destage everything, from `at`; when the last byte is on the platters (s)."""
+        self.settle(at)
+        if self.dirty.total:
+            self._free_s = self.call_away(at)
+            while self.dirty.total:
+                self._destage()
+        freeing = self._freeing
+        return max(at, freeing[-1][0]) if freeing else at
+
+    def unwritten(self, at: float) -> int:
+        """Bytes of accepted writes that are not on the platters at `at` (s)."""
+        self.settle(at)
+        self._free(at)
+        return self.dirty.total + self._leaving + self.in_flight
+
+    def _free(self, at: float) -> None:
+        """Forget what destage writes have brought to the platters by `at` (s)."""
+        freeing = self._freeing
+        while freeing and freeing[0][0] <= at:
+            _, start, end = freeing.popleft()
+            self._leaving -= end - start
+
+    def writes_hold(self, start: int, end: int, at: float) -> bool:
+        """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
+        run_from, freeing = self.dirty.run_from, self._freeing
+        while freeing and freeing[0][0] <= at:
+            _, low, high = freeing.popleft()
+            self._leaving -= high - low
+        reached = run_from(start)
+        if not freeing or reached >= end:
+            return reached >= end
+        while start < end:
+            reached = run_from(start)
+            for _, low, high in freeing:
+                if low <= start and high > reached:
+                    reached = high
+            if reached == start:
+                return False
+            start = reached
+        return True
+
+    def _fits(self, offset: int, size: int) -> bool:
+        dirty = self.dirty
+        held = dirty.total + self._leaving + self.in_flight
+        if held + size > self.write_buffer_bytes and held:
+            return False
+        return len(dirty.starts) < self.write_extents or dirty.touches(offset, offset + size)
+
+    def _destage(self) -> None:
+        """Write one unit of dirty data from ``_free_s`` on."""
+        dirty, geometry, start, offset = self.dirty, self.geometry, self._free_s, self._sweep
+        starts, ends = dirty.starts, dirty.ends
+        at = bisect_right(starts, offset) - 1
+        on = at >= 0 and ends[at] > offset
+        if on:
+            on = start == self._sweep_s
+        else:
+            at += 1
+            if at == len(starts):
+                at = 0
+            at = self._soonest(at, start)
+            offset = starts[at]
+        place = self._spans.pop(offset, None)
+        end = ends[at]
+        whole = end - offset <= DESTAGE_UNIT
+        if not whole:
+            end = offset + DESTAGE_UNIT
+        if place is not None and place[2][0] == end:
+            cylinder, turns, (_, last_cylinder, end_turns) = place
+        else:
+            cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
+        if on:
+            # The head goes on from the write before: tracks are crossed under way, within the skew.
+            begin, turns = start, self._sweep_turns
+        else:
+            begin = self._arrive(cylinder, turns, start, self.seeks.write)
+        size = end - offset
+        transfer = (end_turns - turns) * self._revolution_s
+        if whole and starts[at] == offset:
+            del starts[at], ends[at]
+            dirty.total -= size
+        else:
+            dirty.remove(offset, end)
+        self.transfer_s += transfer
+        self.destaged_bytes += size
+        self._batch -= size
+        self._arm = last_cylinder
+        self._free_s = self._sweep_s = done = begin + transfer
+        self._sweep, self._sweep_turns = end, end_turns
+        self._freeing.append((done, offset, end))
+        self._leaving += size
+
+    def _soonest(self, at: int, start: float) -> int:
+        """The extent that a head sent to write at `start` (s) reaches first, of those from number `at` on."""
+        starts, spans, arm, table = self.dirty.starts, self._spans, self._arm, self.seeks.write
+        inverse_revolution = self._inverse_revolution
+        passed = start * inverse_revolution + self._phase - EARLY
+        if len(spans) > 4 * self.write_extents:
+            spans.clear()  # most are of extents that have grown downwards since
+        last = min(at + SWEEP_WINDOW, len(starts)) - 1
+        cylinder = (spans.get(starts[last]) or self._locate(last))[0]
+        ahead = cylinder >= arm
+        best, soonest = at, 1e9
+        for number in range(at, last + 1) if ahead else range(last, at - 1, -1):
+            offset = starts[number]
+            cylinder, turns, _ = spans[offset] if offset in spans else self._locate(number)
+            reach = table[cylinder - arm] * inverse_revolution
+            if reach < soonest:
+                reach += (turns - passed - reach) % 1.0
+                if reach < soonest:
+                    best, soonest = number, reach
+            elif (cylinder >= arm) == ahead:
+                break  # the others are farther away still
+        return best
+
+    def _locate(self, number: int) -> tuple[int, float, tuple[int, int, float]]:
+        """Where an extent lies: cylinder and turns of its start; end of its first unit, cylinder and turns there."""
+        offset, end = self.dirty.starts[number], self.dirty.ends[number]
+        if end - offset > DESTAGE_UNIT:
+            end = offset + DESTAGE_UNIT
+        cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
+        place = self._spans[offset] = cylinder, turns, (end, last_cylinder, end_turns)
+        return place

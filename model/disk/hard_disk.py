@@ -1,0 +1,486 @@
+"""A hard disk: commands, mechanics, buffer and interface put together.
+
+One scheduled event per I/O, its completion. The drive works out when a command will be complete at the moment it
+starts it; :class:`~.media.Media` has the head's timeline, :mod:`.queue` the order of commands.
+A command costs firmware time (overhead), media time unless the buffer serves it, and the transfer over the
+drive's own interface and the links beyond it; data flows on while it is still being read (cut-through).
+
+So it does towards the drive: a cached write that does not fit into the buffer as it is comes in as room is made, by the
+unit of destaging, and the head writes what has come while the rest waits at the host. A device may pause the data of a
+command whenever it has no room for them (ATA/ATAPI-6, Ultra DMA: it holds back its strobe or negates DMARQ); a command
+of 1,024 KiB, which Linux 2.6 sends with 48-bit addresses, is larger than the write buffer of many drives. Such a
+command costs an event for each unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappush
+
+from simpy.events import NORMAL
+
+from ..core.discard import DiscardLimits, refused
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..core.request import READ, WRITE, WRITE_THROUGH, Request
+from ..drives.catalogue import DriveSpec, mechanics
+from ..links.link import AtaChannel, Link, Path
+from .destaging import DESTAGE_UNIT
+from .media import Media
+from .queue import DiskQueue, Fcfs
+from .shortest_positioning import ShortestPositioning
+
+FLUSH = 2
+"""``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
+
+
+class HardDisk:
+    """One drive.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    spec
+        The drive's data; :func:`~raidsim.model.drives.catalogue.drive` finds it in the catalogue.
+    name
+        Shown in results; also names its random stream (where the platters are at time 0).
+    path
+        Links beyond the drive's own interface, which it shares with others (channel, bus).
+    channel
+        The ATA channel it takes turns on with another drive, if any.
+    own_cable
+        Whether the first link of `path` moves data of no other drive.
+
+    Attributes
+    ----------
+    path
+        The links its data cross, its own interface among them.
+    reads, writes, read_bytes, write_bytes, cache_hits, flushes
+        Commands completed, what they moved, and the reads that the buffer served.
+    latency_s
+        Sum of the time (s) from submission to completion; over elapsed time this is the mean
+        number of requests in the drive (Little's law).
+    busy_s
+        Time (s) with at least one request in the drive, up to the last submission or completion.
+    """
+
+    __slots__ = (
+        "_active",
+        "_busy_from",
+        "_cached",
+        "_channel",
+        "_concurrent",
+        "_engine",
+        "_finished",
+        "_hit_s",
+        "_landed_s",
+        "_long",
+        "_long_from",
+        "_outstanding",
+        "_pending",
+        "_queue",
+        "_read_s",
+        "_reserve",
+        "_sent",
+        "_slowest_inverse",
+        "_slowest_write_inverse",
+        "_through",
+        "_write_cache",
+        "_write_s",
+        "busy_s",
+        "cache_hits",
+        "capacity",
+        "flushes",
+        "latency_s",
+        "media",
+        "name",
+        "path",
+        "read_bytes",
+        "reads",
+        "spec",
+        "write_bytes",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        spec: DriveSpec,
+        name: str,
+        path: Path = Path(()),  # noqa: B008 - immutable
+        channel: AtaChannel | None = None,
+        own_cable: bool = False,
+    ) -> None:
+        self._engine = engine
+        self.spec = spec
+        self.name = name
+        self._concurrent = spec.queue_depth > 1 and channel is None
+        if self._concurrent and not (own_cable and _as_fast(path.links[0], spec.interface_rate)):
+            # Data of several commands compete for the drive's own interface, so that is a link as well; but not before
+            # a cable that is as fast and nobody else's: what passes the one finds the other free.
+            path = Path((Link(f"{name} interface", spec.interface_rate), *path.links))
+        self.path = path
+        self._reserve = path.reserve
+        self._through = bool(path.links)
+        self._channel = channel
+        geometry, seeks = mechanics(spec)
+        self.capacity = geometry.capacity
+        caches = spec.write_cache and spec.write_buffer > 0
+        self.media = Media(
+            geometry,
+            seeks,
+            float(engine.streams.generator(f"{name}/platters").random()),
+            segments=spec.segments,
+            segment_bytes=spec.segment_size,
+            look_ahead_bytes=spec.look_ahead,
+            first_ahead_bytes=spec.look_ahead_first,
+            write_buffer_bytes=spec.write_buffer if caches else 0,
+            write_extents=spec.write_extents if caches else 0,
+            destage_batch_bytes=spec.destage_batch,
+            low_water_bytes=spec.low_water,
+            look_ahead_returns=spec.look_ahead_returns,
+        )
+        self._write_cache = caches
+        self._read_s = spec.read_overhead
+        self._write_s = spec.write_overhead
+        self._hit_s = spec.hit_overhead
+        self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
+        self._slowest_write_inverse = 1.0 / min(path.slowest_write_rate, spec.interface_rate)
+        self._landed_s = 0.0  # when the last accepted write is in the buffer
+        self._long: Request | None = None  # the write that comes in as room is made
+        self._long_from = 0  # where the part of it begins that is crossing the link
+        self._queue: DiskQueue = (
+            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
+        )
+        self._active = False  # whether a command has the drive, or waits for the channel
+        self._pending: Request | None = None
+        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
+        self._cached: tuple[Callable[[Request], None], ...] = (self._complete_cached,)
+        self._sent: dict[Request, tuple[float, float]] = {}  # uncached writes: data arrives from, to (s)
+        self._outstanding = 0
+        self._busy_from = 0.0
+        self.start_statistics(0.0)
+
+    def start_statistics(self, now: float) -> None:
+        """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
+        self.reads = self.writes = self.flushes = self.cache_hits = 0
+        self.read_bytes = self.write_bytes = 0
+        self.latency_s = self.busy_s = 0.0
+        self._busy_from = now
+        media = self.media
+        media.seek_s = media.rotation_s = media.transfer_s = 0.0
+        media.destaged_bytes = 0
+
+    @property
+    def seek_s(self) -> float:
+        """Time (s) the arm has moved."""
+        return self.media.seek_s
+
+    @property
+    def rotation_s(self) -> float:
+        """Time (s) the head has waited for the platter to turn."""
+        return self.media.rotation_s
+
+    @property
+    def transfer_s(self) -> float:
+        """Time (s) requested data has passed under the head."""
+        return self.media.transfer_s
+
+    @property
+    def dirty_bytes(self) -> int:
+        """Bytes in the write cache that are not on the platters now."""
+        return self.media.unwritten(self._engine._now)
+
+    @property
+    def outstanding(self) -> int:
+        """Requests in the drive."""
+        return self._outstanding
+
+    def submit(self, request: Request) -> None:
+        """Accept a read or a write.
+
+        Raises
+        ------
+        ModelError
+            If it is not made of whole sectors, or not within the capacity.
+        """
+        offset, size = request.offset, request.size
+        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+            raise ModelError(
+                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
+                f"of {self.capacity} bytes"
+            )
+        if self._channel is not None:
+            self._admit(request)
+            return
+        request.submitted = now = self._engine._now
+        if self._outstanding:
+            self._outstanding += 1
+        else:
+            self._outstanding = 1
+            self._busy_from = now
+        if self._concurrent and self._serves(request, now):
+            return
+        if self._active:
+            self._queue.push(request)
+            return
+        self._active = True
+        self._start(request, now)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """It takes no discards: its sectors are where they are, whatever they hold."""
+        return refused(f"{self.name} is a hard disk, which takes no discards")
+
+    def flush(self, done: Callable[[Request], None]) -> None:
+        """Write all cached data to the platters; `done` is called with a request of its own when it is there."""
+        self._admit(Request(FLUSH, 0, 0, done))
+
+    def _admit(self, request: Request) -> None:
+        """Take a command that may need the channel, and does need the head."""
+        now = self._engine._now
+        request.submitted = now
+        if self._outstanding:
+            self._outstanding += 1
+        else:
+            self._outstanding = 1
+            self._busy_from = now
+        if self._active:
+            self._queue.push(request)
+            return
+        self._active = True
+        if self._channel is None:
+            self._start(request, now)
+        else:
+            self._pending = request
+            if self._channel.acquire(self._granted):
+                self._granted()
+
+    def _serves(self, request: Request, now: float) -> bool:
+        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+        offset, size = request.offset, request.size
+        if request.op == READ:
+            hit = now + self._hit_s
+            if not self.media.buffered(offset, size, hit):
+                return False
+            ready = self.media.read(offset, size, hit, hit)
+            self.cache_hits += 1
+            at = self._send(now, ready, size)
+        elif not self._write_cache or request.sync == WRITE_THROUGH:
+            # It takes the data while the head is busy with other commands: the same as _fetch(), inlined.
+            begin = now + self._write_s
+            sent = begin + size * self._slowest_write_inverse
+            if self._through:
+                across = self._reserve(now, begin, size, True)
+                if across > sent:
+                    sent = across
+            self._sent[request] = begin, sent
+            return False
+        elif self.media.has_room(offset, size, now + self._write_s):
+            at = self._receive(request, now)
+        else:
+            return False
+        self._engine.complete(request, self._cached, at)
+        return True
+
+    def _granted(self) -> None:
+        """The channel is ours: start the command that waits for it."""
+        request = self._pending
+        assert request is not None
+        self._start(request, self._engine._now)
+
+    def _start(self, request: Request, now: float) -> None:
+        """Work out when the command that now has the drive is complete."""
+        size, op = request.size, request.op
+        if op == READ:
+            media = self.media
+            if self._concurrent:
+                # A queuing drive has decoded the command while it served others.
+                decoded = request.submitted
+                hit, miss = decoded + self._hit_s, decoded + self._read_s
+                ready = media.read(request.offset, size, hit if hit > now else now, miss if miss > now else now)
+            else:
+                ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
+            if media.hit:
+                self.cache_hits += 1
+            # The same as _send(), inlined.
+            duration = size * self._slowest_inverse
+            begin = ready - duration
+            if begin < media.first_s:
+                begin = media.first_s
+            at = begin + duration
+            if self._through:
+                across = self._reserve(now, begin, size)
+                if across > at:
+                    at = across
+            if at < ready:
+                at = ready
+        elif op == FLUSH:
+            self._flush(request)
+            return
+        elif self._write_cache:
+            if request.sync == WRITE_THROUGH:
+                self._write_through(request)
+                return
+            if size > DESTAGE_UNIT and not self.media.has_room(request.offset, size, now + self._write_s):
+                self._long = request
+                self._receive_part(request, request.offset, now + self._write_s)
+                return
+            at = self._receive(request, now)
+        else:
+            decoded = now + self._write_s
+            if self._concurrent:
+                sent_from, sent = self._sent.pop(request)
+                decoded = now if now > sent_from else sent_from
+            else:
+                sent_from, sent = decoded, self._fetch(request, now)
+            at = self.media.write(request.offset, size, decoded, sent_from, sent)
+        # The same as Engine.complete(), inlined.
+        request.callbacks = self._finished
+        engine = self._engine
+        heappush(engine._queue, (at, NORMAL, next(engine._eid), request))
+
+    def _write_through(self, request: Request) -> None:
+        """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
+        now = self._engine._now
+        if self.media.in_flight and now < self._landed_s:
+            self._engine.call_at(self._landed_s, lambda _: self._write_through(request))
+            return
+        flushed = self.media.flush(now + self._write_s)
+        if self._concurrent:
+            sent_from, sent = self._sent.pop(request)
+        else:
+            sent_from, sent = now + self._write_s, self._fetch(request, now)
+        at = self.media.write(request.offset, request.size, max(sent_from, flushed), sent_from, sent)
+        self._engine.complete(request, self._finished, at)
+
+    def _fetch(self, request: Request, now: float) -> float:
+        """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
+        begin = now + self._write_s
+        sent = begin + request.size * self._slowest_write_inverse
+        if self._through:
+            across = self._reserve(now, begin, request.size, True)
+            if across > sent:
+                sent = across
+        return sent
+
+    def _send(self, now: float, ready: float, size: int) -> float:
+        """Transfer read data to the host; when the last byte is across (s)."""
+        duration = size * self._slowest_inverse
+        begin = ready - duration
+        first = self.media.first_s
+        if begin < first:
+            begin = first
+        end = begin + duration
+        if self._through:
+            across = self._reserve(now, begin, size)
+            if across > end:
+                end = across
+        return end if end > ready else ready
+
+    def _receive(self, request: Request, now: float) -> float:
+        """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
+        return self._bring(request.offset, request.size, now, now + self._write_s)
+
+    def _receive_part(self, request: Request, offset: int, at: float) -> None:
+        """Take what of a write begins at `offset` into the buffer from `at` (s), as far as a unit of destaging."""
+        self._long_from = offset
+        size = request.offset + request.size - offset
+        if size <= DESTAGE_UNIT:
+            self._engine.complete(request, self._finished, self._bring(offset, size, self._engine._now, at))
+            return
+
+        def arrived(_: object) -> None:
+            now = self._engine._now
+            self.media.accept(offset, DESTAGE_UNIT, now)
+            self._receive_part(request, offset + DESTAGE_UNIT, now)
+
+        self._engine.call_at(self._bring(offset, DESTAGE_UNIT, self._engine._now, at), arrived)
+
+    def _bring(self, offset: int, size: int, now: float, at: float) -> float:
+        """Make room for `size` bytes from `at` (s) and transfer them; when the last one has arrived (s)."""
+        begin = self.media.make_room(offset, size, at)
+        end = begin + size * self._slowest_write_inverse
+        if self._through:
+            across = self._reserve(now, begin, size, True)
+            if across > end:
+                end = across
+        self.media.in_flight += size
+        self._landed_s = end
+        return end
+
+    def _flush(self, request: Request) -> None:
+        """Write everything back that was accepted before the flush."""
+        now = self._engine._now
+        if self.media.in_flight and now < self._landed_s:
+            self._engine.call_at(self._landed_s, lambda _: self._flush(request))
+            return
+        self._engine.complete(request, self._finished, self.media.flush(now + self._write_s))
+
+    def _complete(self, request: Request) -> None:
+        """The command that had the drive is complete: start the next, tell the issuer."""
+        now = self._engine._now
+        # The same as _count(), inlined for what is not in the buffer now.
+        if request.op == READ:
+            self._outstanding -= 1
+            self.busy_s += now - self._busy_from
+            self._busy_from = now
+            self.latency_s += now - request.submitted
+            self.reads += 1
+            self.read_bytes += request.size
+        elif request.op == WRITE and not self._write_cache:
+            self._outstanding -= 1
+            self.busy_s += now - self._busy_from
+            self._busy_from = now
+            self.latency_s += now - request.submitted
+            self.writes += 1
+            self.write_bytes += request.size
+        else:
+            self._count(request, now)
+        queue, channel = self._queue, self._channel
+        if channel is not None:
+            channel.release()
+        if queue:
+            # The first is the same as next(), which is not compiled.
+            following = queue.popleft() if isinstance(queue, Fcfs) else queue.next(now)
+            if channel is None:
+                self._start(following, now)
+            else:
+                self._pending = following
+                if channel.acquire(self._granted):
+                    self._granted()
+        else:
+            self._active = False
+        request.done(request)
+
+    def _complete_cached(self, request: Request) -> None:
+        """A command that never had the head is complete."""
+        self._count(request, self._engine._now)
+        request.done(request)
+
+    def _count(self, request: Request, now: float) -> None:
+        self._outstanding -= 1
+        self.busy_s += now - self._busy_from
+        self._busy_from = now
+        self.latency_s += now - request.submitted
+        op, size = request.op, request.size
+        if op == READ:
+            self.reads += 1
+            self.read_bytes += size
+        elif op == FLUSH:
+            self.flushes += 1
+        else:
+            if self._write_cache and request.sync != WRITE_THROUGH:
+                if request is self._long:
+                    self._long = None
+                    self.media.accept(self._long_from, request.offset + size - self._long_from, now)
+                else:
+                    self.media.accept(request.offset, size, now)
+            self.writes += 1
+            self.write_bytes += size
+
+
+def _as_fast(cable: Link, rate: float) -> bool:
+    """Whether a cable takes exactly the times that a drive's interface with this rate (bytes/s) does."""
+    return type(cable) is Link and cable.rate == cable.write_rate == rate and not cable.per_transfer_s

@@ -1,0 +1,417 @@
+"""The head of a drive through time, evaluated only when a command asks.
+
+The head does one thing at a time: it moves, waits for the platter, reads what a command wants, reads ahead,
+or writes cached data back. Nothing of this costs an event. The timeline is known up to some instant; when
+a command arrives, what the head did unasked since then (read ahead until the segment's limit, then destage) is
+worked out with exact rotational positions, and the command's own work is appended.
+
+Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3), 1994), by DiskSim's disk module
+(Bucy et al., CMU-PDL-08-101, 2008) and in makers' manuals (Maxtor D540X-4G, 2-4):
+
+- after a read the head reads on until it is `look_ahead` bytes beyond what the host has asked for;
+- a read in or a little ahead of what is being read waits for the head to get there, if that is soonest;
+- a drive that adapts reads only a certain amount ahead after a read, until one begins where it ended, and looks into
+  its buffer for the first sector only: a read a little ahead of what is there begins anew (Fujitsu's manuals C141-E077,
+  -E145, -E192 and -E224, "miss-hit"; "CacheFlow" in Western Digital's technical references). In disks for notebooks the
+  amount was 0 until 2000 (C141-E050, -E104). What passes under the head before it could start anew is there (assumed:
+  a drive that missed what it has just read would lose a revolution for nothing);
+- when the lead is full the head destages in batches (see :mod:`.destaging`), and returns to the stream when the
+  batch is done or the lead is low; a drive whose reading ahead belongs to the read command does not do so once a write
+  has come (Fujitsu's manual C141-E104, 6.5);
+- any other command cuts in.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from .destaging import WritingHead
+from .geometry import SECTOR, Geometry
+from .head import EARLY
+from .seek import SeekCurve
+from .segments import ParkedSegments, Segment
+
+
+class Media(WritingHead):
+    """Head, platters and buffer of one drive.
+
+    Parameters
+    ----------
+    geometry, seeks, phase
+        As for :class:`~.head.Head`.
+    segments, segment_bytes, look_ahead_bytes
+        Read segments, the size of each, and how far the head reads ahead; 0 segments or 0 bytes: not at all.
+    first_ahead_bytes
+        How far after a read that continues no other; None: as far as after any, and drives do not adapt.
+    write_buffer_bytes, write_extents, destage_batch_bytes
+        As for :class:`~.destaging.WritingHead`.
+    low_water_bytes
+        A batch of destaging is cut short when the read stream's lead falls to this.
+    look_ahead_returns
+        Whether the head goes back to the read stream unasked although a write has come since its last read.
+
+    Attributes
+    ----------
+    hit
+        Whether the last read was served from, or was being read into, the buffer.
+    first_s
+        When the first byte of the last read was in the buffer (s).
+    """
+
+    __slots__ = (
+        "_adapts",
+        "_first_ahead",
+        "_first_safe_s",
+        "_look_ahead",
+        "_low_water",
+        "_parked",
+        "_returns",
+        "_safe_ahead_s",
+        "_segment",
+        "_segment_bytes",
+        "first_s",
+        "hit",
+    )
+
+    def __init__(
+        self,
+        geometry: Geometry,
+        seeks: SeekCurve,
+        phase: float = 0.0,
+        *,
+        segments: int = 0,
+        segment_bytes: int = 0,
+        look_ahead_bytes: int = 0,
+        first_ahead_bytes: int | None = None,
+        write_buffer_bytes: int = 0,
+        write_extents: int = 0,
+        destage_batch_bytes: int = 0,
+        low_water_bytes: int = 0,
+        look_ahead_returns: bool = True,
+    ) -> None:
+        super().__init__(geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes)
+        # One segment is the one being read; the others are parked.
+        self._parked: ParkedSegments | None = ParkedSegments(segments - 1, segment_bytes) if segments else None
+        self._segment: Segment | None = None
+        self._segment_bytes = segment_bytes
+        self._look_ahead = look_ahead_bytes if segments else 0
+        self._adapts = first_ahead_bytes is not None
+        self._first_ahead = min(self._look_ahead, self._look_ahead if first_ahead_bytes is None else first_ahead_bytes)
+        fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
+        self._safe_ahead_s = self._look_ahead / fastest
+        self._first_safe_s = self._first_ahead / fastest
+        self._low_water = low_water_bytes
+        self._returns = look_ahead_returns
+        self.hit = False
+        self.first_s = 0.0
+
+    def read(self, offset: int, size: int, hit_s: float, miss_s: float) -> float:
+        """Serve a read; the time (s) its last byte is in the buffer.
+
+        Parameters
+        ----------
+        offset, size
+            Bytes.
+        hit_s, miss_s
+            When the drive has decoded the command and looks into its buffer, and when it starts the arm.
+        """
+        end = offset + size
+        segment, evicted = self._segment, None
+        if self._written and not self._returns:
+            self.settle(hit_s)
+            self._written = False
+        if self.dirty.total or self._freeing:
+            if segment is None or not self._reading or hit_s >= segment.safe_s:
+                self.settle(hit_s)
+            if self.writes_hold(offset, end, hit_s):
+                self.hit = True
+                self.first_s = hit_s
+                return hit_s
+        if segment is not None:
+            if (
+                segment.start <= offset <= segment.reach
+                and offset >= segment.consumed - self._segment_bytes
+                and not (self._adapts and self._anew(segment, offset, miss_s))
+            ):
+                return self._follow(segment, offset, end, hit_s, miss_s)
+            parked = self._parked.find(offset)  # type: ignore[union-attr]
+            if parked is not None and not (self._adapts and self._anew(parked, offset, hit_s)):
+                return self._return_to(parked, offset, end, hit_s, miss_s)
+            if self._reading and miss_s - self._free_s <= self._revolution_s:
+                # The same as _leave(), inlined.
+                start = self._free_s if self._free_s > miss_s else miss_s
+                segment.stopped_s = start
+                segment.stale = True
+                self._reading = False
+            else:
+                start = self._leave(segment, miss_s)
+            evicted = self._parked.park(segment)  # type: ignore[union-attr]
+        else:
+            start = self._free_s if self._free_s > miss_s else miss_s
+        # The same as _position() and turns_at_end(), inlined: the path of every random read.
+        first_byte, inverse, first_turn, first_cylinder = self._rows[bisect_right(self._edges, offset) - 1]
+        tracks = (offset - first_byte) * inverse
+        whole = int(tracks)
+        cylinder = whole // self._heads
+        geometry = self.geometry
+        turns = first_turn + tracks + whole * geometry.head_skew + cylinder * geometry.cylinder_step
+        cylinder += first_cylinder
+        seek = self.seeks.read[cylinder - self._arm]
+        wait = ((turns - (start + seek) * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
+        begin = start + seek + wait
+        if tracks - whole + size * inverse <= 1.0:
+            transfer = size * inverse * self._revolution_s
+        else:
+            transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+            cylinder = geometry.cylinder(end - 1)
+        self.seek_s += seek
+        self.rotation_s += wait
+        self.transfer_s += transfer
+        self._arm = cylinder
+        self.hit = False
+        self.first_s = begin
+        self._free_s = ready = begin + transfer
+        if self._parked is not None:
+            segment = evicted if evicted is not None else Segment(0, 0, 0, 0.0, 0.0, 0.0)
+            segment.start = segment.end = offset
+            segment.consumed = end
+            segment.ahead = ahead = self._first_ahead
+            segment.reach = end + ahead
+            segment.begun_s = begin
+            segment.begun_turns = turns
+            segment.safe_s = ready + self._first_safe_s
+            segment.stale = False
+            segment.hits = 0
+            self._segment = segment
+            self._reading = True
+            self._batch = 0
+        return ready
+
+    def _anew(self, segment: Segment, offset: int, at: float) -> bool:
+        """Whether a read neither begins where the last one of a segment ended nor in what it holds at `at` (s)."""
+        return offset > segment.consumed and offset >= self._end_at(segment, at)
+
+    def buffered(self, offset: int, size: int, at: float) -> bool:
+        """Whether a read could be served from the buffer alone at time `at` (s)."""
+        end = offset + size
+        if (self.dirty.total or self._freeing) and self.writes_hold(offset, end, at):
+            return True
+        segment = self._segment
+        if segment is None:
+            return False
+        if segment.start <= offset <= segment.reach and offset >= segment.consumed - self._segment_bytes:
+            if end > segment.reach:
+                return False
+            self.settle(at)
+            return end <= self._end_at(segment, at)
+        parked = self._parked.find(offset)  # type: ignore[union-attr]
+        return parked is not None and end <= self._end_of(parked)
+
+    def _follow(self, segment: Segment, offset: int, end: int, hit_s: float, miss_s: float) -> float:
+        """A read in, at the end of, or a little ahead of the segment the head is at."""
+        if not self._reading or hit_s >= segment.safe_s:
+            self.settle(hit_s)
+        geometry, revolution_s = self.geometry, self._revolution_s
+        if self._reading:
+            if end <= segment.end:
+                self._use(segment, end, hit_s)
+                return hit_s
+            turns = geometry.turns_at_end(end)
+            ready = segment.begun_s + (turns - segment.begun_turns) * revolution_s
+            if offset < segment.end:
+                first = hit_s
+            else:
+                first = segment.begun_s + (geometry.turns(offset) - segment.begun_turns) * revolution_s
+            if first - miss_s > revolution_s and self._reach_s(offset, miss_s) < first:
+                # The gap is longer than it takes to go round it.
+                self._leave(segment, miss_s)
+                return self._read_on(segment, offset, offset, end, miss_s)
+            if end > segment.consumed:
+                if offset < segment.consumed:
+                    self.transfer_s += (turns - geometry.turns_at_end(segment.consumed)) * revolution_s
+                else:
+                    self.transfer_s += (turns - geometry.turns(offset)) * revolution_s
+                segment.consumed = end
+                segment.ahead = self._look_ahead
+                segment.reach = end + self._look_ahead
+                segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
+                if ready > self._free_s:
+                    self._free_s = ready
+                    self._arm = geometry.cylinder(end - 1)
+            segment.hits += 1
+            self.hit = True
+            self.first_s = first if first > hit_s else hit_s
+            return ready if ready > hit_s else hit_s
+        stopped = self._end_of(segment)
+        if end <= stopped:
+            self._use(segment, end, hit_s)
+            return hit_s
+        if offset < stopped:
+            return self._read_on(segment, stopped, offset, end, hit_s)
+        return self._read_on(segment, offset, offset, end, miss_s)
+
+    def _return_to(self, segment: Segment, offset: int, end: int, hit_s: float, miss_s: float) -> float:
+        """A read in or after a segment that the head has left."""
+        parked = self._parked
+        assert parked is not None
+        stopped = self._end_of(segment)
+        if end <= stopped:
+            # All there: the head need not move, and goes on with what it does.
+            parked.take(segment)
+            self._use(segment, end, hit_s)
+            parked.park(segment)
+            return hit_s
+        parked.take(segment)
+        current = self._segment
+        assert current is not None
+        start = hit_s if offset < stopped else miss_s
+        self._leave(current, start)
+        parked.park(current)
+        self._segment = segment
+        return self._read_on(segment, stopped if offset < stopped else offset, offset, end, start)
+
+    def _use(self, segment: Segment, end: int, at: float) -> None:
+        """Account for a read that the segment holds completely."""
+        if end > segment.consumed:
+            self.transfer_s += self.geometry.transfer_s(segment.consumed, end - segment.consumed)
+            segment.consumed = end
+            segment.ahead = self._look_ahead
+            segment.reach = end + self._look_ahead
+        segment.hits += 1
+        self.hit = True
+        self.first_s = at
+        if segment is self._segment and not self._reading and self._free_s < at:
+            # Room for more: from now on, not before, the head may read on.
+            self._free_s = at
+
+    def _read_on(self, segment: Segment, begin_at: int, offset: int, end: int, at: float) -> float:
+        """Send the head to `begin_at` of its (stopped) segment and read to `end`; when `end` has passed (s)."""
+        geometry = self.geometry
+        start = self._free_s if self._free_s > at else at
+        if begin_at == offset and offset != segment.end:
+            segment.start = offset
+        segment.begun_s = begin = self._position(begin_at, start, self.seeks.read)
+        segment.begun_turns = turns = geometry.turns(begin_at)
+        segment.end = begin_at
+        segment.stale = False
+        segment.consumed = max(segment.consumed, end)
+        segment.ahead = self._look_ahead
+        segment.reach = segment.consumed + self._look_ahead
+        segment.hits += 1
+        transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
+        self.transfer_s += transfer
+        ready = begin + transfer
+        segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
+        self._free_s = ready
+        self._arm = geometry.cylinder(end - 1)
+        self._reading = True
+        self._batch = 0
+        self.hit = False
+        self.first_s = begin if begin_at == offset else at
+        return ready
+
+    def settle(self, to: float) -> None:
+        """Work out what the head does unasked until `to` (s): read ahead, destage, return, or rest."""
+        segment, dirty = self._segment, self.dirty
+        while True:
+            if self._reading:
+                assert segment is not None
+                if to < segment.safe_s or not self._halted(segment, to):
+                    return
+            if self._free_s >= to:
+                return
+            if segment is None or not segment.hits or (self._written and not self._returns):
+                # To a single random read the head does not return once it has been called away.
+                if not dirty.total:
+                    return
+                if segment is not None and self._batch <= 0:
+                    self._batch = self._batch_bytes
+                self._destage()
+                continue
+            end = self._end_of(segment)
+            limit = min(segment.consumed + segment.ahead, self.geometry.capacity)
+            done = end >= limit
+            if dirty.total and (done or (self._batch > 0 and end - segment.consumed > self._low_water)):
+                if self._batch <= 0:
+                    self._batch = self._batch_bytes
+                self._destage()
+                continue
+            if done:
+                return
+            begin = self._position(end, self._free_s, self.seeks.read)
+            self._free_s = begin
+            segment.begun_s = begin
+            segment.begun_turns = self.geometry.turns(end)
+            segment.end = end
+            segment.safe_s = 0.0
+            self._reading = True
+            self._batch = 0
+
+    def head_cylinder(self, at: float) -> int:
+        """Cylinder the head is over at `at` (s), which must not be before it was last sent somewhere."""
+        if self._reading and at - self._free_s > self._revolution_s:
+            assert self._segment is not None
+            return self.geometry.cylinder(max(self._end_at(self._segment, at) - 1, 0))
+        return self._arm
+
+    @property
+    def stream(self) -> Segment | None:
+        """The segment the head reads into, or returns to when it has nothing else to do."""
+        return self._segment
+
+    def call_away(self, at: float) -> float:
+        """Stop reading ahead, at `at`; when the head can go elsewhere (s)."""
+        if self._segment is not None:
+            return self._leave(self._segment, at)
+        return self._free_s if self._free_s > at else at
+
+    def _leave(self, segment: Segment, at: float) -> float:
+        """Call the head away from reading ahead, at `at`; when it can go (s)."""
+        if not self._reading:
+            if self._free_s < at:
+                self.settle(at)
+            if not self._reading:
+                return self._free_s if self._free_s > at else at
+        if self._free_s > at:
+            at = self._free_s
+        segment.stopped_s = at
+        segment.stale = True
+        if at - self._free_s > self._revolution_s:
+            self._arm = self.geometry.cylinder(max(self._end_of(segment) - 1, 0))
+        self._reading = False
+        return at
+
+    def _halted(self, segment: Segment, to: float) -> bool:
+        """Stop the look-ahead if it reaches its limit by `to` (s), which is not before ``safe_s``; whether it did."""
+        geometry = self.geometry
+        limit = min(segment.consumed + segment.ahead, geometry.capacity)
+        full_s = segment.begun_s + (geometry.turns_at_end(limit) - segment.begun_turns) * self._revolution_s
+        if full_s > to:
+            segment.safe_s = full_s
+            return False
+        segment.end = limit
+        self._reading = False
+        self._arm = geometry.cylinder(limit - 1)
+        if self._free_s < full_s:
+            self._free_s = full_s
+        return True
+
+    def _end_at(self, segment: Segment, at: float) -> int:
+        """End (bytes) of what the segment holds at `at` (s)."""
+        if not self._reading or segment is not self._segment:
+            return self._end_of(segment)
+        return self._passed(segment, at)
+
+    def _end_of(self, segment: Segment) -> int:
+        """End (bytes) of what a segment holds that is not being read into."""
+        if segment.stale:
+            segment.end = self._passed(segment, segment.stopped_s)
+            segment.stale = False
+        return segment.end
+
+    def _passed(self, segment: Segment, at: float) -> int:
+        if at <= segment.begun_s:
+            return segment.end
+        turns = segment.begun_turns + (at - segment.begun_s) * self._inverse_revolution
+        passed = max(self.geometry.offset(turns), segment.end)
+        return min(passed, segment.consumed + segment.ahead, self.geometry.capacity)

@@ -1,0 +1,150 @@
+"""Descriptions at the edge: the base class of every frozen description, and its types with units.
+
+A field declared ``rate: Rate`` takes "60MB/s" and holds 60e6. From Python a bare number is taken as the
+SI value that the field holds anyway, so a description made of a description's own values is the same; from
+a file (context ``{"units": "required"}``, which :func:`~.description_errors.validate` sets) it is refused, because
+`8.9` for a seek is far more often milliseconds than seconds. Where a file changes some fields of a description that
+is there already, ``"only"`` in that context names them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from ..core.errors import InputError
+from .quantities import parse_fraction, parse_frequency, parse_rate, parse_rotation, parse_size, parse_time
+
+
+def refusal(found: str, allowed: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """The error a validator raises; `found` and `allowed` become those of the `InputError` a person reads.
+
+    A validator of a whole description says with `at` where inside it the trouble is.
+    """
+    return PydanticCustomError("refused", "{found}; {allowed}", {"found": found, "allowed": allowed, "at": list(at)})
+
+
+def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> BeforeValidator:
+    def check(value: object, info: ValidationInfo) -> object:
+        context = info.context if isinstance(info.context, dict) else {}
+        bare = isinstance(value, (int, float)) and not isinstance(value, bool)
+        needs_unit = context.get("units") == "required" and info.field_name in context.get("only", (info.field_name,))
+        if bare and not needs_unit and math.isfinite(value) and value >= 0:  # type: ignore[operator,arg-type]
+            if above_zero and not value:
+                raise refusal("0 is not above 0", "allowed: a number above 0")
+            return value
+        return _parsed(parse, value)
+
+    return BeforeValidator(check)
+
+
+def _parsed(parse: Callable[[object, str], float], value: object) -> float:
+    try:
+        return parse(value, "")
+    except InputError as error:
+        raise refusal(error.found, error.allowed) from None
+
+
+_NUMBER = r"^\s*(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*"
+_SIZE_UNIT = "(B|bytes?|[kMGTP]B|[kKMGTPmgtp][iI][bB])"
+
+
+def _schema(unit: str, what: str, examples: list[str], bare: str | None = None) -> WithJsonSchema:
+    """How a quantity is written in a file: a number with a unit and, where `bare` names its type, one without."""
+    written: dict[str, Any] = {"type": "string", "pattern": _NUMBER + unit + r"\s*$"}
+    kinds = written if bare is None else {"anyOf": [written, {"type": bare, "minimum": 0}]}
+    return WithJsonSchema({**kinds, "description": what, "examples": examples})
+
+
+Size = Annotated[
+    int,
+    BeforeValidator(lambda value: _parsed(parse_size, value)),
+    _schema(_SIZE_UNIT + "?", "bytes with a unit", ["512B", "64KiB", "1MiB", "80GB"], "integer"),
+]
+"""Bytes, 0 or more."""
+PositiveSize = Annotated[Size, Field(gt=0)]
+"""Bytes, 1 or more."""
+_DURATION_UNIT = "(ns|us|[\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}]s|ms|s|min|h|d)"
+_DURATION_SCHEMA = WithJsonSchema(
+    {
+        "anyOf": [{"type": "string", "pattern": _NUMBER + _DURATION_UNIT + r"\s*$"}, {"const": 0}],
+        "description": "a time with a unit",
+        "examples": ["8.9ms", "30s", "2h"],
+    }
+)
+Duration = Annotated[float, _with_unit(parse_time, above_zero=False), _DURATION_SCHEMA]
+"""Seconds, 0 or more."""
+PositiveDuration = Annotated[Duration, Field(gt=0)]
+"""Seconds, above 0."""
+Rate = Annotated[
+    float,
+    _with_unit(parse_rate, above_zero=True),
+    _schema(_SIZE_UNIT + r"\s*/s(ec)?", "bytes per second", ["60MB/s", "1.5GiB/s"]),
+]
+"""Bytes per second, above 0."""
+Rotation = Annotated[
+    float, _with_unit(parse_rotation, above_zero=True), _schema("(rpm|RPM)", "turns per minute", ["7200rpm"])
+]
+"""Turns per minute, above 0."""
+Frequency = Annotated[
+    float, _with_unit(parse_frequency, above_zero=True), _schema("[kMG]?Hz", "a frequency", ["1.67GHz"])
+]
+"""Hertz, above 0."""
+Fraction = Annotated[
+    float,
+    BeforeValidator(lambda value: _parsed(parse_fraction, value)),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 1},
+                {"type": "string", "pattern": _NUMBER + r"%?\s*$"},
+            ],
+            "description": "a share, 0 to 1 or 0% to 100%",
+            "examples": ["70%", 0.3],
+        }
+    ),
+]
+"""0 to 1."""
+
+
+class Spec(BaseModel):
+    """Base of every description: frozen, no unknown keys, no NaN, and no true/false where a number belongs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    # A validator of all fields would do, were it not for the fields that tell union members apart.
+    @model_validator(mode="before")
+    @classmethod
+    def _no_truth_as_number(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            problems = [
+                InitErrorDetails(
+                    type=refusal("true" if value else "false", "allowed: a number"), loc=(key,), input=value
+                )
+                for key, value in data.items()
+                if isinstance(value, bool) and key in cls.model_fields and _is_number(cls.model_fields[key])
+            ]
+            if problems:
+                raise ValidationError.from_exception_data(cls.__name__, problems)
+        return data
+
+
+def _is_number(field: FieldInfo) -> bool:
+    """Whether a field is for bare numbers and not for true or false; types with units look for themselves."""
+    kinds = {field.annotation, *get_args(field.annotation)}
+    parsed = any(isinstance(validator, BeforeValidator) for validator in field.metadata)
+    return bool(kinds & {int, float}) and bool not in kinds and not parsed

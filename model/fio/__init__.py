@@ -1,0 +1,1 @@
+"""Runs the jobs of fio: engine, threads, files, pace and statistics."""

@@ -1,0 +1,225 @@
+"""What a fio job reads and writes: a device or a part of it with direct I/O, or a file through the page cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..block.queues_below import queues_under
+from ..core.discard import discard_limits, issue
+from ..core.errors import ModelError
+from ..core.flush import flush
+from ..core.request import DIRECT, WAITED, WRITE, Request
+from ..file_system import File, FileSystem
+from ..memory.page_cache import PageCache
+from ..memory.paged_file import PagedFile
+from ..raid.base.array import Join
+from ..readahead import PAGE, ReadAhead
+from ..tasks.account import Account
+from ..tasks.host import Host
+
+_SLICE_BYTES = 256 * 1024
+"""A program that writes is looked at after so many bytes: dirty limits, other programs."""
+
+
+class DirectFile:
+    """A file with O_DIRECT: bytes of a device, in one piece or several.
+
+    Parameters
+    ----------
+    device
+        What it lies on.
+    place
+        Gives the pieces of a range of the file, as (position in the file, address, bytes).
+    contiguous
+        Address of its first byte, if it lies in one piece.
+    flushes
+        Whether fsync(2) makes the kernel flush the device (blkdev_issue_flush).
+    """
+
+    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "queues")
+
+    def __init__(
+        self,
+        device: Any,
+        contiguous: int | None,
+        place: Callable[[int, int], Any] | None = None,
+        flushes: bool = True,
+    ) -> None:
+        if contiguous is None and place is None:
+            raise ModelError(f"a file on {device.name} without a place")
+        self.device = device
+        self.queues = queues_under(device)
+        self._contiguous = contiguous
+        self._flushes = flushes
+        self._place = place
+        self._submit: Callable[[Request], None] = device.submit
+
+    def submit(
+        self, op: int, offset: int, size: int, done: Callable[[Request], None], stream: int, parent: Any
+    ) -> None:
+        """Send an I/O; `done` gets a request with this `parent` that says when it was submitted."""
+        sync = DIRECT if op == WRITE else WAITED
+        at = self._contiguous
+        if at is not None:
+            self._submit(Request(op, at + offset, size, done, stream, sync, parent))
+            return
+        assert self._place is not None
+        pieces = [(address, length) for _, address, length in self._place(offset, offset + size)]
+        if len(pieces) == 1:
+            self._submit(Request(op, pieces[0][0], pieces[0][1], done, stream, sync, parent))
+            return
+        parts = [Request(op, address, length, _joined, stream, sync) for address, length in pieces]
+        whole = Request(op, offset, size, done, stream, sync, parent)
+        join = Join(len(parts), lambda: done(whole))
+        for part in parts:
+            part.done = join.done
+            self._submit(part)
+        whole.submitted = parts[0].submitted
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Bring what the device has acknowledged to the medium."""
+        if self._flushes:
+            flush(self.device, done)
+        else:
+            done()
+
+    @property
+    def no_trims(self) -> str:
+        """Why it cannot be trimmed; empty if it can."""
+        if self._contiguous is None:
+            return f"a file on a file system of {self.device.name}, where fio trims block devices only"
+        return discard_limits(self.device).refusal
+
+    def trim(self, offset: int, size: int, done: Callable[[], None], stream: int) -> None:
+        """Tell the device that these bytes hold nothing any more (BLKDISCARD)."""
+        assert self._contiguous is not None
+        issue(self.device, self._contiguous + offset, size, done, stream)
+
+
+def _joined(request: Request) -> None:
+    raise AssertionError(f"{request} is part of another one")
+
+
+class CachedFile:
+    """A file through the page cache.
+
+    Parameters
+    ----------
+    host
+        The payer.
+    cache
+        The page cache of the device it lies on.
+    file
+        Its pages.
+    system
+        The file system it is on; None for a device.
+    advice
+        What the program has said of its order ("random", "sequential" or "none", with posix_fadvise): the kernel reads
+        nothing ahead of a random one, and twice as far ahead of a sequential one (mm/fadvise.c).
+    flushes
+        As of :class:`DirectFile`, where there is no file system that knows.
+    """
+
+    __slots__ = ("_advice", "_cache", "_file", "_flushes", "_host", "_opened", "_system")
+
+    def __init__(
+        self,
+        host: Host,
+        cache: PageCache,
+        file: PagedFile,
+        system: FileSystem | None,
+        advice: str,
+        flushes: bool = True,
+    ) -> None:
+        self._host = host
+        self._cache = cache
+        self._file = file
+        self._system = system
+        self._advice = advice
+        self._flushes = flushes
+        self._opened: dict[int, ReadAhead] = {}
+
+    def open(self, stream: int) -> None:
+        """A thread opens it."""
+        if self._advice == "random":
+            return
+        state = self._cache.open(self._file)
+        if self._advice == "sequential":
+            state.widen(2)
+        self._opened[stream] = state
+
+    def close(self, stream: int) -> None:
+        """And closes it."""
+        self._opened.pop(stream, None)
+
+    def drop(self) -> None:
+        """What is clean in memory goes (POSIX_FADV_DONTNEED)."""
+        if not self._file.dirty and not self._file.writing_bytes and not self._file.pending:
+            self._cache.pages.forget(self._file)
+
+    def fill(self) -> None:
+        """All of it has been read before, as far as memory goes."""
+        size = self._file.size
+        for start in range(0, size, 1 << 20):
+            self._cache.pages.add(self._file, start, min(size, start + (1 << 20)))
+
+    def read(self, offset: int, size: int, by: Account) -> Generator[Any, Any, None]:
+        """One read(2)."""
+        prices, cache, file = self._host.prices, self._cache, self._file
+        end = offset + size
+        per_byte = prices.file_read_s / size + prices.read_copy_s_per_byte(size)
+        opened = self._opened.get(by.stream)
+        if opened is not None:
+            yield from cache.read(file, opened, offset, end, by, per_byte, size, self._system)
+            return
+        if not cache.is_cached(file, offset, end):
+            if self._system is not None and self._system.needs_map(_file(file), offset, end):
+                yield from self._system.load_map(_file(file), offset, end, by)
+            missing = -(-(end - max(offset, file.cached.run_from(offset))) // PAGE)
+            yield from cache.spend(missing * prices.page_s + prices.bio_s, by)
+            first = offset - offset % PAGE
+            yield from cache.fetch(file, first, min(file.size, end + -end % PAGE), by)
+        yield from cache.spend(size * per_byte, by)
+        cache.pages.used(file, offset - offset % PAGE, end + -end % PAGE)
+
+    def write(self, offset: int, size: int, by: Account) -> Generator[Any, Any, None]:
+        """One write(2)."""
+        prices, cache, file = self._host.prices, self._cache, self._file
+        block = cache.settings.block_bytes
+        end = offset + size
+        for edge in {offset - offset % block, end - end % block}:
+            # A block that is written in part has to be in memory first.
+            partly = not (offset <= edge and edge + block <= end) and edge < end
+            if partly and edge < file.size and not cache.is_cached(file, edge, edge + 1):
+                yield from cache.fetch(file, edge, min(file.size, edge + block), by)
+        per_byte = prices.file_write_s / size + prices.write_copy_s_per_byte(size) + prices.page_s / PAGE
+        start = offset
+        while start < end:
+            stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
+            yield from cache.spend((stop - start) * per_byte, by)
+            dirtied = cache.mark_dirty(file, start, stop)
+            if cache.settings.write_behind_bytes:
+                yield from cache.write_behind(file, start, stop, by)
+            start = stop
+            if cache.memory.over_limit:
+                yield from cache.throttle(by, dirtied)
+
+    def sync(self, by: Account, data_only: bool) -> Generator[Any, Any, None]:
+        """fsync(2), or fdatasync(2)."""
+        if self._system is not None:
+            yield from self._system.fsync(_file(self._file), by, data_only)
+            return
+        if by.owed_s:
+            yield self._cache.pay(by)
+        yield from self._cache.write_back(self._file, by.stream, by)
+        if self._flushes:
+            yield self._cache.flush_device()
+
+
+def _file(file: PagedFile) -> File:
+    assert isinstance(file, File)
+    return file
+
+
+FioFile = DirectFile | CachedFile

@@ -1,0 +1,1 @@
+"""Cables, buses and networks as shared links, and their catalogue."""

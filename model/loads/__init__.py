@@ -1,0 +1,1 @@
+"""Loads past the page cache: closed, open and traced, with their arrival times and locality."""

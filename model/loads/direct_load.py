@@ -1,0 +1,412 @@
+"""Loads that a benchmark program sends straight to a device: so many I/Os outstanding, or so many a second.
+
+`ClosedLoad` is fio with direct=1 and ioengine=libaio: each I/O that completes is replaced by the next. `OpenLoad` sends
+at its own times whatever the device does. Both are callbacks: an I/O costs no event of its own, or one if the
+program's CPU time is charged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from typing import Any
+
+from ..block.queues_below import queues_under
+from ..core.engine import Engine
+from ..core.errors import ModelError
+from ..core.request import DIRECT, READ, WAITED, WRITE, Device, Request
+from ..statistics.latency_histogram import LatencyHistogram
+from ..tasks.cpu import Cpu
+from ..tasks.host import SleepingThread
+
+_BLOCK = 4096
+"""Random numbers drawn at once."""
+
+AIO_PLUG_THRESHOLD = 2
+"""io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
+
+
+class DirectLoad(ABC):
+    """What both loads share: which I/Os they send, and what they count.
+
+    Parameters
+    ----------
+    engine
+        The clock; the load draws from its stream `name`.
+    device
+        What the I/Os go to.
+    size
+        Bytes of each I/O; random offsets are multiples of it.
+    read_share
+        Share of reads, 0 to 1.
+    sequential
+        Whether the offsets follow each other, around from the end of the span to its start, or are random.
+    start, span
+        The part of the device that is used (bytes); span None for the rest of the device.
+    stream
+        Whose I/Os these are (:attr:`Request.stream`); several loads on one device have different
+        ones, because a thread that finds no tag sleeps.
+    name
+        Name of the random stream.
+    ios
+        What it sends instead: ``READ`` or ``WRITE``, offset and size of each (:mod:`raidsim.model.loads.pattern`);
+        `read_share` and `sequential` then have no say, and `size` is the largest.
+
+    Attributes
+    ----------
+    reads, writes, bytes
+        Completed since the statistics started.
+    read_latency, write_latency
+        Their latencies, from submission to completion (s).
+    """
+
+    __slots__ = (
+        "_asleep",
+        "_device",
+        "_engine",
+        "_ios",
+        "_random",
+        "_sequential",
+        "_sleepers",
+        "_stopped",
+        "_stream",
+        "_unplug",
+        "bytes",
+        "name",
+        "read_latency",
+        "read_share",
+        "reads",
+        "size",
+        "span",
+        "start",
+        "write_latency",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        *,
+        size: int,
+        read_share: float = 1.0,
+        sequential: bool = False,
+        start: int = 0,
+        span: int | None = None,
+        stream: int = 0,
+        name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+    ) -> None:
+        self.span = device.capacity - start if span is None else span
+        if size < 1 or start < 0 or self.span < size or start + self.span > device.capacity:
+            raise ModelError(
+                f"{name}: I/Os of {size} bytes in [{start}, {start + self.span}) of {device.name} with "
+                f"{device.capacity} bytes; at least one I/O must fit"
+            )
+        if not 0 <= read_share <= 1:
+            raise ModelError(f"{name}: read_share {read_share}; 0 to 1")
+        self._engine = engine
+        self._device = device
+        self.size = size
+        self.read_share = read_share
+        self._sequential = sequential
+        self.start = start
+        self._stream = stream
+        self.name = name
+        self._random = engine.streams.generator(name)
+        self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
+        self._stopped = False
+        self._asleep = False
+        queues = queues_under(device)
+        # All are of one host, whose sleeping threads they share.
+        self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
+        self._unplug: Callable[[], None] = getattr(device, "unplug", _nothing)
+        self.start_statistics(engine._now)
+
+    def start_statistics(self, now: float) -> None:
+        """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
+        self.reads = self.writes = self.bytes = 0
+        self.read_latency = LatencyHistogram()
+        self.write_latency = LatencyHistogram()
+
+    def stop(self) -> None:
+        """Send no more I/Os; those under way complete."""
+        self._stopped = True
+
+    def _draw_ops(self) -> Iterator[int]:
+        share = self.read_share
+        if share in (0.0, 1.0):
+            only = READ if share else WRITE
+            while True:
+                yield only
+        while True:
+            yield from (self._random.random(_BLOCK) >= share).astype(int).tolist()
+
+    def _draw_places(self) -> Iterator[int]:
+        size, start, count = self.size, self.start, self.span // self.size
+        if self._sequential:
+            while True:
+                yield from range(start, start + count * size, size)
+        while True:
+            yield from (start + size * self._random.integers(0, count, _BLOCK)).tolist()
+
+    def _next(self) -> Request:
+        op, place, size = next(self._ios)
+        return Request(op, place, size, self._done, self._stream, DIRECT if op else WAITED)
+
+    def _submit(self) -> None:
+        self._device.submit(self._next())
+        if self._sleepers:
+            thread = self._sleepers.get(self._stream)
+            if thread is not None and thread.sleeps:
+                self._asleep = True
+                thread.backlog.append(self._awake)
+
+    @abstractmethod
+    def _awake(self) -> None:
+        """A queue that put the thread to sleep has let it go."""
+
+    def _done(self, request: Request) -> None:
+        latency_s = self._engine._now - request.submitted
+        if request.op == READ:
+            self.bytes += request.size
+            self.reads += 1
+            self.read_latency.add(latency_s)
+        elif request.op == WRITE:
+            self.bytes += request.size
+            self.writes += 1
+            self.write_latency.add(latency_s)
+
+
+class ClosedLoad(DirectLoad):
+    """One thread that keeps `depth` I/Os outstanding, and sleeps where the block layer puts it to sleep.
+
+    Parameters
+    ----------
+    depth
+        I/Os outstanding (iodepth); 1 is psync.
+    batch
+        I/Os per io_submit (iodepth_batch_submit): the thread plugs its submissions if there are more than two.
+    submit_s, complete_s
+        CPU time (s) to submit an I/O, and to take its completion.
+    wake_s
+        CPU time (s) to be woken by a completion, when the program has nothing else to do.
+    cpu
+        What that time is spent on; loads that share it take turns. None if it costs nothing.
+    """
+
+    __slots__ = (
+        "_complete_s",
+        "_core",
+        "_cpu",
+        "_outstanding",
+        "_plug",
+        "_reaped",
+        "_running",
+        "_submit_s",
+        "_wake_s",
+        "_woken_s",
+        "batch",
+        "depth",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        *,
+        size: int,
+        depth: int = 1,
+        read_share: float = 1.0,
+        sequential: bool = False,
+        start: int = 0,
+        span: int | None = None,
+        stream: int = 0,
+        name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+        batch: int = 1,
+        submit_s: float = 0.0,
+        complete_s: float = 0.0,
+        wake_s: float = 0.0,
+        cpu: Cpu | None = None,
+    ) -> None:
+        super().__init__(
+            engine,
+            device,
+            size=size,
+            read_share=read_share,
+            sequential=sequential,
+            start=start,
+            span=span,
+            stream=stream,
+            name=name,
+            ios=ios,
+        )
+        if depth < 1 or batch < 1:
+            raise ModelError(f"{name}: depth {depth}, batch {batch}; at least 1")
+        if submit_s < 0 or complete_s < 0 or ((submit_s or complete_s) and cpu is None):
+            raise ModelError(f"{name}: submit_s {submit_s}, complete_s {complete_s}; not negative, and on a cpu")
+        self.depth = depth
+        self.batch = batch
+        self._plug: Callable[[], None] = getattr(device, "plug", _nothing) if batch > AIO_PLUG_THRESHOLD else _nothing
+        self._submit_s = submit_s
+        self._complete_s = complete_s
+        self._wake_s = wake_s
+        self._woken_s = 0.0
+        self._cpu = cpu if submit_s or complete_s else None
+        stays = cpu is not None and any(queue.spreads for queue in queues_under(device))
+        self._core = stream % cpu.cores if cpu is not None and stays else None
+        self._outstanding = 0
+        self._reaped = 0
+        self._running = True
+        engine.call_at(engine._now, self._start)
+
+    def _start(self, _: Any) -> None:
+        self._running = False
+        self._run()
+
+    def _run(self) -> None:
+        """Submit what may be submitted, now or when the CPU has done its work."""
+        if self._running:
+            return
+        self._running = True
+        if self._cpu is None:
+            while self._may_submit():
+                self._submit_batch()
+            self._running = False
+        elif self._may_submit():
+            if self._reaped:
+                self._woken_s = self._wake_s
+            self._work()
+        else:
+            self._running = False
+
+    def _may_submit(self) -> bool:
+        return self._outstanding < self.depth and not self._asleep and not self._stopped
+
+    def _work(self) -> None:
+        assert self._cpu is not None
+        seconds = self._reaped * self._complete_s + self._submit_s * min(self.batch, self.depth - self._outstanding)
+        seconds += self._woken_s
+        self._reaped = 0
+        self._woken_s = 0.0
+        finished = self._cpu.run(seconds, self._core).callbacks
+        assert finished is not None
+        finished.append(self._worked)
+
+    def _worked(self, _: Any) -> None:
+        if self._may_submit():
+            self._submit_batch()
+        if self._may_submit():
+            self._work()
+        else:
+            self._running = False
+
+    def _submit_batch(self) -> None:
+        self._plug()
+        for _ in range(self.batch):
+            self._outstanding += 1
+            self._submit()
+            if not self._may_submit():
+                break
+        self._unplug()
+
+    def _awake(self) -> None:
+        self._asleep = False
+        self._run()
+
+    def _done(self, request: Request) -> None:
+        super()._done(request)
+        self._outstanding -= 1
+        self._reaped += 1
+        self._run()
+
+
+class OpenLoad(DirectLoad):
+    """I/Os at a given rate, whatever the device does (fio's rate_iops).
+
+    Parameters
+    ----------
+    iops
+        I/Os a second.
+    poisson
+        Whether the times between them are exponential, or all the same.
+    gaps
+        The times between them (s) instead (:mod:`raidsim.model.loads.arrivals`); the first is that before the first
+        I/O.
+
+    Attributes
+    ----------
+    arrived
+        I/Os that have come since the load exists; those that are not complete are its backlog.
+    """
+
+    __slots__ = ("_due", "_pauses", "arrived", "iops")
+
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        *,
+        size: int,
+        iops: float,
+        poisson: bool = True,
+        read_share: float = 1.0,
+        sequential: bool = False,
+        start: int = 0,
+        span: int | None = None,
+        stream: int = 0,
+        name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+        gaps: Iterator[float] | None = None,
+    ) -> None:
+        super().__init__(
+            engine,
+            device,
+            size=size,
+            read_share=read_share,
+            sequential=sequential,
+            start=start,
+            span=span,
+            stream=stream,
+            name=name,
+            ios=ios,
+        )
+        if not iops > 0:
+            raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
+        self.iops = iops
+        self._due = 0
+        self.arrived = 0
+        self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
+        engine.call_at(engine._now + next(self._pauses), self._arrive)
+
+    def _draw_pauses(self, poisson: bool) -> Iterator[float]:
+        pause_s = 1.0 / self.iops
+        while True:
+            if poisson:
+                yield from self._random.exponential(pause_s, _BLOCK).tolist()
+            else:
+                yield pause_s
+
+    def _arrive(self, _: Any) -> None:
+        if self._stopped:
+            return
+        self._engine.call_at(self._engine._now + next(self._pauses), self._arrive)
+        self._due += 1
+        self.arrived += 1
+        self._send_due()
+
+    def _send_due(self) -> None:
+        while self._due and not self._asleep:
+            self._due -= 1
+            self._submit()
+            self._unplug()
+
+    def _awake(self) -> None:
+        self._asleep = False
+        self._send_due()
+
+
+def _nothing() -> None:
+    """A device without a plug."""

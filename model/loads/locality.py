@@ -1,0 +1,191 @@
+"""Which places random I/Os prefer (locality): everywhere alike, by popularity, hot and cold, around one place.
+
+A place is drawn as a share of the span, 0 to below 1, whatever the span is: the same random numbers give two arrays
+of different sizes the same relative places, but for Zipf's law, whose popularity depends on the number of blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import ModelError
+
+_HEAD = 1024
+"""Ranks that are summed one by one; beyond, Zipf's law differs from its integral by less than 2e-6 of itself."""
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_PIECES = 1024
+"""Pieces that a scattered hot part is in."""
+_PIECE_SLOTS = 16
+"""I/Os that have room in the smaller part of a piece, at least."""
+_MOST_FACTOR = 3_000_000_000
+"""Below this the product of two block numbers fits 63 bits."""
+
+
+class Places(ABC):
+    """How places are drawn."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """The next `count` places as shares of the span."""
+
+
+class Uniform(Places):
+    """Every place is as likely."""
+
+    __slots__ = ()
+
+    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.draw`."""
+        return random.random(count)
+
+
+class Hot(Places):
+    """A part of the span gets more of the I/Os than its size, and within each part every place is as likely.
+
+    Parameters
+    ----------
+    share
+        Share of the I/Os that go to the hot part.
+    of
+        Share of the span that is hot, above 0 and below 1.
+    slots
+        I/Os that have room in the span.
+    clustered
+        Whether the hot part is the beginning of the span; otherwise it is cut into equal pieces at equal distances,
+        1,024 unless the span is too small for so many.
+    """
+
+    __slots__ = ("_of", "_pieces", "_share")
+
+    def __init__(self, share: float, of: float, slots: int, clustered: bool = False) -> None:
+        if not (0 <= share <= 1 and 0 < of < 1):
+            raise ModelError(f"{share} of the I/Os to {of} of the span; 0 to 1, and a part of the span")
+        self._share = share
+        self._of = of
+        room = int(min(of, 1.0 - of) * slots / _PIECE_SLOTS)
+        self._pieces = 1 if clustered else max(1, min(_PIECES, room))
+
+    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.draw`."""
+        kind, place = random.random((2, count))
+        whole = np.floor(place * self._pieces)
+        inside = place * self._pieces - whole
+        inside = np.where(kind < self._share, inside * self._of, self._of + inside * (1.0 - self._of))
+        return _below_one((whole + inside) / self._pieces)
+
+
+class Normal(Places):
+    """Places around one of them by the normal distribution; the ends of the span reflect what falls beyond them.
+
+    Parameters
+    ----------
+    around, deviation
+        Mean and standard deviation before the reflection, as shares of the span.
+    """
+
+    __slots__ = ("_around", "_deviation")
+
+    def __init__(self, around: float, deviation: float) -> None:
+        self._around = around
+        self._deviation = deviation
+
+    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.draw`."""
+        place = np.mod(self._around + self._deviation * random.standard_normal(count), 2.0)
+        return _below_one(np.where(place > 1.0, 2.0 - place, place))
+
+
+class Zipf(Places):
+    """Blocks by Zipf's law: the k-th most popular is hit in proportion to 1 / k^theta, anywhere inside alike.
+
+    The law is inverted, one random number for each block. The first 1,024 ranks are summed; beyond them the sum is
+    the integral of x^-theta from half a rank below to half a rank above, the hat function of Hormann and Derflinger
+    ("Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS 6, 1996), which
+    there is so close that nothing has to be rejected. No table of all blocks, and any theta, also 1, which the
+    formula of fio and of Gray et al. ("Quickly generating billion-record synthetic databases", SIGMOD 1994) excludes.
+
+    Rank r lies on block (m r + c) mod n, with m next to n times the golden section and without a common factor, so
+    every block has one rank (fio and Knuth, volume 3, section 6.4, scatter by the same factor). Neighbouring ranks
+    are far apart, and the popular blocks lie at about the same shares of a span of any size.
+
+    Parameters
+    ----------
+    blocks
+        Number of them.
+    theta
+        Exponent, 0 or more.
+    clustered
+        Whether the most popular block is the first, the next the second, and so on.
+    shift
+        Where in the span the most popular block lies (0 to 1), if they are scattered.
+    """
+
+    __slots__ = ("_blocks", "_clustered", "_factor", "_head", "_head_end", "_power", "_shift", "_total")
+
+    def __init__(self, blocks: int, theta: float, clustered: bool = False, shift: float = 0.0) -> None:
+        if blocks < 1 or theta < 0:
+            raise ModelError(f"Zipf's law of {blocks} blocks with theta {theta}; at least 1 block, theta from 0 on")
+        self._blocks = blocks
+        self._clustered = clustered
+        self._power = 1.0 - theta
+        summed = min(blocks, _HEAD)
+        self._head = np.cumsum(np.arange(1, summed + 1, dtype=np.float64) ** -theta)
+        self._head_end = self._integral(summed + 0.5)
+        self._total = float(self._head[-1]) + self._integral(blocks + 0.5) - self._head_end
+        self._factor = _without_common_factor(round(blocks * _GOLDEN), blocks)
+        self._shift = int(shift * blocks)
+
+    def draw(self, random: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """See :meth:`Places.draw`."""
+        rank, inside = random.random((2, count))
+        return _below_one((self.blocks(self.ranks(rank)) + inside) / self._blocks)
+
+    def ranks(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Popularity, from 0 on, at which the distribution function reaches each of `uniform`."""
+        aim = uniform * self._total
+        found = np.searchsorted(self._head, aim, side="right").astype(np.int64)
+        beyond = found >= len(self._head)
+        if beyond.any():
+            rest = aim[beyond] - self._head[-1] + self._head_end
+            found[beyond] = np.floor(self._inverse(rest) - 0.5).astype(np.int64)
+        return np.clip(found, 0, self._blocks - 1)
+
+    def blocks(self, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the blocks of these ranks lie."""
+        if self._clustered:
+            return ranks
+        if self._blocks < _MOST_FACTOR:
+            return (ranks * self._factor + self._shift) % self._blocks
+        factor, shift, blocks = self._factor, self._shift, self._blocks
+        return np.array([(rank * factor + shift) % blocks for rank in ranks.tolist()], dtype=np.int64)
+
+    def _integral(self, x: float) -> float:
+        """Of x^-theta, from 1 on."""
+        return math.expm1(self._power * math.log(x)) / self._power if self._power else math.log(x)
+
+    def _inverse(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of :meth:`_integral`."""
+        if not self._power:
+            return np.exp(y)
+        # Above theta 1 the integral has a limit, which the last rank may reach by rounding.
+        inside = np.maximum(y * self._power, np.nextafter(-1.0, 0.0))
+        return np.minimum(np.exp(np.log1p(inside) / self._power), self._blocks + 0.5)
+
+
+def _without_common_factor(near: int, number: int) -> int:
+    """The whole number next to `near` that has no factor in common with `number`."""
+    for distance in range(number + 1):
+        for found in (near + distance, near - distance):
+            if found > 0 and math.gcd(found, number) == 1:
+                return found
+    raise AssertionError(number)  # 1 has none
+
+
+def _below_one(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.minimum(places, np.nextafter(1.0, 0.0))

@@ -1,0 +1,92 @@
+"""Users who wait for an answer, think, and ask again: the interactive system of queueing theory.
+
+N users each send an I/O, wait R seconds for it, think Z seconds and send the next, so that together they send
+X = N / (R + Z) a second (the interactive response time law: Denning and Buzen, "The operational analysis of queueing
+network models", ACM Computing Surveys 10, 1978). One user is what fio does with ``thinktime`` and one I/O outstanding;
+with more outstanding fio puts the whole job to sleep, while here every user thinks by himself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..core.engine import Engine
+from ..core.request import Device, Request
+from ..tasks.cpu import Cpu
+from .direct_load import ClosedLoad
+
+
+class ThinkingLoad(ClosedLoad):
+    """One program with `depth` users; everything else is that of :class:`~raidsim.model.loads.direct_load.ClosedLoad`.
+
+    The CPU time of a completion is spent together with that of the user's next submission. Thinking costs one event
+    per I/O.
+
+    Parameters
+    ----------
+    think
+        How long each user thinks after an I/O (s), in the order of their completions.
+    """
+
+    __slots__ = ("_think", "_thinking")
+
+    # Every parameter by its name: where both are compiled, mypyc gives the whole of a **mapping to the first of them.
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        *,
+        think: Iterator[float],
+        size: int,
+        depth: int = 1,
+        read_share: float = 1.0,
+        sequential: bool = False,
+        start: int = 0,
+        span: int | None = None,
+        stream: int = 0,
+        name: str = "load",
+        ios: Iterator[tuple[int, int, int]] | None = None,
+        batch: int = 1,
+        submit_s: float = 0.0,
+        complete_s: float = 0.0,
+        wake_s: float = 0.0,
+        cpu: Cpu | None = None,
+    ) -> None:
+        super().__init__(
+            engine,
+            device,
+            size=size,
+            depth=depth,
+            read_share=read_share,
+            sequential=sequential,
+            start=start,
+            span=span,
+            stream=stream,
+            name=name,
+            ios=ios,
+            batch=batch,
+            submit_s=submit_s,
+            complete_s=complete_s,
+            wake_s=wake_s,
+            cpu=cpu,
+        )
+        self._think = think
+        self._thinking = 0
+
+    @property
+    def thinking(self) -> int:
+        """Users who are thinking now."""
+        return self._thinking
+
+    def _may_submit(self) -> bool:
+        return super()._may_submit() and self._outstanding + self._thinking < self.depth
+
+    def _done(self, request: Request) -> None:
+        self._thinking += 1
+        super()._done(request)
+        self._engine.call_at(self._engine._now + next(self._think), self._thought)
+
+    def _thought(self, _: Any) -> None:
+        self._thinking -= 1
+        self._run()

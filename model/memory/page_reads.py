@@ -1,0 +1,262 @@
+"""Reading the files of a mounted device: what a program waits for, and what is read ahead of it.
+
+A run of cached bytes is one charge of CPU time, and a window of read-ahead a few requests. Which pages stay in memory
+is :mod:`.page_memory`, how they are written :mod:`.page_cache`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from ..core.engine import Engine
+from ..core.request import READ, Request
+from ..core.signal import Signal
+from ..raid.parity_until_4_0.row_locks import RowLocks
+from ..raid.parity_until_4_0.waiting_readers import HeadTurns
+from ..readahead import PAGE, ReadAhead
+from ..statistics.latency_histogram import LatencyHistogram
+from ..tasks.account import QUANTUM_S, Account
+from ..tasks.host import Host
+from .dirty_memory import DirtyMemory
+from .page_memory import PageMemory
+from .paged_file import PagedFile
+from .settings import Mapper, PageCacheSettings
+from .write_back import BlockDevice, WriteBack
+
+
+class PageReads(WriteBack):
+    """Pages of the files on one device, as they are read.
+
+    Parameters
+    ----------
+    engine, host
+        Clock and payer.
+    device
+        The block device underneath.
+    settings
+        The kernel's.
+    pages, memory
+        The host's memory for pages, and its dirty memory.
+    read_ahead
+        Makes the read-ahead state of a file that is opened, of its size.
+
+    Attributes
+    ----------
+    latencies
+        Of reads and writes.
+    """
+
+    __slots__ = ("_head_turns", "_make_read_ahead", "_row_locks", "_waiting", "latencies", "pages", "settings")
+
+    def __init__(
+        self,
+        engine: Engine,
+        host: Host,
+        device: BlockDevice,
+        settings: PageCacheSettings,
+        pages: PageMemory,
+        memory: DirtyMemory,
+        read_ahead: Callable[[int], ReadAhead],
+    ) -> None:
+        bio_bytes = settings.bio_bytes or settings.block_bytes
+        super().__init__(engine, host, device, memory, bio_bytes, settings.task_plug, settings.flusher_yields)
+        self.settings = settings
+        self.pages = pages
+        self._make_read_ahead = read_ahead
+        self._row_locks: RowLocks | None = getattr(device, "row_locks", None)
+        self._head_turns: HeadTurns | None = getattr(device, "head_turns", None)
+        self.latencies = (LatencyHistogram(), LatencyHistogram())
+        self._waiting: list[tuple[PagedFile, int, Signal]] = []
+
+    def open(self, file: PagedFile) -> ReadAhead:
+        """The read-ahead state of one more reader of `file`."""
+        state = self._make_read_ahead(file.size)
+        state.attach(file)
+        return state
+
+    @staticmethod
+    def is_cached(file: PagedFile, start: int, end: int) -> bool:
+        """Whether [start, end) is in memory."""
+        return file.cached.run_from(start) >= end
+
+    def spend(self, seconds: float, by: Account) -> Generator[Any, Any, None]:
+        """Charge CPU time, with what is owed already once it is enough."""
+        by.cpu_s += seconds
+        by.owed_s += seconds
+        if by.owed_s >= self.settings.turn_s:
+            yield self.pay(by)
+
+    def pay(self, by: Account) -> Any:
+        """The event that ends when the CPU has done what is owed."""
+        owed, by.owed_s = by.owed_s, 0.0
+        return self._host.cpu.run(owed)
+
+    def fetch(self, file: PagedFile, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Read what is not in memory of [start, end), without read-ahead, and wait for it."""
+        while not self.is_cached(file, start, end):
+            if by.owed_s:
+                yield self.pay(by)
+                continue  # the pages may have come meanwhile
+            missing = max(start, file.cached.run_from(start))
+            if file.pending.run_from(missing) == missing:
+                self._read_pages(file, missing, end, by.stream)
+            self.device.unplug()
+            if file.pending.run_from(missing) == missing:
+                continue  # no I/O was needed: a cache of the device had it
+            yield self._arrival(file, missing)
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
+
+    def _arrival(self, file: PagedFile, position: int) -> Signal:
+        """A signal that fires when the page at `position` has been read."""
+        signal = Signal()
+        self._waiting.append((file, position, signal))
+        return signal
+
+    def read(
+        self,
+        file: PagedFile,
+        read_ahead: ReadAhead,
+        start: int,
+        end: int,
+        by: Account,
+        seconds_per_byte: float,
+        call_bytes: int = PAGE,
+        mapper: Mapper | None = None,
+    ) -> Generator[Any, Any, None]:
+        """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads."""
+        prices = self._host.prices
+        bio_bytes = self.settings.read_bio_bytes or self.settings.bio_bytes
+        bios = PAGE / bio_bytes if bio_bytes else max(1, PAGE // self.settings.block_bytes)
+        page_price = prices.page_s + bios * prices.bio_s
+        position = start
+        while position < end:
+            call_end = position - (position - start) % call_bytes + call_bytes
+            window = read_ahead.touch(position, call_end if call_end < end else end)
+            if window is not None:
+                at, stop = window
+                while at < stop:
+                    # Nobody asks where a page lies that is in memory.
+                    known = stop if mapper is None else min(stop, file.cached.run_from(at))
+                    if known == at and mapper is not None:
+                        known = mapper.mapped_until(file, at, stop)
+                    if known > at:
+                        passing = self.settings.drop_behind and read_ahead.in_order
+                        cost = self._read_pages(file, at, known, by.stream, passing) * page_price
+                        by.cpu_s += cost
+                        by.owed_s += cost
+                        at = known
+                    else:
+                        # What lies in front of the unknown is on its way while this is read.
+                        assert mapper is not None
+                        yield from mapper.load_map(file, at, at + 1, by)
+                if read_ahead.unplugs and window[0] > position:
+                    self.device.unplug()
+                if self._row_locks is not None and self._row_locks.waits:
+                    yield from self._submitting(self._row_locks, by)
+                turns = self._head_turns
+                if turns is not None and turns.sleeps(by.stream):
+                    yield from self._asleep(turns, by)
+            ready = file.cached.run_from(position)
+            if ready == position:
+                if by.owed_s:
+                    yield self.pay(by)
+                if file.cached.run_from(position) == position:
+                    if file.pending.run_from(position) == position:
+                        if mapper is not None and mapper.needs_map(file, position, position + 1):
+                            yield from mapper.load_map(file, position, position + 1, by)
+                        self._read_pages(file, position, position + 1, by.stream)
+                    self.device.unplug()
+                    if file.pending.run_from(position) > position:  # else a cache of the device had it
+                        yield self._arrival(file, position)
+                        by.cpu_s += prices.switch_s
+                        by.owed_s += prices.switch_s
+                continue
+            stop = min(ready, end, max(position + 1, read_ahead.next_trigger(position)))
+            cost = (stop - position) * seconds_per_byte
+            by.cpu_s += cost
+            by.owed_s += cost
+            # A page that is read in parts is used once.
+            self.pages.used(file, position + -position % PAGE, stop + -stop % PAGE)
+            if by.owed_s >= QUANTUM_S:
+                yield self.pay(by)
+            position = read_ahead.read_to = stop
+            if mapper is not None and self._engine._now >= file.atime_due_s:
+                yield from mapper.accessed(file, by)
+
+    def _submitting(self, locks: RowLocks, by: Account) -> Generator[Any, Any, None]:
+        """Sleep in the submission of what waits for locked rows: nothing is copied meanwhile."""
+        if by.owed_s:
+            yield self.pay(by)
+        if locks.waits:
+            taken = Signal()
+            locks.when_free(taken.fire)
+            self.device.unplug()
+            yield taken
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
+
+    def _asleep(self, turns: HeadTurns, by: Account) -> Generator[Any, Any, None]:
+        """Sleep in the submission of what there are no stripe heads for: nothing is copied meanwhile."""
+        if by.owed_s:
+            yield self.pay(by)
+        if turns.sleeps(by.stream):
+            awake = Signal()
+            turns.when_awake(by.stream, awake.fire)
+            yield awake
+            by.cpu_s += self._host.prices.switch_s
+            by.owed_s += self._host.prices.switch_s
+
+    def _read_pages(self, file: PagedFile, start: int, end: int, stream: int, passing: bool = False) -> int:
+        """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages.
+
+        `passing` is for :meth:`.PageMemory.add`.
+        """
+        cached, pending = file.cached, file.pending
+        submitted = 0
+        position = start - start % PAGE
+        end += -end % PAGE
+        most = self.settings.run_bytes or 1 << 62
+        aligned = self.settings.run_aligned
+        if self._plug is not None:
+            self._plug()
+        while position < end:
+            here = cached.run_from(position)
+            if here > position:
+                position = here
+                continue
+            here = pending.run_from(position)
+            if here > position:
+                position = here
+                continue
+            stop = min(end, (position - position % most if aligned else position) + most)
+            for known in (cached.next_start(position), pending.next_start(position)):
+                if known is not None and known < stop:
+                    stop = known
+            pending.add(position, stop)
+            at = position
+            for at, address, size in file.extents.pieces(position, stop):
+                self.device.submit(Request(READ, address, size, self._read_done, stream, True, (file, at, passing)))
+                at += size
+            if at < stop:  # lies with the metadata, which have been read, or is a hole
+                pending.remove(at, stop)
+                self.pages.add(file, at, stop)
+            submitted += stop - position
+            position = stop
+        if self._plug is not None:
+            self.device.unplug()
+        return -(-submitted // PAGE)
+
+    def _read_done(self, request: Request) -> None:
+        self.latencies[READ].add(self._engine._now - request.submitted)
+        file, start, passing = request.parent
+        end = start + request.size
+        if file.pending.remove(start, end):
+            self.pages.add(file, start, end, passing)
+        waiting = self._waiting
+        if waiting:
+            ready = [entry for entry in waiting if entry[0] is file and start <= entry[1] < end]
+            for entry in ready:
+                waiting.remove(entry)
+                entry[2].fire()

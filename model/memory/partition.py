@@ -1,0 +1,75 @@
+"""A part of a block device, and the same part in a run of a fraction of the size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.flush import flush
+from ..core.request import Request
+from ..raid.parity_until_4_0.row_locks import RowLocks
+from .write_back import BlockDevice
+
+STRETCH_BYTES = 128 << 20
+"""A stretched partition keeps so many bytes together, unless the file system has other groups."""
+_LARGEST_PIECE = 512 << 20
+_WHOLE_BYTES = 1 << 20
+"""Its size is a multiple of this."""
+
+
+class Partition:
+    """A part of a block device.
+
+    In a run at a scale of `stretch`, where everything is that many times smaller, what lies on the disk is spread out
+    again: each piece stands for `stretch` of them, so that files are as far from each other, and from the
+    fast edge of the disk, as in the whole run.
+
+    Parameters
+    ----------
+    device
+        What it is a part of.
+    start, size
+        Where (bytes).
+    stretch
+        1, or the scale of the run.
+    group_bytes
+        Allocation group of the file system on it: pieces are as large, unless that is too much.
+    """
+
+    __slots__ = ("_device", "_piece", "_start", "_stretch", "capacity", "name", "plug", "row_locks")
+
+    def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1, group_bytes: int = 0) -> None:
+        self._device = device
+        self._start = start
+        self._stretch = stretch
+        self._piece = group_bytes if STRETCH_BYTES < group_bytes <= _LARGEST_PIECE else STRETCH_BYTES
+        self.name = device.name
+        self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
+        self.plug: Callable[[], None] | None = getattr(device, "plug", None)
+        self.row_locks: RowLocks | None = getattr(device, "row_locks", None)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued."""
+        return self._device.has_room
+
+    def submit(self, request: Request) -> None:
+        """Queue a request, at its place on the device."""
+        offset = request.offset
+        if self._stretch > 1:
+            inside = offset % self._piece
+            offset = (offset - inside) * self._stretch + inside
+        request.offset = offset + self._start
+        self._device.submit(request)
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the caches of the device; see :mod:`raidsim.model.core.flush`."""
+        flush(self._device, done)
+
+    def unplug(self) -> None:
+        """Let held-back requests go."""
+        self._device.unplug()
+
+    def when_room(self, callback: Callable[[], Any]) -> None:
+        """Call back once when more writes may be queued."""
+        self._device.when_room(callback)

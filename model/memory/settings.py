@@ -1,0 +1,93 @@
+"""What a page cache is told: the kernel's ways, and the file system that knows where files are."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..tasks.account import QUANTUM_S, Account
+
+EXPIRE_S = 30.0
+"""What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""
+LOOK_S = 5.0
+"""How often that is looked for (dirty_writeback_centisecs; kupdate's interval)."""
+
+
+class Mapper(Protocol):
+    """A file system that must read where a file's bytes are before they can be read."""
+
+    def needs_map(self, file: Any, start: int, end: int) -> bool:
+        """Whether something must be read to find [start, end)."""
+
+    def mapped_until(self, file: Any, start: int, end: int) -> int:
+        """How far from `start` towards `end` the file can be found without reading anything."""
+
+    def load_map(self, file: Any, start: int, end: int, by: Account) -> Generator[Any, Any, None]:
+        """Read it."""
+
+    def accessed(self, file: Any, by: Account) -> Generator[Any, Any, None]:
+        """The file has been read: its access time changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageCacheSettings:
+    """How a kernel reads and writes back files (bytes, s).
+
+    Attributes
+    ----------
+    block_bytes
+        Block of the file system, for which the kernel keeps a buffer head or makes a bio.
+    run_bytes
+        Contiguous bytes read at a time; 0: all that is to be read.
+    run_aligned
+        Whether that is cut at multiples of `run_bytes` in the file, or from where it begins.
+    flush_run_bytes
+        Contiguous bytes written back at a time.
+    write_behind_bytes
+        So many contiguous bytes, from a multiple of it in the file on, are written as soon as a program that writes the
+        file in order has filled them, by itself (FreeBSD, vfs.write_behind); 0: all is left to the flusher.
+    expire_s, look_s
+        Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
+        for.
+    by_age
+        Whether pages are written back in the order in which they became dirty (Linux 2.4: one list of dirty buffers):
+        a page that is dirtied again at once has its turn after all that are dirty now, and not after a pass.
+    block_lists
+        Whether dirty blocks are in lists by when they became dirty (:mod:`raidsim.model.memory.dirty_lists`):
+        write-back takes the oldest of all files, and a file that is synced is written from its newest on.
+    turn_s
+        For so long a program that writes keeps the CPU, unless it has to wait.
+    interleaves
+        Whether programs that write at the same time on several processors take blocks by turns
+        (:mod:`raidsim.model.tasks.writer_turns`).
+    bio_bytes
+        Contiguous bytes for which the kernel makes one bio; 0: a block.
+    read_bio_bytes
+        The same of what it reads, where that differs (mpage_readpages of 2.6 reads many pages with one bio, while
+        what is written has a buffer head and a bio for every block); 0: as `bio_bytes`.
+    flusher_yields
+        Whether the flusher keeps out of the device's queue while someone submits writes and waits for room in it.
+    drop_behind
+        Whether pages that are read ahead in order are the first to be reclaimed once they have been used
+        (:mod:`raidsim.model.memory.page_memory`).
+    task_plug
+        See :class:`~raidsim.model.memory.raw_cache.RawCacheSettings`.
+    """
+
+    block_bytes: int = 4096
+    run_bytes: int = 128 * 1024
+    run_aligned: bool = True
+    flush_run_bytes: int = 128 * 1024
+    write_behind_bytes: int = 0
+    expire_s: float = EXPIRE_S
+    look_s: float = LOOK_S
+    by_age: bool = False
+    block_lists: bool = False
+    turn_s: float = QUANTUM_S
+    interleaves: bool = False
+    bio_bytes: int = 0
+    read_bio_bytes: int = 0
+    flusher_yields: bool = False
+    drop_behind: bool = False
+    task_plug: bool = False

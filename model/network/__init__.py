@@ -1,0 +1,1 @@
+"""Storage over a network: protocols and the server behind them."""

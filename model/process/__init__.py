@@ -1,0 +1,1 @@
+"""A process that runs the operations of a program."""

@@ -1,0 +1,1 @@
+"""What fio asks: job files, offsets, random numbers, timing."""

@@ -1,0 +1,166 @@
+"""What becomes of every option of fio: simulated, accepted because it changes no time, or refused."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from ...core.errors import InputError
+from ...files.description import Spec
+from ...files.description_errors import load_spec
+
+_FILE = Path(__file__).parent / "catalogue" / "options.yaml"
+
+
+class OptionEntry(Spec):
+    """One option of the table.
+
+    Attributes
+    ----------
+    aliases
+        Other names.
+    flag
+        Whether it may stand without a value.
+    first, last
+        Whether it is read before or after the others.
+    why
+        Why it changes nothing, or is refused.
+    off
+        Values of a refused option that ask for nothing.
+    """
+
+    aliases: tuple[str, ...] = ()
+    flag: bool = False
+    first: bool = False
+    last: bool = False
+    why: str = ""
+    off: tuple[str, ...] = ()
+
+
+class OptionTable(Spec):
+    """All options and engines; see the file."""
+
+    source: str
+    simulated: dict[str, OptionEntry] = Field(min_length=1)
+    accepted: dict[str, OptionEntry] = Field(min_length=1)
+    refused: dict[str, OptionEntry] = Field(min_length=1)
+    engines: dict[str, str] = Field(min_length=1)
+
+    @property
+    def entries(self) -> dict[str, OptionEntry]:
+        """All options by name."""
+        return {**self.simulated, **self.accepted, **self.refused}
+
+
+class Option(NamedTuple):
+    """An option as it stands in a job file; `place` names file, line and option.
+
+    Attributes
+    ----------
+    value
+        What stands behind the "="; empty without one.
+    place
+        For errors.
+    bare
+        Whether it stands without a "=".
+    """
+
+    value: str
+    place: str
+    bare: bool = False
+
+
+@cache
+def option_table() -> OptionTable:
+    """The table."""
+    return load_spec(OptionTable, _FILE)
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Full names by all names."""
+    table = option_table().entries
+    return {alias: name for name, entry in table.items() for alias in (name, *entry.aliases)}
+
+
+def full_name(name: str, place: str) -> str:
+    """An option's name, whichever of its names was used.
+
+    Raises
+    ------
+    InputError
+        If fio has no such option.
+    """
+    known = _names().get(name.lower())
+    if known is None:
+        close = difflib.get_close_matches(name.lower(), _names(), n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InputError(place, f"unknown option {name!r}", f"{hint}allowed: options of fio 3.33")
+    return known
+
+
+def check_value(name: str, option: Option) -> None:
+    """Refuse an option without the value that it needs.
+
+    Raises
+    ------
+    InputError
+        Naming it.
+    """
+    if not option.value and not option_table().entries[name].flag:
+        raise InputError(option.place, "found no value", "required: option=value")
+
+
+def in_order(options: dict[str, Option]) -> dict[str, Option]:
+    """Options in the order in which fio reads them."""
+    entries = option_table().entries
+    rank = {name: entries[name].last - entries[name].first for name in options}
+    return dict(sorted(options.items(), key=lambda item: rank[item[0]]))
+
+
+def check_simulated(options: dict[str, Option]) -> dict[str, str]:
+    """Why options that change nothing may stand there, by name.
+
+    Raises
+    ------
+    InputError
+        For what is not modelled.
+    """
+    table = option_table()
+    notes = {}
+    for name, option in options.items():
+        refused = table.refused.get(name)
+        if refused is not None and option.value not in refused.off:
+            allowed = f"allowed: {' or '.join(refused.off)}" if refused.off else "allowed: a job without it"
+            raise InputError(option.place, f"it cannot be simulated: {refused.why}", allowed)
+        accepted = table.accepted.get(name)
+        if accepted is not None and option.value not in accepted.off:
+            notes[name] = accepted.why
+    return notes
+
+
+def engine_kind(option: Option | None) -> tuple[str, str]:
+    """Name of an engine, and how it works: "sync", "async" or "null".
+
+    Raises
+    ------
+    InputError
+        For engines that are not modelled, and for those that fio does not have.
+    """
+    if option is None:
+        return "psync", "sync"
+    engines = option_table().engines
+    name = option.value.partition(":")[0]
+    kind = engines.get(name)
+    modelled = ", ".join(each for each, how in engines.items() if how in ("sync", "async", "null"))
+    if kind is None:
+        close = difflib.get_close_matches(name, engines, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise InputError(option.place, f"found {option.value!r}", f"{hint}allowed: {modelled}")
+    if kind not in ("sync", "async", "null"):
+        raise InputError(option.place, f"{name} cannot be simulated: {kind}", f"allowed: {modelled}")
+    return name, kind

@@ -1,0 +1,1 @@
+"""RAID levels of md, FreeBSD and firmware over any devices."""

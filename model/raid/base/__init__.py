@@ -1,0 +1,1 @@
+"""What every array has: members, joins, splits at the limit of an I/O."""

@@ -1,0 +1,338 @@
+"""What every array has: members, some of them lost or being rebuilt, and the way back to a logical request.
+
+An array is a device built over devices, so arrays nest: RAID 50 is a stripe over parity arrays. It issues one
+request per member run and joins their completions without an event of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from ...core.discard import DiscardLimits, discard_limits, refused, stacked
+from ...core.engine import Engine
+from ...core.errors import ArrayFailed, ModelError
+from ...core.flush import flush_all
+from ...core.request import ASYNC, DAEMON_STREAM, READ, RESYNC_STREAM, TRIM, Device, Request
+from ...tasks.host import FREE, Host, Prices
+from ...tasks.task_plug import TaskPlug
+
+
+class Join:
+    """Counts member requests down and calls `then` after the last."""
+
+    __slots__ = ("left", "then")
+
+    def __init__(self, left: int, then: Callable[[], None]) -> None:
+        self.left = left
+        self.then = then
+
+    def done(self, _: Request) -> None:
+        """One member request is complete."""
+        self.left -= 1
+        if not self.left:
+            self.then()
+
+
+class Metadata(Protocol):
+    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.bitmap`."""
+
+    def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
+        """Call ``write(request)`` once the metadata on the members allow it."""
+
+    @property
+    def holds_writers(self) -> bool:
+        """Whether who comes with a write sleeps now."""
+
+    @property
+    def holds_thread(self) -> bool:
+        """Whether the array's own thread does."""
+
+    def when_written(self, callback: Callable[[], None]) -> None:
+        """Call back once, when it writes to the members no more."""
+
+
+class Submitter(Protocol):
+    """A thread that submits an array's resync I/O: see :mod:`raidsim.model.block.kernel_thread`."""
+
+    def submit(self, slot: int, request: Request) -> None:
+        """Submit `request` to a member now, or when the thread is awake."""
+
+    def end_range(self) -> None:
+        """A range has been submitted."""
+
+    def compute(self, seconds: float, then: Callable[[], None]) -> None:
+        """Compute for so long (s) before it goes on with `then`."""
+
+
+class Array(ABC):
+    """Base of the arrays.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    name
+        Shown in results ("md0").
+    members
+        The devices, in slot order.
+    capacity
+        Usable bytes.
+    host
+        Pays for the software's work; None for an array whose work costs nothing.
+    failed
+        Slots whose device is lost.
+
+    Attributes
+    ----------
+    daemon_resync_bytes
+        Resync I/O of each member that not the resync thread but the array's own thread has issued: the members count
+        it as anybody's.
+    """
+
+    __slots__ = (
+        "_engine",
+        "_members",
+        "_on_full",
+        "_pluggable",
+        "_submit",
+        "_task_plug",
+        "_unpluggable",
+        "capacity",
+        "daemon_resync_bytes",
+        "failed",
+        "host",
+        "member_reads",
+        "member_writes",
+        "metadata",
+        "name",
+        "reads",
+        "rebuilding",
+        "resync_thread",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        capacity: int,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+    ) -> None:
+        self._engine = engine
+        self.name = name
+        self._members = list(members)
+        self._submit = [member.submit for member in members]
+        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
+        unpluggable = [member for member in members if hasattr(member, "unplug")]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in unpluggable]
+        # What tells whether any of them is plugged, if they all stand on the same.
+        plugs = {getattr(member, "task_plug", None) for member in unpluggable}
+        self._task_plug: TaskPlug | None = plugs.pop() if len(plugs) == 1 else None
+        # Asked of its class: the answer itself goes down through all that is below.
+        self._on_full: list[Any] = [m for m in members if hasattr(type(m), "has_room")]
+        self.capacity = capacity
+        self.host = host
+        self.failed = frozenset(failed)
+        self.rebuilding: frozenset[int] = frozenset()
+        self.metadata: Metadata | None = None
+        self.resync_thread: Submitter | None = None
+        self.daemon_resync_bytes = [0] * len(self._members)
+        self.reads = self.writes = self.member_reads = self.member_writes = 0
+        for slot in self.failed:
+            if not 0 <= slot < len(self._members):
+                raise ArrayFailed(f"{name}: failed slot {slot} of {len(self._members)} members")
+
+    @property
+    def members(self) -> list[Device]:
+        """The member devices in slot order."""
+        return self._members
+
+    @property
+    def prices(self) -> Prices:
+        """The host's price list, or a free one."""
+        return self.host.prices if self.host is not None else FREE
+
+    @property
+    def foreground_bytes(self) -> int:
+        """What the members have completed so far, but for resync (bytes)."""
+        return sum(getattr(member, "foreground_bytes", 0) for member in self._members)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether every member's queue takes more writes, and no superblock is being written."""
+        if self.metadata is not None and self.metadata.holds_writers:
+            return False
+        return all(member.has_room for member in self._on_full)
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back when superblocks are written, or the first full member has room again."""
+        if self.metadata is not None and self.metadata.holds_writers:
+            self.metadata.when_written(callback)
+            return
+        for member in self._on_full:
+            if not member.has_room:
+                member.when_room(callback)
+                return
+        callback()
+
+    def plug(self) -> None:
+        """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
+        for plug in self._pluggable:
+            plug()
+
+    def unplug(self) -> None:
+        """Let held-back requests of all members go."""
+        if self._task_plug is not None and not self._task_plug.queues:
+            return
+        for unplug in self._unpluggable:
+            unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the caches of all members that are there; see :mod:`raidsim.model.core.flush`."""
+        absent = self.failed - self.rebuilding
+        flush_all([member for slot, member in enumerate(self._members) if slot not in absent], done)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What it takes of discards: nothing, unless its level passes them on."""
+        return refused(f"{self.name} passes no discards on")
+
+    def _members_limits(self, granularity: int = 0) -> DiscardLimits:
+        """What the members that are there take of discards, if the array has this granularity (bytes)."""
+        absent = self.failed - self.rebuilding
+        present = [member for slot, member in enumerate(self._members) if slot not in absent]
+        return stacked(self.name, present, granularity)
+
+    def submit(self, request: Request) -> None:
+        """Serve a logical request."""
+        request.submitted = self._engine._now
+        if request.op == READ:
+            self.reads += 1
+            self._read(request)
+            return
+        write = self._write
+        if request.op == TRIM:
+            write = self._discard
+        else:
+            self.writes += 1
+        if self.metadata is None:
+            write(request)
+        else:
+            self.metadata.before_write(request, write)
+
+    @abstractmethod
+    def _read(self, request: Request) -> None:
+        """Serve a read."""
+
+    @abstractmethod
+    def _write(self, request: Request) -> None:
+        """Serve a write."""
+
+    def _discard(self, request: Request) -> None:
+        """Pass a discard on."""
+        raise ModelError(f"{self.name}: {request!r}; {self.discard_limits.refusal}")
+
+    def _discard_on(self, ranges: Iterable[tuple[int, int, int]], stream: int, done: Callable[[], None]) -> None:
+        """Discard ranges of members (slot, byte, bytes) but for those that are lost or take none; then `done`."""
+        absent = self.failed - self.rebuilding
+        taken = [
+            (slot, offset, size)
+            for slot, offset, size in ranges
+            if slot not in absent and not discard_limits(self._members[slot]).refusal
+        ]
+        self._charge(self.prices.bio_s * len(taken))
+        if not taken:
+            self._engine.call_at(self._engine._now, lambda _: done())
+            return
+        over = Join(len(taken), done).done
+        for slot, offset, size in taken:
+            self._submit[slot](Request(TRIM, offset, size, over, stream, ASYNC))
+
+    def keep_metadata(self, metadata: Metadata) -> None:
+        """From now on `metadata` (superblock, bitmap) goes before each write."""
+        self.metadata = metadata
+
+    def resync_range(self, offset: int, size: int) -> tuple[int, int]:
+        """From where to where a logical range lies in the address space that resync counts in (bytes)."""
+        return offset, offset + size
+
+    def fail(self, slot: int) -> None:
+        """The device in `slot` is lost; `ArrayFailed` if the array does not survive that.
+
+        What is under way at the device is not the array's business: see
+        :class:`~raidsim.model.raid.resync.spares.HotSpares`.
+        """
+        if not 0 <= slot < len(self._members) or slot in self.failed - self.rebuilding:
+            raise ArrayFailed(f"{self.name}: slot {slot} of {len(self._members)} members cannot fail (again)")
+        failed = self.failed | {slot}
+        if not self._survives(failed):
+            names = ", ".join(self._members[lost].name for lost in sorted(failed))
+            raise ArrayFailed(f"{self.name}: with {names} lost, data is lost")
+        self.failed = failed
+        self.rebuilding = self.rebuilding - {slot}
+        self._members_changed()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        """Whether all data are still there without the members `failed`."""
+        return False
+
+    def _members_changed(self) -> None:
+        """A hook: :attr:`failed` or :attr:`rebuilding` has changed during a run."""
+
+    def rebuild_onto(self, slot: int) -> None:
+        """A fresh device stands in `slot`: it takes writes, but is not read until it is rebuilt."""
+        if slot not in self.failed:
+            raise ArrayFailed(f"{self.name}: slot {slot} has not failed, so nothing is rebuilt onto it")
+        self.rebuilding = self.rebuilding | {slot}
+
+    def rebuilt(self, slot: int) -> None:
+        """The device in `slot` holds everything again."""
+        self.failed = self.failed - {slot}
+        self.rebuilding = self.rebuilding - {slot}
+
+    @property
+    def resync_daemon_stream(self) -> int:
+        """Stream of the array's own thread when it writes what was read for resync; it does not sleep with others."""
+        return RESYNC_STREAM if self.resync_thread is None else DAEMON_STREAM
+
+    def count_daemon_resync(self, slot: int, size: int) -> None:
+        """The array's own thread sends resync I/O to a member."""
+        if self.resync_thread is not None:
+            self.daemon_resync_bytes[slot] += size
+
+    def prepare_resync(self, pages: int, then: Callable[[], None]) -> None:
+        """Have the resync thread allocate so many pages for a range, then submit it."""
+        seconds = pages * self.prices.buffer_page_s
+        if seconds and self.resync_thread is not None:
+            self.resync_thread.compute(seconds, then)
+        else:
+            then()
+
+    def submit_resync(self, slot: int, request: Request) -> None:
+        """Send what the resync thread submits to a member; a thread that plugs lets it go when it goes to sleep."""
+        if self.resync_thread is None:
+            self._submit[slot](request)
+        else:
+            self.resync_thread.submit(slot, request)
+
+    def resync_submitted(self) -> None:
+        """A range has been submitted."""
+        if self.resync_thread is None:
+            self.unplug()
+        else:
+            self.resync_thread.end_range()
+
+    def _charge(self, seconds: float) -> None:
+        """Charge the host for work of the array's kernel thread."""
+        if seconds and self.host is not None:
+            self.host.cpu.interrupt(seconds)
+
+
+def forward(done_of_parent: Request) -> None:
+    """Completion of a member request that is the whole of its parent."""
+    parent: Request = done_of_parent.parent
+    parent.done(parent)

@@ -1,0 +1,169 @@
+"""The block layer's limit in front of a device: an I/O that is too large is served in pieces.
+
+Linux cuts a bio as it enters a device (bio_split_to_limits), counting from its own start and not from a multiple of
+the limit; an array then cuts each piece at its chunks. An I/O of 512 KiB from 848 KiB on a RAID 0 of 512 KiB chunks is
+176 + 336 KiB on two members, and one of 1 MiB is that twice over.
+
+The order is that of submit_bio_noacct, which keeps a list: what a device hands on to another comes before what it
+hands back to itself, and what was handed back last before what was before. What is left behind the limit is handed back
+before what is left behind a chunk. So RAID 4, 5, 6 and 10 send the first chunks of all pieces, in order, and then what
+is left of each piece, the last piece first. RAID 0 hands nothing back: of each piece it sends the part behind the chunk
+boundary and then the part before (raid0_make_request since 6.6 and its stable kernels, 6.1 among them).
+
+The limits are those that md gives its own queue: the chunk on RAID 0 (raid0_run), 256 stripe heads of 4 KiB on RAID 4,
+5 and 6, whatever the members' limit is (raid5_run), the members' on all others; and an optimal size of a full data
+stripe where there are stripes (raid0_run, raid5_set_io_opt, raid10_set_io_opt), of which read-ahead takes two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...core.discard import DiscardLimits, discard_limits, pieces_of
+from ...core.flush import flush
+from ...core.request import READ, TRIM, Request
+from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
+from ...memory.write_back import BlockDevice
+from .array import Join
+
+PARITY_REQUEST_BYTES = 256 * 4096
+"""Largest request of a parity array (RAID5_MAX_REQ_STRIPES stripe heads of a page)."""
+
+
+def largest_request_bytes(layout: Layout, member_request_bytes: int) -> int:
+    """The largest request of an md array whose members take `member_request_bytes` (max_sectors_kb)."""
+    if isinstance(layout, StripedLayout):
+        return min(layout.chunk_bytes, member_request_bytes)
+    if isinstance(layout, ParityLayout):
+        return PARITY_REQUEST_BYTES
+    return member_request_bytes
+
+
+def optimal_request_bytes(layout: Layout) -> int:
+    """The optimal I/O size of an md array (optimal_io_size): a stripe of data; 0 where there are no stripes."""
+    if isinstance(layout, StripedLayout):
+        return layout.chunk_bytes * layout.members
+    if isinstance(layout, ParityLayout):
+        return layout.chunk_bytes * layout.data_members
+    if isinstance(layout, Raid10Layout):
+        near = layout.copies_per_chunk if layout.algorithm == "near" else 1
+        return layout.chunk_bytes * (layout.members if layout.members % near else layout.members // near)
+    return 0
+
+
+def behind_limit(array: BlockDevice, layout: Layout, member_request_bytes: int) -> BioSplit:
+    """An md array behind the limit of its queue, if its members take `member_request_bytes`."""
+    return BioSplit(
+        array,
+        largest_request_bytes(layout, member_request_bytes),
+        layout.chunk_bytes,
+        cuts_writes=not isinstance(layout, ParityLayout),
+        tail_first=isinstance(layout, StripedLayout),
+    )
+
+
+class BioSplit:
+    """A device behind the limit of its queue.
+
+    Parameters
+    ----------
+    device
+        What serves the pieces.
+    max_request_bytes
+        The largest piece.
+    chunk_bytes
+        Where the device cuts by itself; 0: nowhere.
+    cuts_writes
+        Whether it cuts writes there, too (RAID 5 takes a write as it is).
+    tail_first
+        Whether it serves what is behind the boundary first (RAID 0).
+    """
+
+    __slots__ = ("_submit", "chunk_bytes", "cuts_writes", "device", "max_request_bytes", "name", "tail_first")
+
+    def __init__(
+        self,
+        device: BlockDevice,
+        max_request_bytes: int,
+        chunk_bytes: int = 0,
+        cuts_writes: bool = True,
+        tail_first: bool = False,
+    ) -> None:
+        self.device = device
+        self.name = device.name
+        self.max_request_bytes = max_request_bytes
+        self.chunk_bytes = chunk_bytes
+        self.cuts_writes = cuts_writes
+        self.tail_first = tail_first
+        self._submit = device.submit
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of the device."""
+        return self.device.capacity
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the device takes more writes."""
+        return self.device.has_room
+
+    @property
+    def foreground_bytes(self) -> int:
+        """What the device has completed so far, but for resync (bytes)."""
+        return getattr(self.device, "foreground_bytes", 0)
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call back when the device takes more writes."""
+        self.device.when_room(callback)
+
+    def plug(self) -> None:
+        """Hold requests back where that can be done, until :meth:`unplug`."""
+        if hasattr(self.device, "plug"):
+            self.device.plug()
+
+    def unplug(self) -> None:
+        """Let held-back requests go."""
+        self.device.unplug()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the device; see :mod:`raidsim.model.core.flush`."""
+        flush(self.device, done)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What the device takes of discards."""
+        return discard_limits(self.device)
+
+    def submit(self, request: Request) -> None:
+        """Serve a request, in pieces if it is too large."""
+        if request.op == TRIM:
+            for piece in pieces_of(request, self.discard_limits):
+                self._submit(piece)
+            return
+        offset, size = request.offset, request.size
+        chunk = self.chunk_bytes if self.tail_first else 0
+        if size <= self.max_request_bytes and (not chunk or offset % chunk + size <= chunk):
+            self._submit(request)
+            return
+        pieces = self._pieces(request)
+        join = Join(len(pieces), lambda: request.done(request))
+        for number, (offset, size) in enumerate(pieces):
+            piece = Request(request.op, offset, size, join.done, request.stream, request.sync)
+            self._submit(piece)
+            if not number:
+                request.submitted = piece.submitted
+
+    def _pieces(self, request: Request) -> list[tuple[int, int]]:
+        """(offset, size) of the pieces in their order."""
+        limit = self.max_request_bytes
+        chunk = self.chunk_bytes if request.op == READ or self.cuts_writes else 0
+        end = request.offset + request.size
+        heads: list[tuple[int, int]] = []
+        rests: list[tuple[int, int]] = []
+        for offset in range(request.offset, end, limit):
+            size = min(limit, end - offset)
+            head = min(size, chunk - offset % chunk) if chunk else size
+            if head < size:
+                (heads if self.tail_first else rests).append((offset + head, size - head))
+            heads.append((offset, head))
+        return heads + rests[::-1]

@@ -1,0 +1,1 @@
+"""What an array keeps about itself on its members: superblock, write-intent bitmap, journal."""

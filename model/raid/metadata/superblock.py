@@ -1,0 +1,166 @@
+"""Writes of superblock and bitmap to the members of an array: where they go and who waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from ...core.request import RESYNC_STREAM, WAITED, WRITE, WRITE_THROUGH, Device, Request
+
+SECTOR = 512
+SUPERBLOCK_SECTOR = 8
+BITMAP_SECTOR = 16
+"""Where version 1.2 metadata put superblock and bitmap on a member (sectors)."""
+DATA_OFFSET_SECTORS = 2048
+"""Where they put the data, unless the chunk asks for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Superblock:
+    """Where a version of metadata has the superblock of a member, and how it is written.
+
+    Attributes
+    ----------
+    size
+        Bytes.
+    last_block
+        It lies behind the data, in the last whole block of so many bytes of what is used of a member, a whole stroke of
+        the arm away from what lies at the beginning; 0: right before the data.
+    through
+        Whether the write is done only when it is on the platters, or once the drive has taken it.
+    in_turn
+        Whether one member is written after the other.
+    """
+
+    size: int = SECTOR
+    last_block: int = 0
+    through: bool = True
+    in_turn: bool = False
+
+
+VERSION_0_90 = Superblock(size=4096, last_block=64 * 1024, through=False, in_turn=True)
+"""As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES; include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), and waits
+for it before it goes on to the next member (drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which
+md has of later kernels."""
+GEOM = Superblock(size=SECTOR, last_block=SECTOR, through=False, in_turn=True)
+"""As FreeBSD 6.2's gmirror and graid3 write it: the last sector, and the next member's when it is there
+(sys/geom/mirror/g_mirror.c: g_mirror_unidle, g_mirror_idle, g_mirror_write_metadata; g_raid3.c likewise)."""
+VERSION_1_2 = Superblock()
+"""As Linux 6.1 was recorded to write it."""
+
+
+class MetadataWrite(Request):
+    """A write of superblock or bitmap to one member.
+
+    Metadata that lie right before the data are for the member a write at its beginning.
+
+    Attributes
+    ----------
+    sector
+        Where it goes, relative to the beginning of the data (negative if before them).
+    """
+
+    __slots__ = ("sector",)
+
+    def __init__(self, sector: int, size: int, done: Callable[[Request], None], through: bool = True) -> None:
+        offset = max(sector, 0) * SECTOR
+        super().__init__(WRITE, offset, size, done, RESYNC_STREAM, WRITE_THROUGH if through else WAITED)
+        self.sector = sector
+
+
+class Redundant(Protocol):
+    """What the metadata need of their array."""
+
+    name: str
+
+    @property
+    def members(self) -> list[Device]:
+        """In slot order."""
+
+    @property
+    def failed(self) -> frozenset[int]:
+        """Slots that do not hold everything."""
+
+    @property
+    def rebuilding(self) -> frozenset[int]:
+        """Slots among them that are there to be written."""
+
+    @property
+    def capacity(self) -> int:
+        """Logical bytes."""
+
+    def resync_range(self, offset: int, size: int) -> tuple[int, int]:
+        """From where to where a logical range lies in the address space that the bitmap counts in."""
+
+    def unplug(self) -> None:
+        """Let held-back requests go."""
+
+
+class MemberMetadata:
+    """Writes the same metadata to every member of an array and waits for all.
+
+    Attributes
+    ----------
+    writes
+        Member writes so far.
+    """
+
+    __slots__ = ("_array", "_data_offset", "writes")
+
+    def __init__(self, array: Redundant, data_offset_sectors: int) -> None:
+        self._array = array
+        self._data_offset = data_offset_sectors
+        self.writes = 0
+
+    def write_superblock(self, superblock: Superblock, then: Callable[[], None]) -> None:
+        """Write the superblock of every member that is there, and call `then`."""
+        sector = SUPERBLOCK_SECTOR
+        block = superblock.last_block
+        if block:
+            least = min(member.capacity for member in self._array.members)
+            sector = (least // block - 1) * block // SECTOR + self._data_offset
+        if not superblock.in_turn:
+            self.write(sector, superblock.size, then, superblock.through)
+            return
+        self._write_in_turn(self._present(), sector - self._data_offset, superblock, then)
+
+    def _write_in_turn(
+        self,
+        left: list[Device],
+        offset: int,
+        superblock: Superblock,
+        then: Callable[[], None],
+        _: Request | None = None,
+    ) -> None:
+        """Write the superblock of the first of the members that are left, and go on when it is there."""
+        if not left:
+            then()
+            return
+        self.writes += 1
+        device, *others = left
+        done = partial(self._write_in_turn, others, offset, superblock, then)
+        device.submit(MetadataWrite(offset, superblock.size, done, superblock.through))
+        self._array.unplug()
+
+    def write(self, sector: int, size: int, then: Callable[[], None], through: bool = True) -> None:
+        """Write `size` bytes at `sector` of every member that is there, last slot first, and call `then`."""
+        devices = self._present()
+        left = len(devices)
+        self.writes += left
+
+        def done(_: Request) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                then()
+
+        for device in reversed(devices):
+            device.submit(MetadataWrite(sector - self._data_offset, size, done, through))
+        self._array.unplug()
+
+    def _present(self) -> list[Device]:
+        """The members that are there, in slot order."""
+        absent = self._array.failed - self._array.rebuilding
+        return [device for slot, device in enumerate(self._array.members) if slot not in absent]

@@ -1,0 +1,213 @@
+"""RAID 1 in time: n mirrors, a read-balance policy, and md's exclusion of resync and normal I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ...block.kernel_thread import compute
+from ...core.discard import DiscardLimits
+from ...core.engine import Engine
+from ...core.errors import ArrayFailed
+from ...core.request import ASYNC, DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
+from ...tasks.host import Host
+from ..base.array import Array, Join
+from ..read_balance import ReadBalance
+from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
+from .completion import part_done
+
+PAGE = 4096
+"""What one clone covers where a write is cloned page by page."""
+
+
+class MirrorArray(Array):
+    """RAID 1; as large as its smallest member.
+
+    Parameters
+    ----------
+    balance
+        Read-balance policy.
+    resync_depth
+        Resync requests under way at most.
+    barrier
+        How the kernel keeps resync and normal I/O apart.
+    clones_pages
+        Whether the copy of a write for a mirror costs :attr:`~raidsim.model.tasks.host.Prices.clone_s` for each of its
+        pages (Linux 2.4 and 2.6) or once, because it shares the pages of the write (6.1: bio_alloc_clone).
+    submitter_pays
+        Whether who writes dirty pages back pays for their copies, as it makes them (raid1_make_request runs where the
+        write is submitted), or the kernel at large does.
+
+    Attributes
+    ----------
+    submission_s_per_page
+        CPU time that a page written back costs its submitter here.
+    """
+
+    __slots__ = ("_balance", "_barrier", "_clones_pages", "_readable", "submission_s_per_page")
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        balance: ReadBalance,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+        resync_depth: int = 32,
+        barrier: type[ResyncBarrier] = AlternatingBarrier,
+        clones_pages: bool = True,
+        submitter_pays: bool = False,
+    ) -> None:
+        super().__init__(engine, name, members, min(member.capacity for member in members), host, failed)
+        self._clones_pages = clones_pages
+        paid = submitter_pays and clones_pages
+        self.submission_s_per_page = self.prices.clone_s * len(members) if paid else 0.0
+        self._readable = [slot for slot in range(len(members)) if slot not in self.failed]
+        if not self._readable:
+            raise ArrayFailed(f"{name}: all {len(members)} mirrors have failed")
+        self._balance = balance
+        balance.use_clock(lambda: engine._now)
+        self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
+
+    @property
+    def balance(self) -> ReadBalance:
+        """The read-balance policy."""
+        return self._balance
+
+    def rebuilt(self, slot: int) -> None:
+        """See :meth:`Array.rebuilt`."""
+        super().rebuilt(slot)
+        self._members_changed()
+        if not self.rebuilding:
+            self._barrier.finished()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        return len(failed) < len(self._members)
+
+    def _members_changed(self) -> None:
+        self._readable = [s for s in range(len(self._members)) if s not in self.failed]
+
+    def _serve(self, request: Request) -> None:
+        if request.op == TRIM:
+            self._discard_unit(request)
+        else:
+            (self._read if request.op == READ else self._write)(request)
+
+    def _read(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+        balance = self._balance
+        parts = balance.divide(request, self._readable)
+        self.member_reads += len(parts)
+        self._charge(self.prices.clone_s * len(parts))
+        done = part_done(request, len(parts), ticket, barrier, balance)
+
+        for slot, offset, size in parts:
+            balance.started(slot, request)
+            self._submit[slot](Request(READ, offset, size, done, request.stream, request.sync, slot))
+
+    def _write(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+        slots = [s for s in range(len(self._members)) if s not in self.failed or s in self.rebuilding]
+        balance = self._balance
+        done = part_done(request, len(slots), ticket, barrier, balance)
+
+        sync = WAITED if request.sync == DIRECT else request.sync
+        self.member_writes += len(slots)
+        clones = max(1, request.size // PAGE) if self._clones_pages else 1
+        if request.sync == DIRECT or not self.submission_s_per_page:
+            self._charge(self.prices.clone_s * len(slots) * clones)
+        for slot in slots:
+            balance.started(slot, request)
+            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, sync, slot))
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its mirrors take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        """Pass a discard to every mirror, in the units that resync is kept out of (align_to_barrier_unit_end)."""
+        unit, end = BucketBarrier.BUCKET, request.offset + request.size
+        starts = [request.offset, *range((request.offset // unit + 1) * unit, end, unit)]
+        over = Join(len(starts), lambda: request.done(request)).done
+        for start, stop in zip(starts, [*starts[1:], end], strict=True):
+            self._discard_unit(Request(TRIM, start, stop - start, over, request.stream, ASYNC))
+
+    def _discard_unit(self, request: Request) -> None:
+        mirrors = [(slot, request.offset, request.size) for slot in range(len(self._members))]
+        self._barrier.guard(request, lambda over: self._discard_on(mirrors, request.stream, over))
+
+    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Copy [offset, offset + size) from a readable mirror to the ones being rebuilt."""
+        self._copy(offset, size, lambda source: sorted(self.rebuilding), done)
+
+    def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Copy [offset, offset + size) from one mirror to all others, as after a crash."""
+        self._copy(offset, size, lambda source: [slot for slot in self._readable if slot != source], done)
+
+    def _copy(self, offset: int, size: int, targets: Callable[[int], list[int]], done: Callable[[], None]) -> None:
+        stream = self.resync_daemon_stream
+
+        def submit() -> None:
+            source = self._balance.rebuild_source(self._readable)
+
+            def copied(_: Request) -> None:
+                slots = targets(source)
+                join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
+                for slot in slots:
+                    self.count_daemon_resync(slot, size)
+                    self._submit[slot](Request(WRITE, offset, size, join.done, stream, False))
+                self.unplug()
+
+            self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_STREAM, False))
+            self.resync_submitted()
+
+        self._barrier.resync(offset, lambda: self.prepare_resync(-(-size // PAGE), submit))
+
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read [offset, offset + size) from all readable mirrors and compare; they are equal, nothing is written.
+
+        md allocates pages for all mirrors and as many replacements, whether there are any (raid1.c, r1buf_pool_alloc).
+        """
+        balance = self._balance
+
+        def submit() -> None:
+            slots = list(self._readable)
+            first = balance.rebuild_source(slots)
+            compare_s = (len(slots) - 1) * size * self.prices.compare_s_per_byte
+
+            def compared() -> None:
+                for slot in slots:
+                    balance.pending[slot] -= 1
+                self._barrier.resynced(offset, done)
+
+            join = Join(len(slots), lambda: compute(self.host, compare_s, compared))
+
+            def read(child: Request) -> None:
+                balance.head[first] = offset + size  # md moves the head of the one it would copy from
+                join.done(child)
+
+            for slot in slots:
+                balance.pending[slot] += 1
+            for slot in slots:
+                self.submit_resync(slot, Request(READ, offset, size, read, RESYNC_STREAM, False))
+            self.resync_submitted()
+
+        pages = 2 * len(self._members) * -(-size // PAGE)
+        self._barrier.resync(offset, lambda: self.prepare_resync(pages, submit))
+
+    @property
+    def resync_bytes(self) -> int:
+        """How much there is to copy (bytes per member)."""
+        return self.capacity
+
+    @property
+    def check_bytes(self) -> int:
+        """How much there is to check (bytes of the array)."""
+        return self.capacity

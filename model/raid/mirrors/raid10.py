@@ -1,0 +1,255 @@
+"""RAID 10 as md does it, in time: every chunk on several members, near, far or offset.
+
+A request is cut at the chunks, as md cuts it; what lies side by side on a member merges in the member's queue, where
+the pieces of a write are held back for it (raid10d plugs, a reader does not). Source: Linux 6.1 drivers/md/raid10.c
+(raid10_read_request, raid10_write_request, raid10_sync_request).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from ...block.kernel_thread import compute
+from ...core.discard import DiscardLimits
+from ...core.engine import Engine
+from ...core.errors import ArrayFailed
+from ...core.request import DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
+from ...layouts import Copies, Raid10Layout
+from ...tasks.host import Host
+from ..base.array import Array, Join
+from ..read_balance import ReadBalance
+from .barrier import WAITS, AlternatingBarrier, ResyncBarrier
+from .completion import part_done
+from .discard_ranges import mirrored_ranges
+
+Place = tuple[int, int]
+"""Slot and byte on the member."""
+
+PAGE = 4096
+"""md reads and compares page by page."""
+
+
+class Raid10Array(Array):
+    """RAID 10.
+
+    Parameters
+    ----------
+    layout
+        The address arithmetic.
+    balance
+        Read-balance policy.
+    resync_depth
+        Resync requests under way at most.
+    barrier
+        How the kernel keeps resync and normal I/O apart.
+    """
+
+    __slots__ = ("_balance", "_barrier", "_copies", "_mergeable", "_plugged", "layout")
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        layout: Raid10Layout,
+        balance: ReadBalance,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+        resync_depth: int = 32,
+        barrier: type[ResyncBarrier] = AlternatingBarrier,
+    ) -> None:
+        super().__init__(engine, name, members, layout.capacity, host, failed)
+        if not layout.tolerates(self.failed):
+            raise ArrayFailed(f"{name}: slots {sorted(self.failed)} hold all copies of some chunks, and have failed")
+        self.layout = layout
+        self._balance = balance
+        balance.use_clock(lambda: engine._now)
+        # Where every member holds everything, md sees no chunks (raid10.c, raid10_make_request).
+        everywhere = layout.algorithm == "near" and layout.copies_per_chunk == layout.members
+        self._copies = self._on_all_members if everywhere else layout.copies
+        self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
+        self._mergeable = [(m.plug, m.unplug) for m in members if hasattr(m, "plug") and hasattr(m, "unplug")]
+        self._plugged = False
+
+    @property
+    def balance(self) -> ReadBalance:
+        """The read-balance policy."""
+        return self._balance
+
+    def plug(self) -> None:
+        """See :meth:`Array.plug`."""
+        self._plugged = True
+        super().plug()
+
+    def unplug(self) -> None:
+        """See :meth:`Array.unplug`."""
+        self._plugged = False
+        super().unplug()
+
+    def rebuilt(self, slot: int) -> None:
+        """See :meth:`Array.rebuilt`."""
+        super().rebuilt(slot)
+        if not self.rebuilding:
+            self._barrier.finished()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        return self.layout.tolerates(failed)
+
+    def _serve(self, request: Request) -> None:
+        if request.op == TRIM:
+            self._discard(request)
+        else:
+            (self._read if request.op == READ else self._write)(request)
+
+    def _read(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+        pieces = self._copies(request.offset, request.size)
+        self.member_reads += len(pieces)
+        self._charge(self.prices.clone_s * len(pieces) + self.prices.bio_s * (len(pieces) - 1))
+        self._send(request, iter(pieces), part_done(request, len(pieces), ticket, barrier, self._balance))
+
+    def _send(self, request: Request, left: Iterator[Copies], done: Callable[[Request], None]) -> None:
+        """Send piece by piece: a mirror is chosen only when the thread, if it slept for a tag, is awake again."""
+        balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
+        for logical, size, places in left:
+            readable = self._readable(places)
+            candidates, offsets = zip(*readable, strict=True)
+            piece = Request(READ, logical, size, done, request.stream, request.sync)
+            slot = balance.choose(piece, candidates, offsets)
+            balance.started(slot, piece)
+            piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
+            self._submit[slot](piece)
+            if sleepers:
+                thread = sleepers.get(request.stream)
+                if thread is not None and thread.sleeps:
+                    thread.backlog.append(partial(self._send, request, left, done))
+                    return
+
+    def _write(self, request: Request) -> None:
+        barrier = self._barrier
+        ticket = barrier.admit(request)
+        if ticket == WAITS:
+            return
+        pieces = self._copies(request.offset, request.size)
+        written = [
+            (slot, offset, size)
+            for _, size, places in pieces
+            for slot, offset in places
+            if slot not in self.failed or slot in self.rebuilding
+        ]
+        balance = self._balance
+        self.member_writes += len(written)
+        self._charge(self.prices.clone_s * len(written) + self.prices.bio_s * (len(pieces) - 1))
+        done = part_done(request, len(written), ticket, barrier, balance)
+
+        sync = WAITED if request.sync == DIRECT else request.sync
+        plugs = not self._plugged
+        if plugs:
+            for plug, _ in self._mergeable:
+                plug()
+        for slot, offset, size in written:
+            balance.started(slot, request)
+            self._submit[slot](Request(WRITE, offset, size, done, request.stream, sync, slot))
+        if plugs:
+            for _, unplug in self._mergeable:
+                unplug()
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its members take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        ranges = mirrored_ranges(self.layout, request.offset, request.size)
+        self._barrier.guard(request, lambda over: self._discard_on(ranges, request.stream, over))
+
+    def _on_all_members(self, offset: int, size: int) -> list[Copies]:
+        return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]
+
+    def _readable(self, places: Sequence[Place]) -> Sequence[Place]:
+        if not self.failed:
+            return places
+        return [place for place in places if place[0] not in self.failed]
+
+    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Copy what belongs at [offset, offset + size) of the members being rebuilt from other copies, by chunks."""
+
+        def start() -> None:
+            copied = [
+                (slot, at, length, source)
+                for slot in sorted(self.rebuilding)
+                for at, length, source in self._sources(slot, offset, size)
+            ]
+            join = Join(len(copied), lambda: self._barrier.resynced(offset, done))
+            for slot, at, length, (source, source_at) in copied:
+                read = Request(READ, source_at, length, self._copy_to(slot, at, join), RESYNC_STREAM, False)
+                self.submit_resync(source, read)
+            self.resync_submitted()
+            if not copied:
+                self._barrier.resynced(offset, done)
+
+        self.prepare_resync(-(-size // PAGE), lambda: self._barrier.resync(offset, start))
+
+    def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
+        stream = self.resync_daemon_stream
+
+        def has_read(child: Request) -> None:
+            self.count_daemon_resync(slot, child.size)
+            self._submit[slot](Request(WRITE, offset, child.size, join.done, stream, False))
+            self.unplug()
+
+        return has_read
+
+    def _sources(self, slot: int, offset: int, size: int) -> Iterable[tuple[int, int, Place]]:
+        """(member offset, size, where to read it) of what `slot` holds in the range; nothing where it holds nothing."""
+        length, end = self.layout.chunk_bytes, offset + size
+        while offset < end:
+            row, inside = divmod(offset, length)
+            piece = min(length - inside, end - offset)
+            chunk = self.layout.chunk_at(slot, row)
+            if chunk < self.layout.chunks:
+                readable = self._readable(self.layout.map_copies(chunk))
+                source = self._balance.rebuild_source([copy for copy, _ in readable])
+                source_row = next(at for copy, at in readable if copy == source)
+                yield offset, piece, (source, source_row * length + inside)
+            offset += piece
+
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read all copies of [offset, offset + size) of the array and compare; they are equal, nothing is written."""
+        balance = self._balance
+        read = [
+            (slot, at, length)
+            for _, length, places in self._copies(offset, size)
+            for slot, at in self._readable(places)
+        ]
+        copies = self.layout.copies_per_chunk
+        compare_s = (copies - 1) * size * self.prices.compare_s_per_byte
+
+        def start() -> None:
+            join = Join(len(read), lambda: compute(self.host, compare_s, lambda: self._barrier.resynced(offset, done)))
+
+            def has_read(child: Request) -> None:
+                balance.ended(child.parent, child.offset + child.size)
+                join.done(child)
+
+            for slot, _, _ in read:
+                balance.pending[slot] += 1
+            for slot, at, length in reversed(read):  # md builds a list of them from its head
+                self.submit_resync(slot, Request(READ, at, length, has_read, RESYNC_STREAM, False, slot))
+            self.resync_submitted()
+
+        self.prepare_resync(copies * -(-size // PAGE), lambda: self._barrier.resync(offset, start))
+
+    @property
+    def resync_bytes(self) -> int:
+        """How much there is to rebuild (bytes per member)."""
+        return self.layout.member_rows * self.layout.chunk_bytes
+
+    @property
+    def check_bytes(self) -> int:
+        """How much there is to check (bytes of the array)."""
+        return self.capacity

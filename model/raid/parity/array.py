@@ -1,0 +1,360 @@
+"""RAID 4, 5 and 6 in time, as Linux md runs them.
+
+Reads of a whole array go to the members since Linux 2.6.20, all others through the stripe cache
+(:mod:`raidsim.model.raid.parity.reads`). Writes are gathered by row and held for their neighbours by the kernels of
+2004 (:mod:`raidsim.model.raid.parity_until_4_0.row_writer`); today md's thread takes them as it finds them
+(:mod:`raidsim.model.raid.parity_6_1.stripe_handler`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+
+from ...core.discard import DiscardLimits, refused
+from ...core.engine import Engine
+from ...core.errors import ArrayFailed, ModelError
+from ...core.request import READ, Device, Request
+from ...layouts.parity import ParityLayout
+from ...tasks.host import Host
+from ..base.array import Array, Join, Metadata, forward
+from ..metadata.journal import Journal
+from ..parity_6_1.stripe_handler import StripeHandler
+from ..parity_6_1.thread import ParityThread
+from ..parity_6_1.workers import ParityWorkers
+from ..parity_until_4_0.daemon import ParityDaemon
+from ..parity_until_4_0.row_locks import Piece, RowLocks
+from ..parity_until_4_0.row_writer import RowWriter
+from ..parity_until_4_0.waiting_readers import HeadTurns
+from ..stripes.settings import ParitySettings
+from ..stripes.stripe_cache import StripeCache
+from .discards import StripeDiscarder
+from .reads import RowReader
+from .resync import RowResync
+
+
+class ParityArray(Array):
+    """RAID 4, 5 or 6.
+
+    Parameters
+    ----------
+    layout
+        The address arithmetic.
+    settings
+        How the driver works.
+    journal
+        Takes every write before the members do (``mdadm --write-journal``); None for an array without one.
+
+    Attributes
+    ----------
+    cache
+        The stripe cache.
+    head_turns
+        Processes that sleep for want of stripe heads when they read; None where they share none.
+    threads
+        What handles its stripes: md's thread, or its workers; none where whoever submits does.
+    daemon_submits
+        Whether md's thread submits what the resync thread asks for.
+    """
+
+    __slots__ = (
+        "_chunk_bytes",
+        "_data_members",
+        "_discarder",
+        "_locate",
+        "_reader",
+        "_row",
+        "_settings",
+        "_simple_reads",
+        "_slots",
+        "_small_writer",
+        "_writer",
+        "cache",
+        "daemon_submits",
+        "head_turns",
+        "layout",
+        "resyncer",
+        "row_locks",
+        "threads",
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        layout: ParityLayout,
+        settings: ParitySettings,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+        journal: Journal | None = None,
+    ) -> None:
+        super().__init__(engine, name, members, layout.capacity, host, failed)
+        if not layout.tolerates(self.failed):
+            raise ArrayFailed(
+                f"{name}: members {sorted(self.failed)} have failed, {layout.level} survives {layout.parities}"
+            )
+        self.layout = layout
+        self._settings = settings
+        self._locate = layout.locate
+        self._row = layout.row
+        self._chunk_bytes = layout.chunk_bytes
+        self._data_members = layout.data_members
+        # By the number of the chunk in a period: where it is.
+        self._slots = [slot for row in layout.row_table for slot in row.data]
+        in_passes = settings.hold_s is None
+        if journal is not None and not in_passes:
+            raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold_s None)")
+        self.cache = StripeCache(
+            settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
+        )
+        daemon = ParityDaemon(engine, self)
+        self._writer: RowWriter | StripeHandler
+        self._discarder: StripeDiscarder | None = None
+        thread: ParityThread | ParityWorkers | None = None
+        self.threads: list[ParityThread] = []
+        if in_passes:
+            if settings.workers:
+                thread = ParityWorkers(engine, host, members, self.cache, settings.workers)
+                self.threads = thread.threads
+            else:
+                thread = ParityThread(engine, host, members, self.cache)
+                self.threads = [thread]
+            handler = StripeHandler(self, layout, settings, self.cache, thread, journal)
+            self._writer = handler
+            self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
+        else:
+            self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
+        self.head_turns: HeadTurns | None = None
+        if settings.head_turns:
+            if in_passes or not settings.heads or settings.locks_rows:
+                raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
+            cores = host.cpu.cores if host is not None else 1
+            self.head_turns = HeadTurns(self.cache, cores, self._let_members_go)
+        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread, daemon, self.head_turns)
+        self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread, daemon)
+        self.row_locks: RowLocks | None = None
+        if settings.locks_rows:
+            if in_passes or not settings.heads:
+                raise ModelError(f"{name}: rows are locked by drivers that gather rows and have a limited cache")
+            self.row_locks = RowLocks(self._start_piece, self._let_members_go)
+        self.daemon_submits = in_passes
+        self._choose_paths()
+
+    def _choose_paths(self) -> None:
+        """Take the short ways where nothing is lost, limited, priced or written beside the data."""
+        settings, writer = self._settings, self._writer
+        free = self.host is None and not self.failed
+        self._simple_reads = free and (settings.direct_reads or not settings.heads)
+        small = free and not settings.heads and self.metadata is None
+        self._small_writer = writer if small and isinstance(writer, RowWriter) else None
+
+    def keep_metadata(self, metadata: Metadata) -> None:
+        """See :meth:`Array.keep_metadata`."""
+        super().keep_metadata(metadata)
+        self._choose_paths()
+
+    def rebuild_onto(self, slot: int) -> None:
+        """See :meth:`Array.rebuild_onto`."""
+        super().rebuild_onto(slot)
+        self._writer.absent = self.failed - self.rebuilding
+
+    def rebuilt(self, slot: int) -> None:
+        """See :meth:`Array.rebuilt`."""
+        super().rebuilt(slot)
+        self._members_changed()
+
+    def _survives(self, failed: frozenset[int]) -> bool:
+        return self.layout.tolerates(failed)
+
+    def _members_changed(self) -> None:
+        self._reader.unreadable = self._writer.unreadable = self.failed
+        self._writer.absent = self.failed - self.rebuilding
+        self._choose_paths()
+
+    def resync_range(self, offset: int, size: int) -> tuple[int, int]:
+        """See :meth:`Array.resync_range`: rows are counted, in bytes per member."""
+        chunk = self._chunk_bytes
+        first, _, low = self._locate(offset)
+        last, _, high = self._locate(offset + size - 1)
+        if first == last and high >= low and size <= chunk:
+            return first * chunk + low, first * chunk + high + 1
+        return first * chunk, (last + 1) * chunk
+
+    @property
+    def parity_reads(self) -> int:
+        """Member reads of old contents for writes."""
+        return self._writer.parity_reads
+
+    @property
+    def row_writes(self) -> dict[str, int]:
+        """How many ranges of rows were written "full", by "rmw" and by "rcw"."""
+        return self._writer.row_writes
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
+        return not self.cache.full and not (self.row_locks is not None and self.row_locks.waits) and super().has_room
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """See :meth:`Array.when_room`."""
+        if self.cache.full:
+            self.cache.when_free(callback)
+            super().unplug()
+        elif self.row_locks is not None and self.row_locks.waits:
+            self.row_locks.when_free(callback)
+            super().unplug()
+        else:
+            super().when_room(callback)
+
+    def _acquire(self, row: int, low: int, high: int, start: Callable[[], None]) -> bool:
+        """Occupy stripe heads; whoever has to wait for them lets the members' requests go, before and after."""
+        if self.cache.acquire(row, low, high):
+            start()
+            return True
+
+        def late() -> None:
+            start()
+            self._let_members_go()
+
+        self.cache.wait(row, low, high, late)
+        super().unplug()
+        self._writer.hold()
+        return False
+
+    def _let_members_go(self) -> None:
+        super().unplug()
+
+    def plug(self) -> None:
+        """See :meth:`Array.plug`."""
+        self._writer.plug()
+        super().plug()
+
+    def unplug(self) -> None:
+        """Somebody waits for data: incomplete rows are read up, unless that is under way already, and members go."""
+        self._writer.unplug()
+        super().unplug()
+
+    def submit(self, request: Request) -> None:
+        """See :meth:`Array.submit`; shorter inside one chunk, if nothing is lost, limited or priced."""
+        if self._simple_reads:
+            chunk_bytes, size = self._chunk_bytes, request.size
+            chunk, low = divmod(request.offset, chunk_bytes)
+            if low + size <= chunk_bytes:
+                place = chunk % len(self._slots)
+                row = chunk // self._data_members
+                if request.op == READ:
+                    request.submitted = self._engine._now
+                    self.reads += 1
+                    self.member_reads += 1
+                    read = Request(READ, row * chunk_bytes + low, size, forward, request.stream, True, request)
+                    self._submit[self._slots[place]](read)
+                    return
+                if self._small_writer is not None:
+                    if request.sync and self._small_writer.write_small(request, row, place, low):
+                        return
+                    request.submitted = self._engine._now
+                    self.writes += 1
+                    self._writer.write(request, [(row, chunk % self._data_members, low, low + size)])
+                    return
+        super().submit(request)
+
+    def _pieces(self, offset: int, size: int) -> list[tuple[int, int, int, int]]:
+        """(row, data index, low, high) for every chunk that [offset, offset + size) touches."""
+        chunk = self.layout.chunk_bytes
+        row, index, inside = self._locate(offset)
+        if inside + size <= chunk:
+            return [(row, index, inside, inside + size)]
+        pieces = []
+        left = size
+        while left:
+            take = min(chunk - inside, left)
+            pieces.append((row, index, inside, inside + take))
+            left -= take
+            inside = 0
+            index += 1
+            if index == self._data_members:
+                index = 0
+                row += 1
+        return pieces
+
+    def _read(self, request: Request) -> None:
+        pieces = self._pieces(request.offset, request.size)
+        if self._simple_reads:
+            self.member_reads += len(pieces)
+            over = Join(len(pieces), lambda: request.done(request)).done
+            for row, index, low, high in pieces:
+                read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.stream)
+                self._submit[self._row(row).data[index]](read)
+            return
+        if self.row_locks is not None:
+            self._one_by_one(request, pieces)
+            return
+        self._reader.read(request, pieces)
+
+    def _write(self, request: Request) -> None:
+        pieces = self._pieces(request.offset, request.size)
+        if self.row_locks is not None:
+            self._one_by_one(request, pieces)
+            return
+        self._writer.write(request, pieces)
+
+    def _one_by_one(self, request: Request, pieces: list[Piece]) -> None:
+        """Do the pieces of a request as their rows get free."""
+        locks = self.row_locks
+        assert locks is not None
+        over = Join(len(pieces), lambda: request.done(request)).done
+        at = request.offset
+        for piece in pieces:
+            size = piece[3] - piece[2]
+            done = functools.partial(self._piece_over, over, piece)
+            locks.add(Request(request.op, at, size, done, request.stream, request.sync), piece)
+            at += size
+
+    def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:
+        over(part)
+        if self.row_locks is not None:
+            self.row_locks.unlock(piece)
+
+    def _start_piece(self, request: Request, piece: Piece) -> None:
+        if request.op == READ:
+            self._reader.read(request, [piece])
+            return
+        writer = self._writer
+        assert isinstance(writer, RowWriter)
+        writer.write(request, [piece])
+        gathered = writer.gathering.get(piece[0])
+        if gathered is not None:
+            writer.complete_row(gathered)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """Whole stripes, if the module is allowed to discard: its granularity is a power of two (raid5_run)."""
+        if not self._settings.discards or self._discarder is None:
+            return refused(f"{self.name} passes discards on only with devices_handle_discard_safely, which is off")
+        stripe = 1 << (self._chunk_bytes * self._data_members - 1).bit_length()
+        limits = self._members_limits(stripe)
+        if not limits.refusal and limits.most_bytes < stripe:
+            return refused(f"{self.name} frees whole stripes, which are larger than what its members take at once")
+        return limits
+
+    def _discard(self, request: Request) -> None:
+        if self._discarder is None:
+            super()._discard(request)
+        else:
+            self._discarder.discard(request)
+
+    # resync
+
+    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Rebuild [offset, offset + size) of the members being rebuilt from the others (within one chunk)."""
+        self.resyncer.rebuild(offset, size, done)
+
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read [offset, offset + size) of all members and compare parity (within one chunk)."""
+        self.resyncer.check(offset, size, done)
+
+    @property
+    def resync_bytes(self) -> int:
+        """How much there is to rebuild (bytes per member)."""
+        return self.layout.rows * self.layout.chunk_bytes

@@ -1,0 +1,292 @@
+"""Reads of RAID 4, 5 and 6.
+
+A whole array is read from its members, one request per chunk, if the kernel knows how to
+(:attr:`~raidsim.model.raid.stripes.settings.ParitySettings.direct_reads`); otherwise, and always while a member is
+lost, a read goes through the stripe cache, and a block of a lost member is computed from all others of its row. Source:
+drivers/md/raid5.c, chunk_aligned_read and fetch_block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...core.request import READ, Request
+from ...layouts.parity import ParityLayout
+from ..base.array import Array, Join, forward
+from ..parity_6_1.thread import ParityThread
+from ..parity_6_1.workers import ParityWorkers
+from ..parity_until_4_0.daemon import ParityDaemon
+from ..parity_until_4_0.gathered_row import Owner
+from ..parity_until_4_0.waiting_readers import HeadTurns
+from ..stripes.settings import ParitySettings
+from ..stripes.stripe_cache import Arrival, StripeCache
+
+Piece = tuple[int, int, int, int]
+"""Row, data index, low, high."""
+
+
+class _WholeRead:
+    """A read of a member that is there, through the stripe cache; what that holds is not read again."""
+
+    __slots__ = ("_done", "_high", "_low", "_reader", "_request", "_row", "_slot")
+
+    def __init__(
+        self, reader: RowReader, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+    ) -> None:
+        self._reader = reader
+        self._row = row
+        self._slot = slot
+        self._low = low
+        self._high = high
+        self._request = request
+        self._done = done
+
+    def start(self) -> None:
+        self._reader.read_part(self._row, self._slot, self._low, self._high, self._request, self._arrived)
+
+    def _arrived(self, _: object = None) -> None:
+        self._reader.copy_out(self._row, self._high - self._low)
+        self._done()
+
+
+class RowReader:
+    """The reading half of a parity array.
+
+    Parameters
+    ----------
+    array
+        Whose members are read.
+    layout, settings, cache
+        The array's.
+    acquire
+        Occupies the heads of (row, low, high) and then calls back.
+    thread
+        md's thread, which does what a read through the cache needs; None where reads are served at once.
+    daemon
+        What completions wake there.
+    turns
+        Processes that sleep for want of heads; None where pieces of requests wait for theirs in the order they came.
+
+    Attributes
+    ----------
+    unreadable
+        Members whose contents cannot be read; set by the array.
+    """
+
+    __slots__ = (
+        "_acquire",
+        "_array",
+        "_cache",
+        "_daemon",
+        "_head_bytes",
+        "_layout",
+        "_md_thread",
+        "_settings",
+        "_submit",
+        "_turns",
+        "unreadable",
+    )
+
+    def __init__(
+        self,
+        array: Array,
+        layout: ParityLayout,
+        settings: ParitySettings,
+        cache: StripeCache,
+        acquire: Callable[[int, int, int, Callable[[], None]], bool],
+        thread: ParityThread | ParityWorkers | None,
+        daemon: ParityDaemon,
+        turns: HeadTurns | None = None,
+    ) -> None:
+        self._array = array
+        self._daemon = daemon
+        self._layout = layout
+        self._settings = settings
+        self._head_bytes = settings.head_bytes
+        self._cache = cache
+        self._acquire = acquire
+        self._md_thread = thread
+        self._turns = turns
+        self._submit = [member.submit for member in array.members]
+        self.unreadable = array.failed
+
+    def read(self, request: Request, pieces: list[Piece]) -> None:
+        """Serve a read; pieces are (row, data index, low, high)."""
+        array = self._array
+        if self._settings.direct_reads and not array.failed:
+            self._read_direct(request, pieces)
+            return
+        join = Owner(request, len(pieces)).done
+        for row, index, low, high in pieces:
+            slot = self._layout.row(row).data[index]
+            if self._md_thread is not None:
+                self._read_in_passes(self._md_thread, row, slot, low, high, join)
+            elif array.failed:
+                self._read_degraded(row, slot, low, high, request, join)
+            elif self._turns is not None:
+                self._read_in_turn(self._turns, row, slot, low, high, request, join)
+            else:
+                self._acquire(row, low, high, _WholeRead(self, row, slot, low, high, request, join).start)
+
+    def sources(self, row: int, lost: int) -> list[int]:
+        """The members from which the block of `lost` is computed; with one lost, RAID 6 reads Q too."""
+        members = self._layout.row(row)
+        slots = [*members.data, members.p] if members.q is None else [*members.data, members.p, members.q]
+        return [slot for slot in slots if slot != lost and slot not in self.unreadable]
+
+    def _read_direct(self, request: Request, pieces: list[Piece]) -> None:
+        """Past the stripe cache: one request per chunk."""
+        array, chunk_bytes = self._array, self._layout.chunk_bytes
+        array.member_reads += len(pieces)
+        if array.host is not None:
+            array.host.cpu.interrupt(array.host.prices.bio_s * len(pieces))
+        stream, sync = request.stream, request.sync
+        if len(pieces) == 1:
+            row, index, low, high = pieces[0]
+            slot = self._layout.row(row).data[index]
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, forward, stream, sync, request))
+            return
+        join = Join(len(pieces), lambda: request.done(request)).done
+        for row, index, low, high in pieces:
+            slot = self._layout.row(row).data[index]
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, stream, sync))
+
+    def _read_in_passes(
+        self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
+    ) -> None:
+        """Through the stripe cache by md's thread: whole heads are read, then what was asked for is copied out."""
+        array, cache, head = self._array, self._cache, self._head_bytes
+        first, last = low // head * head, -(-high // head) * head
+        size = last - first
+        heads = size // head
+        prices = array.prices
+
+        def fetch() -> float:
+            slots = self.sources(row, slot) if slot in self.unreadable else [slot]
+            left = len(slots)
+            read = 0
+
+            def one() -> None:
+                nonlocal left
+                left -= 1
+                if not left:
+                    thread.add(lambda: fill(len(slots)))
+
+            base = row * self._layout.chunk_bytes
+            for source in slots:
+                known = cache.overlap(row, source, first, last)
+                missing, arrivals = [(first, last)], []
+                if known is not None:
+                    missing = [(a, b) for a, b in ((first, known[0]), (known[1], last)) if a < b]
+                    arrivals.append(known[2])
+                for a, b in missing:
+                    arrival = Arrival()
+                    arrivals.append(arrival)
+                    thread.send(source, Request(READ, base + a, b - a, arrival.arrived, thread.stream))
+                read += len(missing)
+                whole = arrivals[0] if len(arrivals) == 1 else Arrival.of_all(arrivals)
+                if missing:
+                    low_end, high_end = (first, last) if known is None else (min(first, known[0]), max(last, known[1]))
+                    cache.remember(row, source, low_end, high_end, whole)
+                whole.then(one)
+            array.member_reads += read
+            return heads * (prices.stripe_s + read * prices.bio_s)
+
+        def fill(blocks: int) -> float:
+            thread.then(over)
+            xored = blocks * size if blocks > 1 else 0
+            return heads * prices.stripe_s + xored * prices.xor_s_per_byte + (high - low) * prices.copy_s_per_byte
+
+        def over() -> None:
+            cache.release(row)
+            done()
+
+        self._acquire(row, low, high, lambda: thread.add(fetch))
+
+    def copy_out(self, row: int, size: int) -> None:
+        """Give the reader so many bytes of the row's heads, and the heads back."""
+        self._charge(size, self._settings.copies_reads)
+        self._cache.release(row)
+
+    def _read_in_turn(
+        self, turns: HeadTurns, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+    ) -> None:
+        """The same, in as many parts as the process has to sleep for heads."""
+        left = high - low
+
+        def begin(start: int, end: int) -> None:
+            def arrived(_: object = None) -> None:
+                nonlocal left
+                self.copy_out(row, end - start)
+                left -= end - start
+                if not left:
+                    done()
+
+            self.read_part(row, slot, start, end, request, arrived)
+
+        turns.read(request.stream, row, low, high, begin)
+
+    def read_part(
+        self, row: int, slot: int, low: int, high: int, request: Request, arrived: Callable[..., None]
+    ) -> None:
+        """Read what has its heads, unless the cache holds it."""
+        known = self._cache.holds(row, slot, low, high)
+        if known is not None and known.here:
+            arrived()
+            return
+        self._array.member_reads += 1
+        offset = row * self._layout.chunk_bytes + low
+        done = self._daemon.takes(arrived)
+        self._submit[slot](Request(READ, offset, high - low, done, request.stream, request.sync))
+
+    def _read_degraded(
+        self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+    ) -> None:
+        def finished() -> None:
+            self._charge(high - low, True)
+            self._cache.release(row)
+            done()
+
+        def computed() -> None:
+            size = high - low
+            prices = self._array.prices
+            heads = -(-size // self._head_bytes)
+            seconds = heads * prices.stripe_s + self._layout.data_members * size * prices.xor_s_per_byte
+            if seconds and self._array.host is not None:
+                self._array.host.cpu.interrupt(seconds)
+            finished()
+
+        def start() -> None:
+            if slot not in self.unreadable:
+                self._fetch(row, slot, low, high, request.stream, finished)
+                return
+            sources = self.sources(row, slot)
+            counter = Join(len(sources), computed)
+            for source in sources:
+                self._fetch(row, source, low, high, request.stream, lambda: counter.done(request))
+
+        self._acquire(row, low, high, start)
+
+    def _fetch(self, row: int, slot: int, low: int, high: int, stream: int, then: Callable[[], None]) -> None:
+        """Bring a block of a member into the stripe cache, unless it is there."""
+        array = self._array
+        arrival = self._cache.holds(row, slot, low, high)
+        if arrival is None:
+            arrival = Arrival()
+            self._cache.remember(row, slot, low, high, arrival)
+            array.member_reads += 1
+            offset = row * self._layout.chunk_bytes + low
+            if array.host is not None:
+                array.host.cpu.interrupt(array.host.prices.bio_s * -(-(high - low) // self._head_bytes))
+            self._submit[slot](Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), stream))
+        arrival.then(then)
+
+    def _charge(self, size: int, copied: bool) -> None:
+        host = self._array.host
+        if host is not None:
+            prices = host.prices
+            heads = -(-size // self._head_bytes)
+            seconds = heads * (2 * prices.stripe_s + prices.bio_s)
+            if copied:
+                seconds += size * prices.copy_s_per_byte
+            host.cpu.interrupt(seconds)

@@ -1,0 +1,413 @@
+"""Writes of RAID 4, 5 and 6 as md's thread handles them today (Linux 6.1).
+
+A write puts its blocks into stripe heads and wakes the thread (:mod:`raidsim.model.raid.parity_6_1.thread`). For each
+run of heads the thread decides anew every time it looks: what is complete is written, what is not is read up
+(:mod:`raidsim.model.raid.stripes.write_plan`). Blocks that arrive before the thread runs, or while a row is being read
+up, still go into the same write; blocks that arrive while it is being written wait for the next one. Heads that nobody
+waits for (write-back) are read up only while no others are (IO_THRESHOLD is 1), and meanwhile gather neighbours. What
+a task submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c,
+make_stripe_request (REQ_SYNC sets STRIPE_PREREAD_ACTIVE), handle_stripe_dirtying, schedule_reconstruction,
+raid5_activate_delayed, release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk are handled as one);
+async_copy_data (for every block it copies it looks for the block's page from the first page of the write on).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+
+from ...core.request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
+from ...layouts.parity import ParityLayout
+from ..base.array import Array
+from ..metadata.journal import Journal
+from ..parity_until_4_0.gathered_row import Owner
+from ..stripes.settings import ParitySettings
+from ..stripes.stripe_cache import StripeCache
+from ..stripes.write_plan import WritePlan
+from .plan_cache import RunPlans
+from .stripe_head_run import Flight, HeadRun, Piece, cover
+from .thread import STRIPE_BATCH, ParityThread
+from .workers import ParityWorkers
+
+
+class StripeHandler:
+    """The writing half of a parity array.
+
+    Parameters
+    ----------
+    array
+        Whose members are written.
+    layout, settings, cache, thread
+        The array's.
+    journal
+        Takes data and parity before the members do; None for an array without one.
+
+    Attributes
+    ----------
+    unreadable, absent
+        Members whose old contents cannot be read, and members that cannot be written either; set by the array.
+    prereading
+        Runs that are being read up.
+    parity_reads
+        Member reads for that purpose.
+    row_writes
+        Runs of heads written in each mode.
+    """
+
+    __slots__ = (
+        "_array",
+        "_asleep",
+        "_cache",
+        "_chunk_bytes",
+        "_delayed",
+        "_head_bytes",
+        "_idle",
+        "_journal",
+        "_late",
+        "_layout",
+        "_listed",
+        "_md_thread",
+        "_plans",
+        "_plugged",
+        "_ready",
+        "_rows",
+        "_waking",
+        "absent",
+        "parity_reads",
+        "prereading",
+        "row_writes",
+        "unreadable",
+    )
+
+    def __init__(
+        self,
+        array: Array,
+        layout: ParityLayout,
+        settings: ParitySettings,
+        cache: StripeCache,
+        thread: ParityThread | ParityWorkers,
+        journal: Journal | None = None,
+    ) -> None:
+        self._array = array
+        self._layout = layout
+        self._head_bytes = settings.head_bytes
+        self._chunk_bytes = layout.chunk_bytes
+        self._cache = cache
+        self._md_thread = thread
+        self._journal = journal
+        self._rows: dict[int, list[HeadRun]] = {}
+        # Rows in order of arrival: for the next pass, of a plugged task, and with heads that are not yet read up.
+        self._ready: dict[int, None] = {}
+        if isinstance(thread, ParityWorkers):
+            thread.ready = self._ready
+        self._listed: dict[int, None] = {}
+        self._delayed: dict[int, None] = {}
+        # What is left of writes for which there were no heads: (row, data index, low, high, owner).
+        self._late: deque[tuple[int, int, int, int, Owner]] = deque()
+        # What waits until no write is under way in a row.
+        self._idle: dict[int, list[Callable[[], None]]] = {}
+        self._plugged = self._waking = self._asleep = False
+        self._plans = RunPlans(layout, settings.rmw_level)
+        self.unreadable = self.absent = array.failed
+        self.prereading = 0
+        self.parity_reads = 0
+        self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
+
+    # from the submitters
+
+    def plug(self) -> None:
+        """A task begins to submit several I/Os; their heads are handled when it unplugs."""
+        self._plugged = True
+
+    def unplug(self) -> None:
+        """The task has submitted all, or goes to sleep."""
+        self._plugged = False
+        if self._listed:
+            self._ready.update(self._listed)
+            self._listed.clear()
+            self._wake()
+
+    def hold(self) -> None:
+        """A task sleeps for want of heads."""
+        self.unplug()
+
+    def write(self, request: Request, pieces: list[tuple[int, int, int, int]]) -> None:
+        """Take a write; pieces are (row, data index, low, high)."""
+        owner = Owner(request, len(pieces))
+        for row, index, low, high in pieces:
+            blocks = -(-high // self._head_bytes) - low // self._head_bytes
+            fits = not self._late and (not self._cache.heads or blocks <= self._cache.heads)
+            if fits and self._cache.acquire(row, low, high):
+                self._add(row, index, low, high, self._piece(row, index, low, high, owner))
+            else:
+                self._late.append((row, index, low, high, owner))
+        if self._late and not self._asleep:
+            self._take_late()
+
+    def _take_late(self) -> None:
+        """Take what there are heads for, in order; the task sleeps until a quarter of the heads is free."""
+        cache, head = self._cache, self._head_bytes
+        while self._late:
+            row, _, low, high, _ = self._late[0]
+            first = low // head
+            last = min(high, (first + max(1, cache.free_heads)) * head)
+            if not cache.acquire(row, low, last):
+                last = min(high, (first + max(1, cache.heads // 4)) * head)
+                self._asleep = True
+                cache.wait(row, low, last, partial(self._awake, last))
+                self.unplug()
+                return
+            self._add_late(last)
+
+    def _awake(self, last: int) -> None:
+        self._asleep = False
+        self._add_late(last)
+        self._take_late()
+
+    def _add_late(self, last: int) -> None:
+        """Add what comes next, up to byte `last` of its chunk, whose heads are taken."""
+        row, index, low, high, owner = self._late.popleft()
+        if last < high:
+            owner.left += 1
+            self._late.appendleft((row, index, last, high, owner))
+        self._add(row, index, low, last, self._piece(row, index, low, last, owner))
+
+    def _piece(self, row: int, index: int, low: int, high: int, owner: Owner) -> Piece:
+        head = self._head_bytes
+        start = (row * self._layout.data_members + index) * self._chunk_bytes
+        first, last = (start + low - owner.request.offset) // head, -(-(start + high - owner.request.offset) // head)
+        return Piece(row, owner, (last - first) * (first + last + 1) // 2)
+
+    def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
+        """Put new data into heads that are taken, in whole blocks and parts of them."""
+        head = self._head_bytes
+        first, last = low // head * head, -(-high // head) * head
+        runs = self._rows.get(row)
+        if runs is None:
+            runs = self._rows[row] = []
+        edges = {first, last, -(-low // head) * head, high // head * head}
+        borders = sorted(edge for edge in edges if first <= edge <= last)
+        for a, b in pairwise(borders):
+            for run in cover(runs, row, a, b):
+                if not (run.known or run.pieces or run.reading or run.writing):
+                    run.known = self._known(run)
+                run.add(index, low, high, piece)
+                run.queued = True
+        if self._plugged:
+            self._listed[row] = None
+        else:
+            self._ready[row] = None
+            self._wake()
+
+    def _known(self, run: HeadRun) -> int:
+        """Which members' contents of these heads the stripe cache holds, as bits."""
+        if not self._cache.knows(run.row):
+            return 0
+        known = 0
+        for slot in range(len(self._array.members)):
+            arrival = self._cache.holds(run.row, slot, run.low, run.high)
+            if arrival is not None and arrival.here:
+                known |= 1 << slot
+        return known
+
+    # in the thread
+
+    def _wake(self) -> None:
+        if not self._waking:
+            self._waking = True
+            self._md_thread.add(self._handle_ready)
+
+    def _handle_ready(self) -> float:
+        """Look at the rows on the list, as far as this pass goes; returns CPU time (s)."""
+        self._waking = False
+        seconds = 0.0
+        ready, thread = self._ready, self._md_thread
+        while True:
+            while ready:
+                if thread.heads >= STRIPE_BATCH:
+                    self._wake()
+                    return seconds
+                row = next(iter(ready))
+                del ready[row]
+                seconds += self._handle_row(row)
+            if not self._delayed or self.prereading:
+                break
+            for row in self._delayed:
+                for run in self._rows.get(row, ()):
+                    if run.full | run.partial:
+                        run.active = run.queued = True
+            ready.update(self._delayed)
+            self._delayed.clear()
+        if self._journal is not None:
+            thread.then(self._journal.submit)
+        return seconds
+
+    def _handle_row(self, row: int) -> float:
+        runs = self._rows.get(row)
+        if runs is None:
+            return 0.0
+        if len(runs) > 1:
+            joined = [runs[0]]
+            for run in runs[1:]:
+                if joined[-1].like(run):
+                    joined[-1].join(run)
+                else:
+                    joined.append(run)
+            runs[:] = joined
+        seconds = 0.0
+        for run in runs:
+            if run.queued:
+                run.queued = False
+                if run.full | run.partial:
+                    seconds += self._handle(run)
+        return seconds
+
+    def _handle(self, run: HeadRun) -> float:
+        """Read up or write a run with new data, if it can be now; returns CPU time (s)."""
+        if run.reading:
+            return 0.0
+        plan = self._plans.plan(run, self.unreadable, self.absent)
+        self._md_thread.heads += 1 if plan.mode == "full" else self._heads(run)
+        if plan.reads:
+            if not (run.sync or run.active or self._journal is not None):
+                self._delayed[run.row] = None
+                return self._array.prices.stripe_s * self._heads(run)
+            return self._read_up(run, plan)
+        return 0.0 if run.writing else self._write(run, plan)
+
+    def _heads(self, run: HeadRun) -> int:
+        return (run.high - run.low) // self._head_bytes
+
+    def _read_up(self, run: HeadRun, plan: WritePlan) -> float:
+        run.reading = True
+        self.prereading += 1
+        count = len(plan.reads)
+        self.parity_reads += count
+        self._array.member_reads += count
+        done = Flight(run, plan.reads, [], self._has_read).done
+        offset, size = run.row * self._chunk_bytes + run.low, run.high - run.low
+        for slot in plan.reads:
+            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.stream))
+        prices = self._array.prices
+        return self._heads(run) * (prices.stripe_s + count * prices.bio_s)
+
+    def _has_read(self, flight: Flight) -> None:
+        """The thread will go on with the heads that were read up."""
+        self.prereading -= 1
+        bits = _bits(flight.slots)
+        for run in self._rows[flight.row]:
+            if flight.low <= run.low < flight.high:
+                run.reading = False
+                run.queued = True
+                run.known |= bits
+        self._ready[flight.row] = None
+        self._wake()
+
+    def _write(self, run: HeadRun, plan: WritePlan) -> float:
+        """Copy the new data into the heads, compute parity, and have everything written."""
+        prices, members = self._array.prices, self._layout.row(run.row)
+        size, heads = run.high - run.low, self._heads(run)
+        touched = run.full.bit_count() + run.partial.bit_count()
+        self.row_writes[plan.mode] += 1
+        sync = WRITE_THROUGH if run.through else WAITED if run.sync else ASYNC
+        full = tuple([members.data[index] for index in range(self._layout.data_members) if run.full >> index & 1])
+        run.known |= _bits(plan.writes) | _bits(full)
+        run.writing = True
+        flight = Flight(run, plan.writes, run.take(), self._has_written)
+        steps = sum([piece.steps for piece in flight.pieces])
+        for piece in flight.pieces:
+            piece.steps = 0
+        passes = 1 if plan.mode == "full" and self._journal is None else heads
+        if self._journal is None:
+            self._md_thread.add(partial(self._send_writes, flight, sync, passes))
+        else:
+            journal, blocks = self._journal, heads * (touched + self._layout.parities)
+            logged = partial(self._logged, flight, sync=sync)
+            self._md_thread.then(lambda: journal.append(heads, blocks, logged))
+        seconds = passes * prices.stripe_s + steps * prices.segment_s
+        return seconds + touched * size * prices.copy_s_per_byte + plan.sources * size * prices.xor_s_per_byte
+
+    def _logged(self, flight: Flight, ticket: int, sync: int) -> None:
+        """Data and parity are safe in the journal, so the members may be written."""
+        flight.ticket = ticket
+        self._md_thread.add(partial(self._send_writes, flight, sync, (flight.high - flight.low) // self._head_bytes))
+
+    def _send_writes(self, flight: Flight, sync: int, passes: int) -> float:
+        """What was computed is written when the heads' turn has come again; returns CPU time (s)."""
+        offset, size = flight.row * self._chunk_bytes + flight.low, flight.high - flight.low
+        self._array.member_writes += len(flight.slots)
+        for slot in flight.slots:
+            self._md_thread.send(slot, Request(WRITE, offset, size, flight.done, self._md_thread.stream, sync))
+        self._md_thread.heads += passes
+        prices = self._array.prices
+        return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
+
+    def _has_written(self, flight: Flight) -> None:
+        """The thread will answer the writers."""
+        self._md_thread.add(lambda: self._finish(flight))
+
+    def _finish(self, flight: Flight) -> float:
+        row = flight.row
+        if self._journal is not None:
+            self._journal.written(flight.ticket)
+        kept: list[HeadRun] = []
+        for run in self._rows[row]:
+            if flight.low <= run.low < flight.high:
+                run.writing = False
+                run.queued = True
+                if not (run.pieces or run.deferred or run.reading):
+                    self._remember(run)
+                    continue
+            kept.append(run)
+        if kept:
+            self._rows[row] = kept
+            self._add_deferred(row, kept)
+            self._ready[row] = None
+            self._wake()
+        else:
+            del self._rows[row]
+            for callback in self._idle.pop(row, ()) if self._idle else ():
+                callback()
+        self._md_thread.then(lambda: self._answer(flight.pieces))
+        heads = (flight.high - flight.low) // self._head_bytes
+        self._md_thread.heads += heads
+        return self._array.prices.stripe_s * heads
+
+    def when_idle(self, row: int, callback: Callable[[], None]) -> None:
+        """Call `callback` once no write is under way in `row`."""
+        if row in self._rows:
+            self._idle.setdefault(row, []).append(callback)
+        else:
+            callback()
+
+    def _remember(self, run: HeadRun) -> None:
+        slots = [slot for slot in range(len(self._array.members)) if run.known >> slot & 1]
+        self._cache.remember_all(run.row, slots, run.low, run.high)
+
+    def _add_deferred(self, row: int, runs: list[HeadRun]) -> None:
+        """Writes of blocks whose last new data is on the members now take their turn."""
+        late = []
+        for run in runs:
+            if not run.writing and run.deferred:
+                late += run.deferred
+                run.deferred = []
+        for index, low, high, piece in late:
+            self._add(row, index, low, high, piece)
+            piece.left -= 1
+
+    def _answer(self, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            piece.left -= 1
+            if not piece.left:
+                self._cache.release(piece.row)
+                owner = piece.owner
+                owner.done()
+
+
+def _bits(slots: tuple[int, ...]) -> int:
+    bits = 0
+    for slot in slots:
+        bits |= 1 << slot
+    return bits

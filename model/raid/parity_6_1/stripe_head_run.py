@@ -1,0 +1,226 @@
+"""Stripe heads that writes are in, as runs: neighbouring heads of a row about which the same is known and wanted.
+
+md looks at every 4 KiB head by itself; heads of one row that were written together also go the same way, so they are
+kept as one run and split only when a write covers a part of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...core.request import WRITE_THROUGH, Request
+from ..parity_until_4_0.gathered_row import Owner
+
+
+class Piece:
+    """The part of a logical write that lies in one chunk.
+
+    Attributes
+    ----------
+    left
+        How many runs still work on it.
+    steps
+        Pages of the write to walk along, from its start for each block of this part, to copy it.
+    """
+
+    __slots__ = ("left", "owner", "row", "steps")
+
+    def __init__(self, row: int, owner: Owner, steps: int = 0) -> None:
+        self.row = row
+        self.owner = owner
+        self.left = 0
+        self.steps = steps
+
+
+class HeadRun:
+    """The heads of bytes [low, high) of the chunks of a row.
+
+    Attributes
+    ----------
+    full, partial
+        Data indices with new data for the whole blocks and for a part of them, as bits.
+    spans
+        The new bytes of the data indices in `partial`.
+    known
+        Members whose contents are in the heads, as bits.
+    pieces
+        Whose new data these are.
+    deferred
+        (data index, low, high, piece) of writes of a block whose last new data is not yet on its way.
+    sync
+        Whether somebody waits for one of them.
+    through
+        Whether one of them has to be on the medium before it is complete.
+    active
+        Whether the run may be read up though nobody waits.
+    queued
+        Whether the thread will look at it.
+    reading, writing
+        Whether member I/O is under way.
+    """
+
+    __slots__ = (
+        "active",
+        "deferred",
+        "full",
+        "high",
+        "known",
+        "low",
+        "partial",
+        "pieces",
+        "queued",
+        "reading",
+        "row",
+        "spans",
+        "sync",
+        "through",
+        "writing",
+    )
+
+    def __init__(self, row: int, low: int, high: int, known: int = 0) -> None:
+        self.row = row
+        self.low = low
+        self.high = high
+        self.known = known
+        self.full = self.partial = 0
+        self.spans: dict[int, tuple[int, int]] = {}
+        self.pieces: list[Piece] = []
+        self.deferred: list[tuple[int, int, int, Piece]] = []
+        self.sync = self.through = self.active = self.queued = self.reading = self.writing = False
+
+    def add(self, index: int, low: int, high: int, piece: Piece) -> None:
+        """Put new data of one data index, bytes [low, high), into the heads."""
+        bit = 1 << index
+        low, high = max(low, self.low), min(high, self.high)
+        piece.left += 1
+        if (self.full | self.partial) & bit:
+            known = self.spans.get(index)
+            if known is None or (low != known[1] and high != known[0]):
+                self.deferred.append((index, low, high, piece))
+                return
+            low, high = min(low, known[0]), max(high, known[1])
+            self.partial &= ~bit
+            del self.spans[index]
+        if low == self.low and high == self.high:
+            self.full |= bit
+        else:
+            self.partial |= bit
+            self.spans[index] = (low, high)
+        self.pieces.append(piece)
+        if piece.owner.request.sync:
+            self.sync = True
+            if piece.owner.request.sync == WRITE_THROUGH:
+                self.through = True
+
+    def split(self, at: int) -> HeadRun:
+        """Cut the run in two at byte `at`; this one keeps the lower part, the upper one is returned."""
+        upper = HeadRun(self.row, at, self.high, self.known)
+        self.high = at
+        for name in ("full", "partial", "spans", "sync", "through", "active", "queued", "reading", "writing"):
+            setattr(upper, name, getattr(self, name))
+        upper.spans = self.spans.copy()
+        upper.pieces = self.pieces.copy()
+        for piece in self.pieces:
+            piece.left += 1
+        deferred, self.deferred = self.deferred, []
+        for index, low, high, piece in deferred:
+            piece.left += (low < at) + (high > at) - 1
+            if low < at:
+                self.deferred.append((index, low, min(high, at), piece))
+            if high > at:
+                upper.deferred.append((index, max(low, at), high, piece))
+        return upper
+
+    def take(self) -> list[Piece]:
+        """The new data is on its way: return whose it was, and be open for more."""
+        pieces, self.pieces = self.pieces, []
+        self.full = self.partial = 0
+        self.spans.clear()
+        self.sync = self.through = self.active = False
+        return pieces
+
+    def like(self, other: HeadRun) -> bool:
+        """Whether `other`, the run above, may be one with this one."""
+        return (
+            self.high == other.low
+            and self.queued
+            and other.queued
+            and self.full == other.full
+            and self.known == other.known
+            and not (self.partial or other.partial or self.deferred or other.deferred)
+            and not (self.reading or self.writing or other.reading or other.writing)
+        )
+
+    def join(self, other: HeadRun) -> None:
+        """Become one with the run above."""
+        self.high = other.high
+        self.pieces += other.pieces
+        self.sync = self.sync or other.sync
+        self.through = self.through or other.through
+        self.active = self.active or other.active
+
+
+class Flight:
+    """Member I/O of bytes [low, high) of a row, however the run that it was sent for is split meanwhile.
+
+    Attributes
+    ----------
+    slots
+        The members.
+    pieces
+        Whose data are written.
+    ticket
+        What the journal knows it by.
+    """
+
+    __slots__ = ("_landed", "_left", "high", "low", "pieces", "row", "slots", "ticket")
+
+    def __init__(
+        self, run: HeadRun, slots: tuple[int, ...], pieces: list[Piece], landed: Callable[[Flight], None]
+    ) -> None:
+        self.row = run.row
+        self.low = run.low
+        self.high = run.high
+        self.slots = slots
+        self.pieces = pieces
+        self.ticket = 0
+        self._landed = landed
+        self._left = len(slots)
+
+    def done(self, _: Request) -> None:
+        """One member request is complete."""
+        self._left -= 1
+        if not self._left:
+            self._landed(self)
+
+
+def cover(runs: list[HeadRun], row: int, low: int, high: int) -> list[HeadRun]:
+    """Return the runs that cover [low, high) exactly; `runs`, in order, is split and filled up for that."""
+    found: list[HeadRun] = []
+    kept: list[HeadRun] = []
+    at = low
+    for run in runs:
+        if run.high <= low or run.low >= high:
+            if run.low >= high and at < high:
+                found.append(HeadRun(row, at, high))
+                kept.append(found[-1])
+                at = high
+            kept.append(run)
+            continue
+        if run.low < low:
+            kept.append(run)
+            run = run.split(low)
+        upper = run.split(high) if run.high > high else None
+        if at < run.low:
+            found.append(HeadRun(row, at, run.low))
+            kept.append(found[-1])
+        found.append(run)
+        kept.append(run)
+        at = run.high
+        if upper is not None:
+            kept.append(upper)
+    if at < high:
+        found.append(HeadRun(row, at, high))
+        kept.append(found[-1])
+    runs[:] = kept
+    return found

@@ -1,0 +1,206 @@
+"""md's thread of a parity array (raid5d): what is ready is handled in passes, and what a pass sends merges.
+
+Submitters and completions only put stripe heads on a list and wake the thread. A pass takes the first few of the list;
+what comes while it computes is taken by a later one, which is why a busy array sees more full stripes. The member I/O
+of the passes is plugged until nothing is left to do, so blocks of neighbouring heads become one request. A thread that
+finds no tag at a member sleeps, and so does all that it would have sent after that request. Source: Linux 6.1
+drivers/md/raid5.c, raid5d and handle_active_stripes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...core.engine import Engine
+from ...core.request import Device, Request
+from ...tasks.host import GIVE_WAY_S, Host
+from ...tasks.task_plug import TaskPlug
+from ..stripes.stripe_cache import StripeCache
+
+_STREAMS = itertools.count(-16, -1)
+"""Streams of the threads: each array has one of its own, which sleeps without the others."""
+
+STRIPE_BATCH = 8
+"""The thread takes so many heads from its list at a time (MAX_STRIPE_BATCH)."""
+
+
+class ParityThread:
+    """The thread of one array.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    host
+        Whose CPU it runs on; None for a thread that needs no time.
+    members
+        The member devices.
+    cache
+        Grows by a head after a pass if somebody waits for one.
+
+    Attributes
+    ----------
+    awake
+        Whether it has something to do.
+    busy_s
+        How long it has computed (s).
+    heads
+        How many the pass has dealt with so far; who does the work counts (full stripes of a chunk as one).
+    passes
+        How often it ran.
+    stream
+        The stream of its I/O.
+    """
+
+    __slots__ = (
+        "_cache",
+        "_engine",
+        "_host",
+        "_out",
+        "_over",
+        "_pluggable",
+        "_plugged",
+        "_sent",
+        "_sleepy",
+        "_submit",
+        "_task_plug",
+        "_unpluggable",
+        "_until",
+        "_work",
+        "awake",
+        "busy_s",
+        "heads",
+        "passes",
+        "stream",
+    )
+
+    def __init__(self, engine: Engine, host: Host | None, members: Sequence[Device], cache: StripeCache) -> None:
+        self._engine = engine
+        self._host = host
+        self._cache = cache
+        self._submit = [member.submit for member in members]
+        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
+        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
+        self._sleepy: list[Any] = [m if hasattr(m, "sleeps") else None for m in members]
+        self.awake = False
+        self.busy_s = 0.0
+        self._until = 0.0
+        self._work: deque[Callable[[], float]] = deque()
+        self._out: list[tuple[int, Request]] = []
+        self._sent = 0
+        self._plugged = False
+        self._task_plug = TaskPlug()
+        self._over: list[Callable[[], None]] = []
+        self.heads = self.passes = 0
+        self.stream = next(_STREAMS)
+
+    def add(self, work: Callable[[], float]) -> None:
+        """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
+        self._work.append(work)
+        if not self.awake:
+            self.wake()
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self.awake = True
+        now = self._engine._now
+        self._until = now + GIVE_WAY_S
+        self._engine.call_at(now, self._begin)
+
+    def send(self, slot: int, request: Request) -> None:
+        """Send `request` to a member at the end of the pass."""
+        self._out.append((slot, request))
+
+    def then(self, callback: Callable[[], None]) -> None:
+        """Call `callback` at the end of the pass."""
+        self._over.append(callback)
+
+    def _begin(self, _: Any) -> None:
+        if self._host is not None:
+            free = self._host.cpu.free_from
+            if self._engine._now < free and self._engine._now < self._until:
+                self._engine.call_at(min(free, self._until), self._begin)
+                return
+        self._run()
+
+    def _run(self) -> None:
+        """Go through the list, a few heads at a time: they are computed, and then what that made is sent."""
+        while self._work:
+            self.passes += 1
+            self.heads = 0
+            seconds = 0.0
+            while self._work and self.heads < STRIPE_BATCH:
+                seconds += self._work.popleft()()
+            if seconds and self._host is not None:
+                self.busy_s += seconds
+                self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
+                return
+            if not self._send_all():
+                return
+        self._rest()
+
+    def _go_on(self, _: Any = None) -> None:
+        """What was to be done before has been done: send, and take the next heads unless a program is to run first."""
+        if not self._send_all():
+            return
+        if self._work and self._host is not None:
+            now = self._engine._now
+            self._until = now + GIVE_WAY_S
+            self._engine.call_at(now, self._begin)
+        else:
+            self._run()
+
+    def _rest(self) -> None:
+        """Nothing is left to do."""
+        self.awake = False
+        if self._plugged:
+            self._unplug()
+
+    def _send_all(self) -> bool:
+        """Send what was made, from where the thread fell asleep if it did; whether it does not sleep over that."""
+        out, submit, sleepy = self._out, self._submit, self._sleepy
+        if out and not self._plugged:
+            self._plug()
+        row = -1
+        while self._sent < len(out):
+            slot, request = out[self._sent]
+            self._sent += 1
+            if request.offset != row:
+                row = request.offset
+                self._task_plug.start_row()
+            submit[slot](request)
+            member = sleepy[slot]
+            if member is not None and not member.has_room and member.sleeps(self.stream):
+                if self._host is None:  # else the block layer has flushed its plug, which stays open
+                    self._unplug()
+                member.when_awake(self.stream, self._go_on)
+                return False
+        out.clear()
+        self._sent = 0
+        self._cache.grow()
+        over, self._over = self._over, []
+        for callback in over:
+            callback()
+        return True
+
+    def _plug(self) -> None:
+        """Hold back what this thread sends, and nothing that others send meanwhile."""
+        self._plugged = True
+        if self._host is not None:
+            self._host.thread_plugs[self.stream] = self._task_plug
+            self._task_plug.start()
+            return
+        for plug in self._pluggable:
+            plug()
+
+    def _unplug(self) -> None:
+        self._plugged = False
+        if self._host is not None:
+            del self._host.thread_plugs[self.stream]
+            self._task_plug.flush()
+            return
+        for unplug in self._unpluggable:
+            unplug()

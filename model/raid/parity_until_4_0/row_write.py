@@ -1,0 +1,201 @@
+"""What is written of a row of RAID 4, 5 and 6 at once: what it lacks is read up, then data and parity are written.
+
+Source: drivers/md/raid5.c, handle_stripe.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
+
+from ...core.request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
+from ..base.array import Array, Join
+from ..stripes.stripe_cache import StripeCache
+from ..stripes.write_plan import WritePlan
+from .daemon import ParityDaemon
+from .gathered_row import GatheredRow
+
+
+class RowState(ABC):
+    """What the writes of an array have in common.
+
+    Parameters
+    ----------
+    array
+        Whose members are written.
+    chunk_bytes, head_bytes
+        Of its chunks and stripe heads.
+    cache, daemon
+        The array's.
+
+    Attributes
+    ----------
+    prereading
+        Rows that are being read up.
+    parity_reads
+        Member reads for that purpose.
+    row_writes
+        Ranges of rows written in each mode.
+    """
+
+    __slots__ = (
+        "array",
+        "cache",
+        "chunk_bytes",
+        "daemon",
+        "head_bytes",
+        "parity_reads",
+        "prereading",
+        "row_writes",
+        "submit",
+        "unplug_members",
+        "unpluggable",
+    )
+
+    def __init__(
+        self, array: Array, chunk_bytes: int, head_bytes: int, cache: StripeCache, daemon: ParityDaemon
+    ) -> None:
+        self.array = array
+        self.chunk_bytes = chunk_bytes
+        self.head_bytes = head_bytes
+        self.cache = cache
+        self.daemon = daemon
+        self.submit = [member.submit for member in array.members]
+        self.unpluggable: list[Callable[[], None]] = [m.unplug for m in array.members if hasattr(m, "unplug")]
+        self.unplug_members = partial(Array.unplug, array)
+        self.prereading = 0
+        self.parity_reads = 0
+        self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
+
+    @abstractmethod
+    def thread_read_up(self) -> None:
+        """md's thread has read up what a range of a row lacked."""
+
+
+class SmallWrite:
+    """A write that somebody waits for, of whole heads in one chunk of a row of which nothing is known."""
+
+    __slots__ = ("_left", "_low", "_plan", "_request", "_row", "_writer")
+
+    def __init__(self, writer: RowState, request: Request, row: int, low: int, plan: WritePlan) -> None:
+        self._writer = writer
+        self._request = request
+        self._row = row
+        self._low = low
+        self._plan = plan
+        reads = plan.reads
+        self._left = count = len(reads)
+        writer.row_writes[plan.mode] += 1
+        writer.prereading += 1
+        writer.array.member_reads += count
+        writer.parity_reads += count
+        offset, size = row * writer.chunk_bytes + low, request.size
+        submit, done = writer.submit, self._read
+        for slot in reads:
+            submit[slot](Request(READ, offset, size, done, PREREAD_STREAM))
+        for unplug in writer.unpluggable:
+            unplug()
+
+    def _read(self, _: Request) -> None:
+        self._left -= 1
+        if self._left:
+            return
+        writer, row, low, plan = self._writer, self._row, self._low, self._plan
+        writer.prereading -= 1
+        size = self._request.size
+        writer.cache.remember_all(row, (*plan.reads, *plan.writes), low, low + size)
+        self._left = count = len(plan.writes)
+        writer.array.member_writes += count
+        offset = row * writer.chunk_bytes + low
+        submit, done = writer.submit, self._written
+        for slot in plan.writes:
+            submit[slot](Request(WRITE, offset, size, done, 0, WAITED))
+        for unplug in writer.unpluggable:
+            unplug()
+
+    def _written(self, _: Request) -> None:
+        self._left -= 1
+        if not self._left:
+            request = self._request
+            request.done(request)
+
+
+class RangeWrite:
+    """A range of a gathered row: what is missing is read up, then data and parity are written."""
+
+    __slots__ = ("_copied", "_gathered", "_heads", "_left", "_low", "_over", "_plan", "_size", "_slots", "_writer")
+
+    def __init__(
+        self,
+        writer: RowState,
+        gathered: GatheredRow,
+        low: int,
+        size: int,
+        plan: WritePlan,
+        slots: tuple[int, ...],
+        copied: int,
+        over: Join,
+    ) -> None:
+        self._writer = writer
+        self._gathered = gathered
+        self._low = low
+        self._size = size
+        self._heads = -(-size // writer.head_bytes)
+        self._plan = plan
+        self._slots = slots
+        self._copied = copied
+        self._over = over
+        self._left = 0
+        reads = plan.reads
+        if not reads:
+            self._write()
+            return
+        count = len(reads)
+        array = writer.array
+        writer.prereading += 1
+        array.member_reads += count
+        writer.parity_reads += count
+        host = array.host
+        if host is not None:
+            host.cpu.interrupt(count * self._heads * host.prices.bio_s)
+        base = gathered.row * writer.chunk_bytes + low
+        submit, done = writer.submit, Join(count, writer.daemon.takes(self._read)).done
+        for slot in reads:
+            submit[slot](Request(READ, base, size, done, PREREAD_STREAM))
+        writer.unplug_members()
+
+    def _read(self) -> None:
+        writer = self._writer
+        writer.prereading -= 1
+        self._write()
+        writer.thread_read_up()
+
+    def _write(self) -> None:
+        writer, gathered, plan, low, size = self._writer, self._gathered, self._plan, self._low, self._size
+        writes = plan.writes
+        host = writer.array.host
+        if host is not None:
+            prices = host.prices
+            host.cpu.interrupt(
+                self._heads * (3 * prices.stripe_s + len(writes) * prices.bio_s)
+                + self._copied * size * prices.copy_s_per_byte
+                + plan.sources * size * prices.xor_s_per_byte
+            )
+        if self._slots:
+            writer.cache.remember_all(gathered.row, self._slots, low, low + size)
+        base = gathered.row * writer.chunk_bytes + low
+        self._left = len(writes)
+        writer.array.member_writes += len(writes)
+        # An array below must not hold what somebody waits for.
+        sync = WAITED if gathered.sync else ASYNC
+        submit, done = writer.submit, self._written
+        for slot in writes:
+            submit[slot](Request(WRITE, base, size, done, sync=sync))
+        if gathered.sync:
+            writer.unplug_members()
+
+    def _written(self, request: Request) -> None:
+        self._left -= 1
+        if not self._left:
+            self._over.done(request)

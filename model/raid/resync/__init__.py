@@ -1,0 +1,1 @@
+"""Resync, check and rebuild of any level, and hot spares."""

@@ -1,0 +1,82 @@
+"""How a kernel's resync thread works, as data, and what it reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...core.errors import ModelError
+
+Action = Literal["recover", "resync", "check", "repair"]
+"""md's sync_action: rebuild onto a fresh member; make members equal again after a crash; read and compare all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResyncSettings:
+    """The resync thread of a kernel (bytes, bytes per second, seconds).
+
+    Attributes
+    ----------
+    speed_min, speed_max
+        ``speed_limit_min`` and ``speed_limit_max``.
+    request_bytes
+        One request.
+    window_bytes
+        The thread looks at its speed after as much.
+    depth
+        Requests under way at most.
+    nap_s
+        How long it sleeps when it is too fast.
+    sees_load
+        Whether it notices other I/O on the members.
+    when_busy
+        What it does above `speed_min` while the array is not idle: "nap" or "drain".
+    resume_depth, resume_delay_s
+        Once `depth` requests are under way it goes on when no more than so many are, and after a delay: a thread
+        that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the cache.
+    """
+
+    speed_min: float
+    speed_max: float
+    request_bytes: int
+    window_bytes: int
+    depth: int
+    nap_s: float = 0.25
+    sees_load: bool = True
+    when_busy: Literal["nap", "drain"] = "nap"
+    resume_depth: int | None = None
+    resume_delay_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.resume_depth is not None and not 0 <= self.resume_depth < self.depth:
+            raise ModelError(f"resume_depth {self.resume_depth}; from 0 to less than the depth of {self.depth}")
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """How far a resync is (seconds of the clock, bytes of the address space it counts in).
+
+    Attributes
+    ----------
+    started_s, finished_s
+        When it began, and when it was over (None: it is not).
+    total_bytes, position_bytes
+        How much there is to do, and how much of it is done, what was done before the run included.
+    done_bytes
+        What was done in this run.
+    average_rate
+        Bytes a second since it began.
+    current_rate
+        Bytes a second over md's last marks, up to half a minute.
+    remaining_s
+        Time to the end at the current rate; 0 if it is over, None if nothing moves.
+    """
+
+    started_s: float
+    finished_s: float | None
+    total_bytes: int
+    position_bytes: int
+    done_bytes: int
+    average_rate: float
+    current_rate: float
+    remaining_s: float | None

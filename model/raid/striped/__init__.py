@@ -1,0 +1,1 @@
+"""RAID 0 and byte-striped RAID 3."""

@@ -1,0 +1,100 @@
+"""Linear arrays and RAID 0 in time: a logical request becomes one member request per extent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from ...core.discard import DiscardLimits
+from ...core.engine import Engine
+from ...core.errors import ArrayFailed
+from ...core.request import TRIM, Device, Request
+from ...layouts import StripedLayout
+from ...tasks.host import Host
+from ..base.array import Array, Join, forward
+from ..mirrors.discard_ranges import MemberRange, striped_ranges
+
+
+class ExtentLayout(Protocol):
+    """A layout without redundancy: where each logical byte is."""
+
+    @property
+    def capacity(self) -> int:
+        """Usable bytes."""
+
+    def extents(self, offset: int, size: int) -> Sequence[tuple[int, int, int, int]]:
+        """(member, member offset, size, logical offset) for every contiguous piece."""
+
+
+class StripeArray(Array):
+    """RAID 0 or linear.
+
+    Parameters
+    ----------
+    layout
+        The address arithmetic.
+    """
+
+    __slots__ = ("_extents", "layout")
+
+    def __init__(
+        self,
+        engine: Engine,
+        name: str,
+        members: Sequence[Device],
+        layout: ExtentLayout,
+        host: Host | None = None,
+        failed: Iterable[int] = (),
+    ) -> None:
+        super().__init__(engine, name, members, layout.capacity, host, failed)
+        if self.failed:
+            raise ArrayFailed(
+                f"{name}: RAID 0 and linear arrays survive no failed member, slot {min(self.failed)} has failed"
+            )
+        self.layout = layout
+        self._extents = layout.extents
+
+    def submit(self, request: Request) -> None:
+        """See :meth:`Array.submit`; reads and writes are served alike."""
+        request.submitted = self._engine._now
+        op = request.op
+        if op == TRIM:
+            self._discard(request)
+            return
+        pieces = self._extents(request.offset, request.size)
+        count = len(pieces)
+        if op:
+            self.writes += 1
+            self.member_writes += count
+        else:
+            self.reads += 1
+            self.member_reads += count
+        if self.host is not None:
+            self._charge(self.host.prices.bio_s * count)
+        if count == 1:
+            member, offset, size, _ = pieces[0]
+            self._submit[member](Request(op, offset, size, forward, request.stream, request.sync, request))
+            return
+        join = Join(count, lambda: request.done(request))
+        for member, offset, size, _ in pieces:
+            self._submit[member](Request(op, offset, size, join.done, request.stream, request.sync))
+
+    def _read(self, request: Request) -> None:
+        self.submit(request)
+
+    def _write(self, request: Request) -> None:
+        self.submit(request)
+
+    @property
+    def discard_limits(self) -> DiscardLimits:
+        """What its members take of discards."""
+        return self._members_limits()
+
+    def _discard(self, request: Request) -> None:
+        offset, size = request.offset, request.size
+        layout = self.layout
+        if isinstance(layout, StripedLayout):
+            ranges: list[MemberRange] = striped_ranges(layout, offset, size)
+        else:
+            ranges = [(slot, at, length) for slot, at, length, _ in self._extents(offset, size)]
+        self._discard_on(ranges, request.stream, lambda: request.done(request))

@@ -1,0 +1,67 @@
+"""How the driver of RAID 4, 5 and 6 works: what differs between kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .write_plan import RmwLevel
+
+
+@dataclass(frozen=True, slots=True)
+class ParitySettings:
+    """How the driver of a parity array works.
+
+    The defaults are Linux 2.6.8's. Linux 6.1 is ``ParitySettings(most_heads=..., hold_s=None, direct_reads=True)``.
+
+    Attributes
+    ----------
+    heads
+        Stripe heads (``stripe_cache_size``); 0 for as many as needed.
+    head_bytes
+        Height of a stripe head.
+    hold_s
+        How long an incomplete row waits for its neighbours before it is read up (Linux 2.4 and early 2.6: until the
+        queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
+        incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
+    shared_plug
+        Whether the array's plug is on a list that everybody runs (tq_disk of Linux 2.4): who waits for stripe heads,
+        and md's thread whenever it has done something, let incomplete rows and the members' requests go.
+    copies_reads
+        Whether a read through the stripe cache is copied out of it (Linux 2.6 does, 2.4 reads into the caller's page).
+    rmw_level
+        md's setting of that name (1 on kernels that have none).
+    direct_reads
+        Whether reads of a whole array go to the members, one request per chunk, past the stripe cache (since 2.6.20:
+        raid5.c, chunk_aligned_read).
+    most_heads
+        How far the stripe cache grows, one head in every pass of md's thread that somebody waits in; what memory
+        allows (since 4.1: raid5.c, grow_one_stripe). No more than `heads` for a cache that stays as it is.
+    workers
+        Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none.
+    locks_rows
+        Whether a row that is being read or written takes no other block
+        (:mod:`raidsim.model.raid.parity_until_4_0.row_locks`).
+    head_turns
+        Whether who reads sleeps in the submission for want of heads, and shares them with the others that do
+        (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`); otherwise requests get theirs in the order they
+        came.
+    holes
+        Whether writes gather in a row though they leave holes between them in a chunk, as every head of the row
+        gathers for itself; otherwise a row is let go when a piece comes that does not go on where another one ended.
+    discards
+        Whether discards are passed on (the module's ``devices_handle_discard_safely``, since 3.7).
+    """
+
+    heads: int = 256
+    head_bytes: int = 4096
+    hold_s: float | None = 0.003
+    shared_plug: bool = False
+    copies_reads: bool = True
+    rmw_level: int = RmwLevel.IF_CHEAPER
+    direct_reads: bool = False
+    most_heads: int = 0
+    workers: int = 0
+    locks_rows: bool = False
+    head_turns: bool = False
+    holes: bool = False
+    discards: bool = False

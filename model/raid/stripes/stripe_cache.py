@@ -1,0 +1,332 @@
+"""The stripe cache of md's RAID 4/5/6: a limited number of stripe heads, and what they still hold.
+
+Every read and write of these levels occupies one head per block row from start to end. When none is free, new
+work waits until a quarter of the heads is free again (raid5.c, get_active_stripe, ``inactive_blocked``). A head is
+one block high: the size of the block I/O on Linux 2.4 (1 KiB for a raw device), 4 KiB since 2.6. Since 4.1 the number
+grows by one whenever md's thread ran and somebody was waiting for a head (grow_one_stripe).
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+
+class Sleepers(Protocol):
+    """Processes that wait for heads; true while there are any
+    (:class:`~raidsim.model.raid.parity_until_4_0.waiting_readers.HeadTurns`).
+    """
+
+    def __bool__(self) -> bool: ...
+
+    def take(self) -> None:
+        """Take what heads have got free."""
+
+
+class Arrival:
+    """Contents of a member on their way into the cache; others may wait for them too."""
+
+    __slots__ = ("_waiters",)
+
+    def __init__(self) -> None:
+        self._waiters: list[Callable[[], None]] | None = []
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Arrival]) -> Arrival:
+        """The arrival of everything that `parts` bring."""
+        whole = cls()
+        left = len(parts)
+
+        def one() -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                whole.arrived()
+
+        for part in parts:
+            part.then(one)
+        return whole
+
+    @property
+    def here(self) -> bool:
+        """Whether the contents are there."""
+        return self._waiters is None
+
+    def then(self, callback: Callable[[], None]) -> None:
+        """Call back when the contents are there (at once if they already are)."""
+        if self._waiters is None:
+            callback()
+        else:
+            self._waiters.append(callback)
+
+    def arrived(self, _: object = None) -> None:
+        """The contents are there."""
+        waiters, self._waiters = self._waiters, None
+        for callback in waiters or ():
+            callback()
+
+
+_HERE = Arrival()
+_HERE.arrived()
+
+_KEPT_WITHOUT_LIMIT = 256
+"""Heads that a cache without a limit remembers: md's default size."""
+
+
+class StripeCache:
+    """Heads in use, and recent contents.
+
+    Parameters
+    ----------
+    heads
+        Number of stripe heads; 0 for a cache that grows as needed.
+    head_bytes
+        Height of a head.
+    chunk_bytes
+        Chunk of the array, if a row of which anything is remembered counts as a whole one; 0 to count its heads.
+    most_heads
+        How far the cache may grow.
+
+    Attributes
+    ----------
+    sleepers
+        Processes that wait for heads to read, where they share them
+        (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`).
+    waits
+        How often work had to wait for heads.
+    most_in_use
+        Most heads that were in use at once (counted while their number is limited).
+    """
+
+    __slots__ = (
+        "_active",
+        "_blocked",
+        "_chunk_bytes",
+        "_idle_callbacks",
+        "_kept",
+        "_most_kept",
+        "_most_rows",
+        "_recent",
+        "_short",
+        "_spans",
+        "_waiting",
+        "head_bytes",
+        "heads",
+        "in_use",
+        "most_heads",
+        "most_in_use",
+        "sleepers",
+        "waits",
+    )
+
+    def __init__(self, heads: int, head_bytes: int, chunk_bytes: int = 0, most_heads: int = 0) -> None:
+        self.heads = heads
+        self.most_heads = most_heads
+        self._short = False
+        self.most_in_use = 0
+        self.head_bytes = head_bytes
+        self.in_use = 0
+        self.waits = 0
+        self.sleepers: Sleepers | None = None
+        # By row: how often it was acquired, which heads as bits, and how many these count as.
+        self._active: dict[int, list[int]] = {}
+        self._waiting: deque[tuple[int, int, int, Callable[[], None]]] = deque()
+        self._blocked = False
+        self._idle_callbacks: list[Callable[[], None]] = []
+        self._recent: OrderedDict[int, dict[int, tuple[int, int, Arrival]]] = OrderedDict()
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._kept = 0
+        self._most_kept = heads or _KEPT_WITHOUT_LIMIT
+        self._chunk_bytes = chunk_bytes
+        self._most_rows = max(1, self._most_kept // -(-chunk_bytes // head_bytes)) if chunk_bytes else 0
+
+    @property
+    def full(self) -> bool:
+        """Whether work waits for heads."""
+        return bool(self._waiting or self.sleepers)
+
+    def when_free(self, callback: Callable[[], None]) -> None:
+        """Call back once when no work waits for heads any more."""
+        self._idle_callbacks.append(callback)
+
+    def acquire(self, row: int, low: int, high: int) -> bool:
+        """Occupy the heads of bytes [low, high) of `row`, unless too few are free or others wait already."""
+        return not self.full and self.take(row, low, high)
+
+    @property
+    def free_heads(self) -> int:
+        """Heads that work may take now: none while other work waits for some."""
+        if not self.heads:
+            return 1 << 30
+        return 0 if self.full else self.heads - self.in_use
+
+    def knows(self, row: int) -> bool:
+        """Whether anything of `row` is remembered."""
+        return row in self._recent
+
+    def wait(self, row: int, low: int, high: int, start: Callable[[], None]) -> None:
+        """Call `start` once the heads of bytes [low, high) of `row` are occupied for it."""
+        self._blocked = self._short = True
+        self.waits += 1
+        self._waiting.append((row, low, high, start))
+
+    def sleep(self) -> None:
+        """A process sleeps for want of a head."""
+        self._blocked = self._short = True
+        self.waits += 1
+
+    def reach(self, row: int, low: int, high: int, heads: int) -> int:
+        """How far from `low` on, up to `high`, one gets in `row` with `heads` heads more than those in use."""
+        head = self.head_bytes
+        entry = self._active.get(row)
+        used = entry[1] if entry is not None else 0
+        for number in range(low // head, -(-high // head)):
+            if not used >> number & 1:
+                if not heads:
+                    return max(low, number * head)
+                heads -= 1
+        return high
+
+    def take(self, row: int, low: int, high: int) -> bool:
+        """Occupy the heads of bytes [low, high) of `row`, unless too few are free; nobody is passed by who may."""
+        if not self.heads:
+            return True
+        head = self.head_bytes
+        wanted = (1 << -(-high // head)) - (1 << low // head)
+        entry = self._active.get(row)
+        if entry is None:
+            heads = wanted.bit_count()
+            if self._chunk_bytes or not self.in_use:
+                heads = min(self.heads, heads)
+            if self.in_use + heads > self.heads:
+                return False
+            self._active[row] = [1, wanted, heads]
+            self.in_use += heads
+        else:
+            wanted |= entry[1]
+            heads = min(self.heads, wanted.bit_count()) if self._chunk_bytes else wanted.bit_count()
+            if self.in_use + heads - entry[2] > self.heads:
+                return False
+            self.in_use += heads - entry[2]
+            entry[0] += 1
+            entry[1:] = [wanted, heads]
+        self.most_in_use = max(self.most_in_use, self.in_use)
+        return True
+
+    def release(self, row: int) -> None:
+        """Give back what one :meth:`acquire` of `row` took."""
+        if not self.heads:
+            return
+        entry = self._active[row]
+        entry[0] -= 1
+        if entry[0]:
+            return
+        del self._active[row]
+        self.in_use -= entry[2]
+        self._let_in()
+
+    def forget(self, row: int) -> None:
+        """What was cached of `row` is not there any more."""
+        if self._recent.pop(row, None) is not None and not self._most_rows:
+            low, high = self._spans.pop(row)
+            self._kept -= -(-high // self.head_bytes) - low // self.head_bytes
+
+    def grow(self) -> None:
+        """md's thread has made a pass: one head more, if the cache may grow and somebody waits or had to wait."""
+        if self._short and self.heads < self.most_heads:
+            self.heads += 1
+            self._most_kept += 1
+            self._let_in()
+        self._short = self.full
+
+    def _let_in(self) -> None:
+        if not self._blocked or 4 * self.in_use > 3 * self.heads:
+            return
+        self._blocked = False
+        while self._waiting:
+            row, low, high, start = self._waiting[0]
+            if not self.take(row, low, high):
+                self._blocked = True
+                return
+            self._waiting.popleft()
+            start()
+        if self.sleepers:
+            self.sleepers.take()
+            if self.sleepers:
+                self._blocked = True
+                return
+        callbacks, self._idle_callbacks = self._idle_callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def holds(self, row: int, member: int, low: int, high: int) -> Arrival | None:
+        """Return the arrival of bytes [low, high) of `member` in `row` if they are cached or on their way."""
+        slots = self._recent.get(row)
+        if slots is not None:
+            known = slots.get(member)
+            if known is not None and known[0] <= low and high <= known[1]:
+                return known[2]
+        return None
+
+    def overlap(self, row: int, member: int, low: int, high: int) -> tuple[int, int, Arrival] | None:
+        """The span of `member` in `row` that is cached or on its way, if bytes [low, high) touch it."""
+        known = self._recent.get(row, {}).get(member)
+        return known if known is not None and known[0] < high and low < known[1] else None
+
+    def remember(self, row: int, member: int, low: int, high: int, arrival: Arrival) -> None:
+        """Note that bytes [low, high) of `member` in `row` arrive; forget the least recently used rows."""
+        if not self._most_rows:
+            self._keep(row, low, high)
+        slots = self._recent.get(row)
+        if slots is None:
+            slots = self._recent[row] = {}
+        else:
+            self._recent.move_to_end(row)
+        known = slots.get(member)
+        if known is not None:
+            if known[1] == low:
+                low = known[0]
+                if not self._most_rows and not known[2].here:
+                    arrival = Arrival.of_all((known[2], arrival))
+            elif not self._chunk_bytes and known[0] <= high and low <= known[1] and known[2].here and arrival.here:
+                low, high = min(low, known[0]), max(high, known[1])
+        slots[member] = (low, high, arrival)
+        self._forget()
+
+    def remember_all(self, row: int, members: Sequence[int], low: int, high: int) -> None:
+        """Note that bytes [low, high) of `members` in `row` are there."""
+        if row in self._recent:
+            for member in members:
+                self.remember(row, member, low, high, _HERE)
+            return
+        self._recent[row] = dict.fromkeys(members, (low, high, _HERE))
+        if self._most_rows:
+            if len(self._recent) > self._most_rows:
+                self._recent.popitem(last=False)
+            return
+        self._keep(row, low, high)
+        self._forget()
+
+    def _keep(self, row: int, low: int, high: int) -> None:
+        """Count the heads that keep something of `row`."""
+        span = self._spans.get(row)
+        head = self.head_bytes
+        if span is None:
+            self._kept += -(-high // head) - low // head
+        else:
+            low, high = min(low, span[0]), max(high, span[1])
+            self._kept += (-(-high // head) - low // head) - (-(-span[1] // head) - span[0] // head)
+        self._spans[row] = (low, high)
+
+    def _forget(self) -> None:
+        """Give the heads of the least recently used rows to others."""
+        if self._most_rows:
+            while len(self._recent) > self._most_rows:
+                self._recent.popitem(last=False)
+            return
+        head = self.head_bytes
+        while self._kept > self._most_kept and len(self._recent) > 1:
+            row, _ = self._recent.popitem(last=False)
+            low, high = self._spans.pop(row)
+            self._kept -= -(-high // head) - low // head

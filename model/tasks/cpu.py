@@ -1,0 +1,116 @@
+"""The CPU: cores that programs and kernel threads compete for.
+
+Programs ask for a run of CPU time and wait until they have had it. Interrupts and kernel threads
+(block completions, raid5d) run ahead of programs, as the kernels modelled here do for a thread that
+wakes up after sleeping; what they take delays the programs after them. A core is a server that knows
+when it is free, so a run costs one event and an interrupt none.
+"""
+
+from __future__ import annotations
+
+from heapq import heapreplace
+
+from simpy.events import Event
+
+from ..core.engine import Engine
+
+
+class Cpu:
+    """One or more cores.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    cores
+        Number of cores.
+
+    Attributes
+    ----------
+    busy_s, kernel_s
+        Time (s) used on all cores, and by the kernel alone.
+    pinned_s
+        Time used on each core by what stays on it.
+    """
+
+    __slots__ = ("_engine", "_free", "_order", "busy_s", "kernel_s", "name", "pinned_s")
+
+    def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
+        if cores < 1:
+            raise ValueError(f"{name}: {cores} cores; at least 1")
+        self._engine = engine
+        self.name = name
+        self._free = [0.0] * cores
+        # The cores by when they are free, as a heap, as long as no work stays on one; None for a single core.
+        self._order: list[tuple[float, int]] | None = [(0.0, core) for core in range(cores)] if cores > 1 else None
+        self.start_statistics()
+
+    def start_statistics(self) -> None:
+        """Forget what was counted so far."""
+        self.busy_s = self.kernel_s = 0.0
+        self.pinned_s = [0.0] * len(self._free)
+
+    @property
+    def cores(self) -> int:
+        """Number of cores."""
+        return len(self._free)
+
+    @property
+    def free_from(self) -> float:
+        """When the first core is free (s); not after now if one is."""
+        return min(self._free)
+
+    def free_on(self, core: int | None) -> float:
+        """When that core is free (s), or the first of all."""
+        return self.free_from if core is None else self._free[core]
+
+    def run(self, seconds: float, core: int | None = None) -> Event:
+        """Use `seconds` of one core on behalf of a program; the event fires when it has had them.
+
+        Kernel work that interrupts the run is paid for by the next run on that core. A program that stays on a
+        `core` waits for that one, others take the first that is free.
+        """
+        self.busy_s += seconds
+        now = self._engine._now
+        finish = self._use(seconds, core, now)
+        return self._engine.timeout(finish - now)
+
+    def _use(self, seconds: float, core: int | None, now: float) -> float:
+        """Keep a `core`, or the one that is free first, busy for so long from when it is; returns until when (s)."""
+        free, order = self._free, self._order
+        if core is not None:
+            self._order = None
+            self.pinned_s[core] += seconds
+        elif order is not None:
+            # The first in the heap is the one that min() and index() find.
+            at, core = order[0]
+            finish = free[core] = (at if at > now else now) + seconds
+            heapreplace(order, (finish, core))
+            return finish
+        else:
+            core = free.index(min(free)) if len(free) > 1 else 0
+        at = free[core]
+        finish = free[core] = (at if at > now else now) + seconds
+        return finish
+
+    def book(self, seconds: float) -> float:
+        """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
+        self.busy_s += seconds
+        self.kernel_s += seconds
+        return self._use(seconds, None, self._engine._now)
+
+    def interrupt(self, seconds: float, core: int | None = None) -> float:
+        """Kernel work that runs at once, ahead of programs, on a `core` or the one with least to do; returns the time
+        (s) it is over.
+        """
+        self.busy_s += seconds
+        self.kernel_s += seconds
+        now, order = self._engine._now, self._order
+        if core is None and order is not None:
+            # The same as _use(), inlined: every command's interrupt.
+            at, core = order[0]
+            finish = self._free[core] = (at if at > now else now) + seconds
+            heapreplace(order, (finish, core))
+        else:
+            self._use(seconds, core, now)
+        return now + seconds

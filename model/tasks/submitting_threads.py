@@ -1,0 +1,101 @@
+"""The threads that submit to a device's queue: what their plugs hold back, and who of them sleeps.
+
+Linux has a plug for each task (:mod:`raidsim.model.tasks.task_plug`), and a thread that finds no tag, or is held back
+by write-back throttling, sleeps in the middle of its submission: what it would have submitted after that, to whichever
+device, waits until it is awake again. Source: block/blk-mq.c (blk_mq_submit_bio, blk_mq_get_tag), block/blk-core.c
+(blk_start_plug, blk_finish_plug).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from .host import Host, SleepingThread
+from .task_plug import TaskPlug
+
+
+class SubmittingThreads(ABC):
+    """The side of a queue that faces the threads of the host.
+
+    Parameters
+    ----------
+    host
+        Whose threads they are.
+    """
+
+    __slots__ = ("_plugged", "_sleepers", "_task_plug", "_thread_plugs", "_waiters")
+
+    def __init__(self, host: Host) -> None:
+        self._plugged = False
+        self._task_plug = host.plug
+        self._thread_plugs = host.thread_plugs
+        self._sleepers = host.sleepers
+        self._waiters: list[Callable[[], None]] = []
+
+    @property
+    @abstractmethod
+    def has_room(self) -> bool:
+        """Whether nobody sleeps for want of a tag or held back by the throttle."""
+
+    @property
+    def task_plug(self) -> TaskPlug:
+        """What the host's tasks hold back here; :meth:`unplug` does nothing while no queue has it plugged."""
+        return self._task_plug
+
+    @property
+    def sleepers(self) -> dict[int, SleepingThread]:
+        """The host's threads that sleep, in their submission to this or another device of it, by stream."""
+        return self._sleepers
+
+    def sleeps(self, stream: int) -> bool:
+        """Whether the thread that issues `stream` sleeps, in its submission to this or another device of the host."""
+        thread = self._sleepers.get(stream)
+        return thread is not None and thread.sleeps > 0
+
+    def when_room(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once nobody sleeps here."""
+        self._waiters.append(callback)
+
+    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
+        """Call `callback` once the thread that issues `stream`, which sleeps, does not sleep any more."""
+        self._sleepers[stream].backlog.append(callback)
+
+    def plug(self) -> None:
+        """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
+        if not self._plugged:
+            self._plugged = True
+            self._task_plug.queues += 1
+        self._task_plug.start()
+
+    def unplug(self) -> None:
+        """Send what the task's plug holds, of this queue and of others."""
+        if self._plugged:
+            self._plugged = False
+            self._task_plug.queues -= 1
+            self._task_plug.flush()
+
+    def _open_plug(self, stream: int) -> TaskPlug | None:
+        """The plug of the thread that issues `stream`, or of the task that has plugged this queue."""
+        return self._thread_plugs.get(stream, self._task_plug if self._plugged else None)
+
+    def _fall_asleep(self, stream: int) -> None:
+        self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
+        plug = self._open_plug(stream)
+        if plug is not None:
+            plug.flush()
+
+    def _wake_thread(self, stream: int) -> None:
+        """The thread sleeps for one I/O less; once awake it goes on where it was."""
+        thread = self._sleepers[stream]
+        thread.sleeps -= 1
+        while thread.backlog and not thread.sleeps:
+            thread.backlog.popleft()()
+        if not thread.sleeps:
+            self._sleepers.pop(stream, None)
+
+    def _tell_waiters(self) -> None:
+        if self._waiters and self.has_room:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                waiter()

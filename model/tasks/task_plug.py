@@ -1,0 +1,119 @@
+"""A task's plug: the requests that it holds back, of all the devices it submits to, so that neighbours merge.
+
+Linux has one per task (blk_start_plug), not per device. A request that is too many, or that comes after a large one of
+whichever device, sends all that is held, also what other devices' requests still wait for. Sources: Linux 6.1
+block/blk-mq.c (blk_add_rq_to_plug, blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..core.request import TRIM, WRITE_THROUGH, Request
+from ..schedulers import QueuedRequest
+
+PLUG_REQUESTS = 32
+"""A plug holds so many requests at most (BLK_MAX_REQUEST_COUNT), twice as many once they are of several devices."""
+
+PLUG_FLUSH_BYTES = 131_072
+"""Once the newest request of a plug is this large, the next one flushes the plug (BLK_PLUG_FLUSH_SIZE)."""
+
+
+class PlugQueue(Protocol):
+    """A device's queue, whose requests a plug holds."""
+
+    max_request_bytes: int
+    discard_bytes: int
+
+    def take_plugged(self, held: list[QueuedRequest]) -> None:
+        """Take the requests of this queue that the plug held, in their order."""
+
+
+class TaskPlug:
+    """What one task holds back.
+
+    Attributes
+    ----------
+    queues
+        How many queues are plugged that the task did not plug by itself; they count themselves.
+    """
+
+    __slots__ = ("_count", "_held", "_large", "_newest_queue", "_several", "queues")
+
+    def __init__(self) -> None:
+        self._large: bool | None = None
+        self._held: dict[PlugQueue, list[QueuedRequest]] = {}
+        self._count = 0
+        self._newest_queue: PlugQueue | None = None
+        self._several = False
+        self.queues = 0
+
+    def start(self) -> None:
+        """The task begins to hold requests back."""
+        if not self._count:
+            self._several = False
+            self._newest_queue = None
+
+    def start_row(self) -> None:
+        """What follows goes to the devices block by block in turn, although it is given device by device.
+
+        So all new requests are made with the first blocks, before any of them, or one that merges, has grown.
+        """
+        self._large = self._newest_is_large()
+
+    def _newest_is_large(self) -> bool:
+        if not self._count:
+            return False
+        assert self._newest_queue is not None
+        return self._held[self._newest_queue][-1].size >= PLUG_FLUSH_BYTES
+
+    def merge(self, queue: PlugQueue, request: Request) -> bool:
+        """Merge with the newest request of `queue`: Linux looks at no older one of the same device.
+
+        A discard merges only with a discard.
+        """
+        held = self._held.get(queue)
+        if held is None:
+            return False
+        newest = held[-1]
+        size = newest.size + request.size
+        most = queue.max_request_bytes if request.op != TRIM else queue.discard_bytes
+        if newest.op != request.op or size > most or request.sync == WRITE_THROUGH:
+            return False
+        if newest.offset + newest.size == request.offset:
+            newest.size = size
+        elif request.offset + request.size == newest.offset:
+            newest.offset = newest.position = request.offset
+            newest.size = size
+        else:
+            return False
+        newest.parts.append(request)
+        return True
+
+    def add(self, queue: PlugQueue, queued: QueuedRequest) -> None:
+        """Hold a request back, after sending what is held if that is enough."""
+        newest_queue = self._newest_queue
+        if self._count:
+            most = 2 * PLUG_REQUESTS if self._several else PLUG_REQUESTS
+            large = self._newest_is_large() if self._large is None else self._large
+            if self._count >= most or large:
+                self.flush()
+        if self._large:
+            self._large = False
+        if newest_queue is not queue:
+            self._several = self._several or newest_queue is not None
+            self._newest_queue = queue
+        held = self._held.get(queue)
+        if held is None:
+            self._held[queue] = [queued]
+        else:
+            held.append(queued)
+        self._count += 1
+
+    def flush(self) -> None:
+        """Send what is held, device by device."""
+        if self._count:
+            held, self._held = self._held, {}
+            self._count = 0
+            for queue, requests in held.items():
+                queue.take_plugged(requests)

@@ -1,0 +1,1 @@
+"""Bounds on what a design can give, found without simulation."""

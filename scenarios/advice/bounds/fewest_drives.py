@@ -1,0 +1,136 @@
+"""The fewest drives of every family that meet a requirement: more drives are never slower."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...comparison.array_facts import array_facts
+from ..designs import Design, Family, families, impossible
+from ..runs import Search, Task
+from ..trials import Trials
+from ..verdict import Verdict
+from .bisection import first_that
+from .bounds import Refusal
+from .drive_times import drive_time
+
+FULL_IOS = 3000
+"""I/Os that a design that is too slow would serve in the time in which it is looked at with as many as it takes."""
+_TRIES = 4
+
+
+@dataclass
+class Candidates:
+    """Designs of one family, and what bounds say.
+
+    Attributes
+    ----------
+    family
+        Which.
+    designs
+        Those that can be built, in rising order of their drives.
+    possible
+        Those of them that no bound refuses.
+    refused
+        Why there are none.
+    """
+
+    family: Family
+    designs: list[Design]
+    possible: list[Design]
+    refused: list[Refusal]
+
+
+class FewestDrives:
+    """Looks for the fewest drives of every family.
+
+    Parameters
+    ----------
+    trials
+        Tries designs.
+
+    Attributes
+    ----------
+    impossible
+        Designs that cannot be built, with the reason.
+    alike
+        Chunk sizes that make as many commands of every I/O as another one, which stands for them.
+    candidates
+        The families, with what bounds say.
+    """
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        self._requirement = trials.requirement
+        self.impossible: list[tuple[Design, str]] = []
+        self.alike: dict[int, None] = {}
+        self.candidates = self._candidates()
+
+    def _candidates(self) -> list[Candidates]:
+        """Families with what bounds say; of chunk sizes that cannot differ only the first."""
+        found: list[Candidates] = []
+        seen: set[object] = set()
+        for family, counts in families(self._requirement):
+            designs = [Design(family, count, self._requirement.hot_spares) for count in counts]
+            for design in designs:
+                reason = impossible(design)
+                if reason is not None:
+                    self.impossible.append((design, reason))
+            designs = [design for design in designs if impossible(design) is None]
+            if not designs:
+                continue
+            footprint = self._footprint(designs[-1])
+            if footprint is not None and (family.without_chunk, footprint) in seen:
+                self.alike[family.chunk] = None
+                continue
+            seen.add((family.without_chunk, footprint))
+            found.append(self._bounded(family, designs))
+        return found
+
+    def _bounded(self, family: Family, designs: list[Design]) -> Candidates:
+        """The designs that bounds let pass: more drives never break another bound than the budget."""
+
+        def slow(design: Design) -> list[Refusal]:
+            return [each for each in self._trials.refused(design) if each.bound != "budget"]
+
+        def dear(design: Design) -> list[Refusal]:
+            return [each for each in self._trials.refused(design) if each.bound == "budget"]
+
+        first = first_that(len(designs), lambda i: not slow(designs[i]))
+        if first is None:
+            return Candidates(family, designs, [], self._trials.refused(designs[-1]))
+        above = first_that(len(designs), lambda i: bool(dear(designs[i])))
+        possible = designs[first:above]
+        return Candidates(family, designs, possible, [] if possible else self._trials.refused(designs[first]))
+
+    def _footprint(self, design: Design) -> object | None:
+        """What commands an I/O makes, if that and nothing else depends on the chunk."""
+        time = drive_time(self._trials.spec(design))
+        same = tuple((op, round(each.total, 9), round(each.reads, 9)) for op, each in time.visits.items())
+        return same if time.is_bounded and time.controller is None else None
+
+    def search(self, candidates: Candidates) -> Search[Verdict]:
+        """The fewest drives of a family that meet the requirement."""
+        possible = candidates.possible
+        if not possible:
+            design = candidates.designs[-1]
+            refused = candidates.refused
+            reasons = tuple(refusal.text for refusal in refused)
+            return Verdict(design, array_facts(self._trials.spec(design)), "fails", reasons, tuple(refused))
+        low, high = 0, len(possible) - 1
+        last: Verdict | None = None
+        while low < high:
+            middle = (low + high) // 2
+            screened = yield from self._trials.screened(possible[middle], self._requirement.load.iops)
+            if screened.status == "fails":
+                low = middle + 1
+            else:
+                high = middle
+        for design in possible[low : low + _TRIES]:
+            last = yield from self._trials.settled(design, self._requirement.load.iops)
+            if last.status != "fails":
+                return last
+        assert last is not None
+        if drive_time(self._trials.spec(last.design)).writes_back:
+            return last  # what a cache takes for a while says nothing
+        full = yield Task(last.design, "full", self._requirement.load.iops, FULL_IOS)
+        return replace(last, full_at=full.iops)

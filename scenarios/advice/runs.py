@@ -1,0 +1,221 @@
+"""The simulations that advice rests on: one task each, the same in whichever process it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from types import TracebackType
+from typing import Literal, TypeVar
+
+from ...model.core.exact_sums import sum_in_order
+from ...model.statistics.batch_means import Estimate
+from ...model.statistics.usage import DRIVES
+from ..comparison.rebuild_time import rebuild_time
+from ..description.workloads import LEAST_PRECISION
+from ..questions.offered_load import as_much_as_it_takes
+from ..running.simulate import simulate
+from ..workers.worker_pool import WorkerPool
+from ..workers.worker_processes import end_with_parent
+from .designs import Design
+from .requirement import RequirementSpec
+
+_Result = TypeVar("_Result")
+_WARM_UP = 0.25
+"""Of a brief run, what comes before its measurement, as a share of it."""
+LONGEST_IOS = 250_000
+"""I/Os after which a run ends whose speed is not known well enough by then."""
+_LEAST_LONGEST_S = 30.0
+_TAKEN = 0.97
+"""Share of the I/Os offered of which fewer are served only by what is saturated."""
+_SATURATION_PRECISION = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One simulation.
+
+    Attributes
+    ----------
+    design
+        Of what.
+    kind
+        "brief": so many I/Os from an empty array, in which nothing can be slower than it is later; "precise": as long
+        as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same,
+        brief; "rebuild": a member beside the load.
+    iops
+        I/Os per second offered.
+    ios
+        Of "brief" and "full", how many would be measured at `iops`.
+    finer
+        Of "precise": the precision is divided by this.
+    """
+
+    design: Design
+    kind: Literal["brief", "full", "precise", "saturate", "rebuild"]
+    iops: float
+    ios: int = 0
+    finer: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a simulation gave.
+
+    Attributes
+    ----------
+    task
+        Which.
+    iops
+        I/Os per second served.
+    latencies
+        "read_p99", "write_mean" and the like, with 90 % intervals (s).
+    saturated
+        Whether more came than were served.
+    commands
+        Commands per second that the drives served.
+    busiest
+        How busy the busiest drive was, as a share.
+    bottleneck
+        In words.
+    rate
+        Interval of the I/Os per second.
+    seconds
+        Time to rebuild a member (s); None if nothing was rebuilt.
+    settled
+        Whether a run to a precision saw nothing rise or fall any more; caches that are still filling do.
+    """
+
+    task: Task
+    iops: float
+    latencies: dict[str, Estimate]
+    saturated: bool
+    commands: float
+    busiest: float
+    bottleneck: str
+    rate: Estimate | None
+    seconds: float | None = None
+    settled: bool = True
+
+
+def run_task(requirement: RequirementSpec, task: Task) -> Measured:
+    """Simulate."""
+    wanted = requirement.model_copy(update={"load": requirement.load.model_copy(update={"iops": task.iops})})
+    if task.kind in ("brief", "full"):
+        length = task.ios / task.iops
+        times = {"warm_up": _WARM_UP * length, "duration": length}
+    else:
+        longest = max(_LEAST_LONGEST_S, LONGEST_IOS / task.iops)
+        precision = _SATURATION_PRECISION
+        if task.kind == "precise":
+            precision = max(LEAST_PRECISION, requirement.precision / task.finer)
+        times = {"warm_up": 0.0, "duration": longest, "precision": precision}
+    spec = task.design.scenario(wanted, wanted.load.document(**times))
+    if task.kind == "rebuild":
+        return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+    found = simulate(as_much_as_it_takes(spec) if task.kind in ("saturate", "full") else spec)
+    served = sum_in_order(found.iops.values())
+    names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]
+    return Measured(
+        task,
+        served,
+        {name: found.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in found.estimates},
+        task.kind == "precise" and (found.saturated or served < _TAKEN * task.iops),
+        found.member_ios / found.measured_s,
+        max((usage.utilisation for usage in found.usages if usage.kind in DRIVES), default=0.0),
+        found.bottleneck,
+        found.estimates.get("iops"),
+        settled=found.precision_reached is None or isfinite(found.precision_reached),
+    )
+
+
+Search = Generator[Task, Measured, _Result]
+"""Asks for one simulation after the other, and returns what it found."""
+
+
+class Simulations:
+    """Runs searches side by side; what each finds depends on itself alone, and so not on the number of processes.
+
+    Parameters
+    ----------
+    requirement
+        Whose load is simulated.
+    workers
+        Processes; as many as cores unless given. With 1 or 0 everything runs in this process.
+    watch
+        Called with the number of simulations that are done, and of those known to be needed.
+    """
+
+    def __init__(
+        self, requirement: RequirementSpec, workers: int | None = None, watch: Callable[[int, int], None] | None = None
+    ) -> None:
+        self._requirement = requirement
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        self._workers = cores if workers is None else max(1, workers)
+        self._watch = watch
+        self._pool: WorkerPool[int] | None = None
+        self.done = 0
+
+    def __enter__(self) -> Simulations:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.close(at_once=kind is not None)
+
+    def run(self, searches: Sequence[Search[_Result]]) -> list[_Result]:
+        """The results of all searches, in their order."""
+        if self._workers == 1 or not searches:
+            return [self._alone(search, len(searches)) for search in searches]
+        pool = self._pool = self._pool or WorkerPool(self._workers, _begin, (self._requirement,))
+        results: dict[int, _Result] = {}
+
+        def advance(number: int, measured: Measured | None) -> None:
+            search = searches[number]
+            try:
+                task = next(search) if measured is None else search.send(measured)
+            except StopIteration as end:
+                results[number] = end.value
+                return
+            pool.submit(number, _work, task, (Measured,))
+
+        for number in range(len(searches)):
+            advance(number, None)
+        for number, measured in pool.results():
+            self._count(pool.left + 1)
+            advance(number, measured)
+        return [results[number] for number in range(len(searches))]
+
+    def _alone(self, search: Search[_Result], others: int) -> _Result:
+        measured: Measured | None = None
+        while True:
+            try:
+                task = next(search) if measured is None else search.send(measured)
+            except StopIteration as end:
+                result: _Result = end.value
+                return result
+            measured = run_task(self._requirement, task)
+            self._count(others)
+
+    def _count(self, left: int) -> None:
+        self.done += 1
+        if self._watch is not None:
+            self._watch(self.done, self.done + left)
+
+
+_wanted: RequirementSpec | None = None
+
+
+def _begin(requirement: RequirementSpec) -> None:
+    """Tell a new process what it works for, and end it with its parent."""
+    global _wanted  # noqa: PLW0603 - an initializer of a process has nowhere else to put it
+    _wanted = requirement
+    end_with_parent()
+
+
+def _work(task: Task) -> Measured:
+    assert _wanted is not None
+    return run_task(_wanted, task)

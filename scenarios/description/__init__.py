@@ -1,0 +1,1 @@
+"""Scenarios as validated descriptions: machine, arrays, file systems, programs and loads."""

@@ -1,0 +1,305 @@
+"""Arrays as data: which devices, in which layout, in which state, and with which of the driver's options.
+
+A member is a drive, another array or an encrypted device, so anything can be built of anything; the levels raid50,
+raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from ...model.core.errors import InputError
+from ...model.crypt.ciphers import cipher
+from ...model.files.description import Duration, PositiveSize, Rate, Size, Spec, refusal
+from ...model.files.quantities import format_size
+from ...model.layouts import Layout, MirroredLayout, NestedLayout, layout_for
+from ...model.raid.read_balance import READ_BALANCE
+from ...model.raid.stripes.write_plan import RmwLevel
+
+Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", "raid10", "raid01", "raid50", "raid60"]
+PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
+MIRROR_LEVELS = ("raid1", "raid10", "raid01")
+NO_REDUNDANCY = ("linear", "raid0")
+_BITMAP_LEAST = 4096
+_SECTORS = (512, 1024, 2048, 4096)
+"""What dm-crypt's sector_size may be."""
+OPTION_LEVELS: dict[str, tuple[str, ...]] = {
+    "balance": MIRROR_LEVELS,
+    "prefer": ("raid1",),
+    "slice": MIRROR_LEVELS,
+    "write_mostly": ("raid1", "raid10"),
+    "bitmap": (*MIRROR_LEVELS, *PARITY_LEVELS),
+    "journal": PARITY_LEVELS,
+    "rmw_level": PARITY_LEVELS,
+    "stripe_cache": PARITY_LEVELS,
+    "group_thread_cnt": PARITY_LEVELS,
+    "devices_handle_discard_safely": PARITY_LEVELS,
+    "round_robin": ("raid3",),
+}
+"""Options that only some levels have."""
+KERNEL_OPTIONS = (
+    "write_mostly",
+    "bitmap",
+    "rmw_level",
+    "stripe_cache",
+    "group_thread_cnt",
+    "devices_handle_discard_safely",
+)
+"""Options that no controller has."""
+
+
+class ResyncSpec(Spec):
+    """A resync thread at work: what it does, the limits set by hand, and where it stands.
+
+    Attributes
+    ----------
+    action
+        "recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare.
+    speed_min, speed_max
+        ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
+    position
+        Bytes per member that are done already; the thread goes on with the request that this falls into.
+    """
+
+    action: Literal["recover", "check", "repair"] = "recover"
+    speed_min: Rate | None = None
+    speed_max: Rate | None = None
+    position: Size = 0
+
+
+class ArraySpec(Spec):
+    """An array of drives or of other arrays.
+
+    Attributes
+    ----------
+    level, members, chunk, algorithm, copies, groups, outer_chunk
+        The layout; see :func:`raidsim.model.layouts.layout_for`. Members of unequal size are used up to the end of
+        the smallest, but for linear and raid0, which use all of each.
+    failed, rebuilding
+        Members that are lost, and those of them on whose place a fresh device is being rebuilt.
+    spares
+        Drives that take the place of a member that fails during the run.
+    resync
+        The rebuild's or check's settings.
+    balance
+        Read-balance policy of a mirror; the kernel's own unless given.
+    prefer
+        The mirror that "gmirror-prefer" reads from.
+    slice
+        The smallest piece into which "gmirror-split" divides a read.
+    write_mostly
+        Mirrors that are read only if no other can be.
+    bitmap
+        Bytes of a member that one bit of the write-intent bitmap stands for; no bitmap unless given.
+    journal
+        Drive that journals the writes of a parity array.
+    rmw_level, stripe_cache
+        md's settings ``rmw_level`` and ``stripe_cache_size`` of a parity array.
+    group_thread_cnt
+        md's setting of that name: threads that handle the stripes of a parity array; 0: md's own does.
+    devices_handle_discard_safely
+        The parameter of md's module raid456 of that name: a parity array passes discards on.
+    round_robin
+        graid3's ``-r``: the parity component of raid3 is read in turn.
+    controller
+        The hardware controller that runs the array; the host's kernel unless given.
+    """
+
+    level: Level
+    members: tuple[str, ...]
+    chunk: PositiveSize = 65536
+    algorithm: str | None = None
+    copies: int | None = None
+    groups: int | None = None
+    outer_chunk: PositiveSize | None = None
+    failed: tuple[str, ...] = ()
+    rebuilding: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
+    resync: ResyncSpec | None = None
+    balance: str | None = None
+    prefer: str | None = None
+    slice: PositiveSize | None = None
+    write_mostly: tuple[str, ...] = ()
+    bitmap: PositiveSize | None = None
+    journal: str | None = None
+    rmw_level: int | None = Field(default=None, ge=min(RmwLevel), le=max(RmwLevel))
+    stripe_cache: int | None = Field(default=None, ge=17, le=32768)
+    group_thread_cnt: int | None = Field(default=None, ge=0, le=8192)
+    devices_handle_discard_safely: bool = False
+    round_robin: bool = False
+    controller: str | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.members)) != len(self.members):
+            raise refusal(f"members {', '.join(self.members)}", "allowed: each device once")
+        for field in ("failed", "rebuilding", "write_mostly"):
+            self._check_members(field, getattr(self, field))
+        healthy = [name for name in self.rebuilding if name not in self.failed]
+        if healthy:
+            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"allowed: {', '.join(self.failed) or 'none'}")
+        if self.resync is not None and (self.resync.action == "recover") != bool(self.rebuilding):
+            found = "resync without a member being rebuilt" if not self.rebuilding else f"a {self.resync.action}"
+            raise refusal(found, "allowed: `recover` with `rebuilding`, a check or repair without")
+        self._check_options()
+        try:
+            layout = self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
+        except InputError as error:
+            raise refusal(f"{error.place}: {error.found}", error.allowed) from None
+        self._check_balance(layout)
+        if self.controller is not None:
+            self._check_controlled()
+        if self.bitmap is not None and (self.bitmap < _BITMAP_LEAST or self.bitmap & (self.bitmap - 1)):
+            allowed = f"allowed: a power of two of at least {format_size(_BITMAP_LEAST)}"
+            raise refusal(format_size(self.bitmap), allowed, ("bitmap",))
+        return self
+
+    def _check_members(self, field: str, names: Sequence[str]) -> None:
+        strangers = [name for name in names if name not in self.members]
+        if strangers:
+            raise refusal(f"{field}: {strangers[0]} is not a member", f"allowed: {', '.join(self.members)}")
+
+    def _check_options(self) -> None:
+        """Refuse options of other levels."""
+        for field, levels in OPTION_LEVELS.items():
+            value = getattr(self, field)
+            if value is not None and value is not False and value != () and self.level not in levels:
+                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
+        if self.resync is not None and self.level in NO_REDUNDANCY:
+            raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
+        if self.resync is not None and self.resync.action != "recover" and self.level == "raid3":
+            found = f"a {self.resync.action} of raid3, which graid3 does not have"
+            raise refusal(found, "allowed: recover", ("resync", "action"))
+        if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
+            raise refusal(
+                f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)
+            )
+
+    def _check_balance(self, layout: Layout) -> None:
+        """Refuse policies that are none, or cannot work on these mirrors, and options of others."""
+        if self.balance is not None and self.balance not in READ_BALANCE:
+            raise refusal(
+                f"unknown balance {self.balance!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}", ("balance",)
+            )
+        for field, policy in (("prefer", "gmirror-prefer"), ("slice", "gmirror-split")):
+            if getattr(self, field) is not None and self.balance != policy:
+                found = f"{field} with " + (f"balance {self.balance}" if self.balance else "no balance given")
+                raise refusal(found, f"allowed: with balance {policy}", (field,))
+        if self.prefer is not None:
+            self._check_members("prefer", (self.prefer,))
+        if self.needs_raid10_driver and self.balance is not None and READ_BALANCE[self.balance].only_raid1:
+            allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
+            raise refusal(f"{self.balance} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
+        if self.balance == "ataraid":
+            for each in (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,):
+                if isinstance(each, MirroredLayout) and each.members != 2:
+                    found = f"ataraid on a mirror of {each.members}"
+                    raise refusal(found, "allowed: on mirrors of 2", ("balance",))
+
+    def _check_controlled(self) -> None:
+        """Refuse what is md's and not a controller's."""
+        if self.needs_raid10_driver:
+            raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
+        for field in KERNEL_OPTIONS:
+            if getattr(self, field) not in (None, (), False):
+                raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
+
+    @property
+    def needs_raid10_driver(self) -> bool:
+        """Whether it takes md's own RAID 10, and not a stripe over mirrors."""
+        return self.level == "raid10" and self._algorithm != "striped-mirrors"
+
+    @property
+    def _algorithm(self) -> str | None:
+        """The layout's algorithm; a controller's RAID 10 is a stripe over mirrors."""
+        if self.level == "raid10" and self.controller is not None and self.algorithm is None:
+            return "striped-mirrors"
+        return self.algorithm
+
+    def layout(self, member_bytes: Sequence[int]) -> Layout:
+        """The address arithmetic on members of these sizes."""
+        return layout_for(
+            self.level,
+            len(self.members),
+            self.chunk,
+            member_bytes,
+            self._algorithm,
+            copies=self.copies,
+            groups=self.groups,
+            outer_chunk_bytes=self.outer_chunk,
+            truncate=True,
+        )
+
+
+class EncryptedSpec(Spec):
+    """A device behind a cipher.
+
+    Attributes
+    ----------
+    on
+        What is encrypted: a drive or an array.
+    kind
+        "cryptoloop" (one kernel thread) or "dm-crypt" (all cores).
+    rate
+        Bytes per second that one core encrypts or decrypts, with all that is done for it.
+    cipher
+        Instead of that, a cipher of the catalogue (:mod:`raidsim.model.crypt.ciphers`): what the core's clock makes of
+        it.
+    sector
+        Bytes that are encrypted with one initialisation vector (``cryptsetup --sector-size``).
+    no_read_workqueue, no_write_workqueue
+        Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these names).
+    allow_discards
+        dm-crypt passes discards on (``cryptsetup --allow-discards``).
+    source
+        Of the rate.
+    """
+
+    on: str
+    kind: Literal["cryptoloop", "dm-crypt"] = "dm-crypt"
+    rate: Rate | None = None
+    cipher: str | None = None
+    sector: PositiveSize = 512
+    no_read_workqueue: bool = False
+    no_write_workqueue: bool = False
+    allow_discards: bool = False
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if (self.rate is None) == (self.cipher is None):
+            both = "neither rate nor cipher" if self.rate is None else "both rate and cipher"
+            raise refusal(both, "required: one of them", ("cipher",))
+        if self.rate is not None and not self.source:
+            raise refusal("a rate without a source", "required: source says where the rate is from", ("source",))
+        if self.sector not in _SECTORS:
+            allowed = f"allowed: {', '.join(format_size(each) for each in _SECTORS)}"
+            raise refusal(format_size(self.sector), allowed, ("sector",))
+        for field in ("sector", "no_read_workqueue", "no_write_workqueue"):
+            if self.cipher is None and getattr(self, field) != type(self).model_fields[field].default:
+                raise refusal(f"{field} with a rate, which has it all", "allowed: with cipher", (field,))
+        if self.allow_discards and self.kind != "dm-crypt":
+            raise refusal(f"allow_discards of {self.kind}", "allowed: with kind dm-crypt", ("allow_discards",))
+        if self.cipher is not None:
+            self._check_cipher(self.cipher)
+        return self
+
+    def _check_cipher(self, name: str) -> None:
+        if self.kind != "dm-crypt":
+            raise refusal(f"cipher of {self.kind}", "allowed: with kind dm-crypt, or rate", ("cipher",))
+        try:
+            cipher(name)
+        except InputError as error:
+            raise refusal(f"unknown cipher {name!r}", error.allowed, ("cipher",)) from None
+
+
+class FailureSpec(Spec):
+    """A member that is lost during the run, at this time."""
+
+    member: str
+    """A drive that is a member."""
+    at: Duration
+    """Counted from the start of the warm-up."""

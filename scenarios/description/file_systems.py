@@ -1,0 +1,150 @@
+"""Mounted file systems as data, and whether they and the programs on them fit the devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ...model.core.errors import InputError
+from ...model.file_system import file_system_names
+from ...model.files.description import refusal
+from ...model.files.quantities import format_size
+from .programs import (
+    BonnieStep,
+    CopyFileStep,
+    DropCacheStep,
+    ExtractStep,
+    FileSystemSpec,
+    IozoneStep,
+    ProgramsSpec,
+    Step,
+    TarPipeStep,
+    TiobenchStep,
+    TreeSpec,
+    WriteFileStep,
+)
+
+LEAST_BYTES = 256 << 20
+"""A file system smaller than that has no room for its groups and its journal."""
+
+
+class HasDevices(Protocol):
+    """Devices by name."""
+
+    @property
+    def names(self) -> list[str]:
+        """Every device."""
+
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Drives that the host does not see, with the controller in front of them."""
+
+    def capacity(self, name: str) -> int:
+        """Its bytes."""
+
+
+class FileSystems:
+    """The file systems of a scenario.
+
+    Parameters
+    ----------
+    mounted
+        By mount point.
+    devices
+        What they may be on.
+    """
+
+    def __init__(self, mounted: Mapping[str, FileSystemSpec], devices: HasDevices) -> None:
+        self._mounted = mounted
+        self._devices = devices
+
+    def check(self, workload: object) -> None:
+        """Refuse what cannot be mounted, and programs without a place.
+
+        Raises
+        ------
+        PydanticCustomError
+            Naming what is wrong, and what is allowed.
+        """
+        for point, spec in self._mounted.items():
+            self._check_mount(point, spec)
+            self._check_apart(point, spec)
+        if isinstance(workload, ProgramsSpec):
+            self._check_programs(workload)
+
+    def _check_mount(self, point: str, spec: FileSystemSpec) -> None:
+        at = ("file_systems", point)
+        if not point.startswith("/") or (len(point) > 1 and point.endswith("/")):
+            raise refusal(f"mount point {point!r}", "allowed: an absolute path without / at its end", at)
+        if spec.kind not in file_system_names():
+            allowed = f"allowed: {', '.join(file_system_names())}"
+            raise refusal(f"unknown file system {spec.kind!r}", allowed, (*at, "kind"))
+        try:
+            spec.settings()
+        except InputError as error:
+            field = (error.place,) if error.place else ()
+            raise refusal(error.found.removeprefix("found "), error.allowed, (*at, "overrides", *field)) from None
+        if spec.on not in self._devices.names:
+            raise refusal(f"unknown device {spec.on!r}", f"allowed: {', '.join(self._devices.names)}", (*at, "on"))
+        if spec.on in self._devices.hidden:
+            seen = [name for name in self._devices.names if name not in self._devices.hidden]
+            found = f"{spec.on}, which is behind {self._devices.hidden[spec.on]}"
+            raise refusal(found, f"allowed: {', '.join(seen)}", (*at, "on"))
+        capacity = self._devices.capacity(spec.on)
+        end = spec.start + (spec.size or 0)
+        if end > capacity or capacity - spec.start < LEAST_BYTES or (spec.size or LEAST_BYTES) < LEAST_BYTES:
+            found = f"{format_size(spec.size or capacity)} from byte {spec.start} of {spec.on}"
+            allowed = f"allowed: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
+            raise refusal(found, allowed, (*at, "size"))
+
+    def _check_apart(self, point: str, spec: FileSystemSpec) -> None:
+        """Refuse two file systems in one place."""
+        capacity = self._devices.capacity(spec.on)
+        for other, placed in self._mounted.items():
+            if other == point or placed.on != spec.on:
+                continue
+            if placed.start <= spec.start < placed.start + (placed.size or capacity):
+                found = f"{point} inside {other} on {spec.on}"
+                raise refusal(found, "allowed: `start` and `size` apart", ("file_systems", point, "start"))
+
+    def _check_programs(self, workload: ProgramsSpec) -> None:
+        if not self._mounted:
+            raise refusal("programs without a file system", "allowed: at least one in `file_systems`", ("workload",))
+        allowed = f"allowed: {', '.join(self._mounted)}"
+        written: set[tuple[str, str]] = set()
+        trees: dict[str, TreeSpec] = {}
+        for i, step in enumerate(workload.steps):
+            at = ("workload", "steps", i)
+            if isinstance(step, DropCacheStep):
+                continue
+            if step.on is None and len(self._mounted) > 1:
+                raise refusal(f"{step.program} without a mount point", allowed, (*at, "on"))
+            if step.on is not None and step.on not in self._mounted:
+                raise refusal(f"unknown mount point {step.on!r}", allowed, (*at, "on"))
+            source = step.source if isinstance(step, (TarPipeStep, CopyFileStep)) else None
+            if source is not None and source not in self._mounted:
+                raise refusal(f"unknown mount point {source!r}", allowed, (*at, "source"))
+            on = step.on or next(iter(self._mounted))
+            self._check_room(step, on, workload.processes, at)
+            tree: TreeSpec | None = getattr(step, "tree", None)
+            for place in (on, source or on):
+                if tree is not None and trees.setdefault(place, tree) != tree:
+                    found = f"another tree than an earlier step's on {place}"
+                    raise refusal(found, "allowed: one tree on each file system", (*at, "tree"))
+            if isinstance(step, (WriteFileStep, CopyFileStep)):
+                written.add((on, step.file))
+            elif isinstance(step, ExtractStep) and step.archive and (on, step.archive) not in written:
+                found = f"{step.archive!r}, which no step before has written there"
+                raise refusal(found, "allowed: the `file` of a dd or cp before, or none", (*at, "archive"))
+
+    def _check_room(self, step: Step, on: str, processes: int, at: tuple[str | int, ...]) -> None:
+        """Refuse files that cannot fit their file system."""
+        if not isinstance(step, (BonnieStep, WriteFileStep, CopyFileStep, TiobenchStep, IozoneStep)):
+            return
+        files = step.files if isinstance(step, BonnieStep) else 1
+        spec = self._mounted[on]
+        room = spec.size or self._devices.capacity(spec.on) - spec.start
+        if processes * files * step.size > room:
+            times = "" if processes * files == 1 else f"{processes * files} x "
+            found = f"{times}{format_size(step.size)} on {on}"
+            raise refusal(found, f"allowed: what fits in its {format_size(room)}", (*at, "size"))

@@ -1,0 +1,218 @@
+"""What a load is made of: sizes of its I/Os, the moments at which they come, and the places they go to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
+
+from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Spec, refusal
+
+SECTOR = 512
+_WHOLE = 1e-6
+"""Shares written with a few digits may miss 100 % by so much."""
+
+_Key = TypeVar("_Key", int, float)
+
+
+def whole_sectors(size: int) -> int:
+    """`size`, which must be a multiple of 512 bytes."""
+    if size % SECTOR:
+        raise refusal(f"{size} bytes", "allowed: a multiple of 512 bytes on a raw device")
+    return size
+
+
+def _whole(shares: dict[_Key, float]) -> dict[_Key, float]:
+    """Shares that add up to 1, in the order of what they are shares of."""
+    total = math.fsum(shares.values())
+    if abs(total - 1.0) > _WHOLE:
+        raise refusal(f"shares of {total * 100:.6g} % in all", "allowed: shares that add up to 100 %")
+    return {key: shares[key] / total for key in sorted(shares) if shares[key]}
+
+
+def _one_or_several(value: Any) -> str:
+    return "shares" if isinstance(value, Mapping) else "size"
+
+
+SectorSize = Annotated[PositiveSize, AfterValidator(whole_sectors)]
+"""Bytes in whole sectors, at least one."""
+SizeShares = Annotated[dict[SectorSize, Fraction], AfterValidator(_whole)]
+"""Sizes of I/Os, and the share of the I/Os that has each: ``{4KiB: 60%, 64KiB: 40%}``."""
+IoSize = Annotated[
+    Annotated[SectorSize, Tag("size")] | Annotated[SizeShares, Tag("shares")], Discriminator(_one_or_several)
+]
+"""One size of all I/Os, or several sizes with their shares."""
+TimeShares = Annotated[
+    dict[PositiveDuration, Fraction],
+    AfterValidator(_whole),
+    PlainSerializer(lambda shares: {f"{time!r}s": share for time, share in shares.items()}, when_used="json"),
+]
+"""Times up to which something takes, and the share from the time before up to it: ``{1ms: 60%, 20ms: 40%}``."""
+
+
+def _named(value: Any) -> Any:
+    """The name of a kind alone stands for that kind with nothing else said."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
+class PoissonArrivals(Spec):
+    """I/Os at random moments that know nothing of each other."""
+
+    kind: Literal["poisson"]
+
+
+class ConstantArrivals(Spec):
+    """I/Os at equal distances; several jobs take turns."""
+
+    kind: Literal["constant"]
+
+
+class BurstyArrivals(Spec):
+    """Times of more and of fewer I/Os in turn: see :class:`raidsim.model.loads.arrivals.Bursty`.
+
+    Attributes
+    ----------
+    burst_factor
+        Rate during a burst over the mean rate; with 1 there are no bursts.
+    burst_share
+        Share of the time in which there is a burst; `burst_factor` times `burst_share` is the share of the I/Os in
+        bursts, and nothing comes between them if it is 100 %.
+    burst_length
+        Mean length of a burst.
+    """
+
+    kind: Literal["bursty"]
+    burst_factor: float = Field(default=5.0, ge=1)
+    burst_share: Fraction = 0.1
+    burst_length: PositiveDuration = 1.0
+
+    @model_validator(mode="after")
+    def _no_more_than_all(self) -> Self:
+        if not 0 < self.burst_share < 1:
+            raise refusal(f"{self.burst_share:.6g}", "allowed: a share between 0 and 100 %", ("burst_share",))
+        if self.burst_factor * self.burst_share > 1 + _WHOLE:
+            found = f"{self.burst_factor:g} times the mean rate in {self.burst_share * 100:g} % of the time"
+            allowed = f"allowed: up to {1 / self.burst_share:.4g}, with which all I/Os come in bursts"
+            raise refusal(found, allowed, ("burst_factor",))
+        return self
+
+
+class HistogramArrivals(Spec):
+    """I/Os whose distances follow measured ones, drawn independently of each other.
+
+    Attributes
+    ----------
+    gaps
+        Distances as a histogram: up to which time, and the share of the distances from the time before up to it. They
+        are even within a class.
+    times
+        Distances one by one, instead; all are as likely.
+    """
+
+    kind: Literal["histogram"]
+    gaps: TimeShares | None = None
+    times: tuple[Duration, ...] | None = Field(default=None, min_length=1, max_length=1 << 20)
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Self:
+        if (self.gaps is None) == (self.times is None):
+            found = "neither gaps nor times" if self.gaps is None else "gaps and times"
+            raise refusal(found, "required: one of the two")
+        if self.times is not None and not any(self.times):
+            raise refusal("no time above 0", "allowed: times of which at least one is above 0", ("times",))
+        return self
+
+    @property
+    def mean_s(self) -> float:
+        """Mean distance (s)."""
+        if self.times is not None:
+            return math.fsum(self.times) / len(self.times)
+        gaps = self.gaps or {}
+        return math.fsum((low + high) / 2 * gaps[high] for low, high in zip([0.0, *gaps], gaps, strict=False))
+
+
+Arrivals = Annotated[
+    Annotated[
+        PoissonArrivals | ConstantArrivals | BurstyArrivals | HistogramArrivals,
+        Field(discriminator="kind"),
+    ],
+    BeforeValidator(_named),
+]
+"""When the I/Os of an open load come; the name of a kind alone takes its defaults."""
+
+
+class UniformLocality(Spec):
+    """Every place is as likely."""
+
+    kind: Literal["uniform"]
+
+
+class ZipfLocality(Spec):
+    """The k-th most popular block gets I/Os in proportion to 1 / k^theta: see
+    :class:`raidsim.model.loads.locality.Zipf`.
+
+    Attributes
+    ----------
+    theta
+        The exponent; 0 makes all alike.
+    block
+        Bytes of what is popular as one, such as a table or a file, anywhere inside alike; the smallest I/O unless
+        given.
+    clustered
+        Whether the popular blocks lie together at the start, or all over the span.
+    """
+
+    kind: Literal["zipf"]
+    theta: float = Field(default=0.99, ge=0, le=5)
+    block: SectorSize | None = None
+    clustered: bool = False
+
+
+class HotLocality(Spec):
+    """A part of the span gets most of the I/Os: see :class:`raidsim.model.loads.locality.Hot`.
+
+    Attributes
+    ----------
+    share
+        Share of the I/Os that go to the hot part.
+    of
+        Share of the span that is hot.
+    clustered
+        Whether the hot part lies together at the start, or in many pieces all over the span.
+    """
+
+    kind: Literal["hot"]
+    share: Fraction = 0.8
+    of: Fraction = 0.2
+    clustered: bool = False
+
+    @model_validator(mode="after")
+    def _some_of_it(self) -> Self:
+        if not 0 < self.of < 1:
+            raise refusal(f"{self.of:.6g}", "allowed: a share between 0 and 100 % of the span", ("of",))
+        return self
+
+
+class NormalLocality(Spec):
+    """Places scatter around one of them by the normal distribution; what falls beyond an end is reflected there.
+
+    Attributes
+    ----------
+    around
+        The middle, as a share of the span.
+    deviation
+        Standard deviation, as a share of the span.
+    """
+
+    kind: Literal["normal"]
+    around: Fraction = 0.5
+    deviation: Fraction = 0.1
+
+
+Locality = Annotated[
+    Annotated[UniformLocality | ZipfLocality | HotLocality | NormalLocality, Field(discriminator="kind")],
+    BeforeValidator(_named),
+]
+"""Where the I/Os of a random load go; the name of a kind alone takes its defaults."""

@@ -1,0 +1,372 @@
+"""A machine as data: CPU and memory, links, drives and controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from ...model.controller.catalogue import ControllerSpec, controller
+from ...model.core.errors import InputError
+from ...model.drives.catalogue import AnyDrive, DriveSpec, drive
+from ...model.files.description import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
+from ...model.files.description_errors import changed
+from ...model.files.quantities import format_size, parse_size
+from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
+from ...model.links.catalogue import LinkModel, link_model
+from ...model.tasks.host import Prices
+
+DriveState = Literal["fresh", "sequential", "steady"]
+PAGE = 4096
+"""Bytes: no request is smaller."""
+RequestSize = Annotated[Size, Field(ge=PAGE)]
+"""Bytes, a page or more."""
+LEAST_MEMORY = 1 << 20
+"""Below that no kernel has anything to cache with."""
+
+
+class PriceList(Spec):
+    """What work costs on this CPU; see :class:`raidsim.model.tasks.host.Prices`."""
+
+    write_call: Duration
+    read_call: Duration
+    page: Duration
+    bio: Duration
+    command: Duration
+    switch: Duration
+    clone: Duration
+    stripe: Duration
+    copy_rate: Rate
+    """Bytes a second copied in memory."""
+    xor_rate: Rate
+    """Bytes a second put through parity."""
+    compare_rate: Rate | None = None
+    """Two copies compared by a check; as fast as the XOR unless given."""
+    buffer_page: Duration = 0.0
+    """A page of memory that a resync allocates and clears."""
+    segment: Duration = 0.0
+    """A segment of a large I/O that the driver walks past."""
+    file_write: Duration | None = None
+    """write(2) on a file, besides copying and pages; as `write_call` unless given."""
+    file_read: Duration | None = None
+    """read(2) on a file; as `read_call` unless given."""
+    putc: Duration = 0.0
+    """A byte through putc() of the C library."""
+    getc: Duration = 0.0
+    """A byte through getc()."""
+    uring_call: Duration | None = None
+    """An I/O through io_uring, as `read_call` is one through a system call or io_submit. Half of that unless given:
+    assumed, since a core does 1.2 million reads/s of 4 KiB with it against 608,000 through io_submit, both with
+    interrupts (J. Axboe, "Efficient IO with io_uring", 2019)."""
+    source: str
+
+    def prices(self) -> Prices:
+        """Seconds, as the model charges them."""
+        return Prices(
+            write_call_s=self.write_call,
+            read_call_s=self.read_call,
+            page_s=self.page,
+            bio_s=self.bio,
+            command_s=self.command,
+            switch_s=self.switch,
+            clone_s=self.clone,
+            stripe_s=self.stripe,
+            copy_s_per_byte=1.0 / self.copy_rate,
+            xor_s_per_byte=1.0 / self.xor_rate,
+            compare_s_per_byte=1.0 / (self.compare_rate or self.xor_rate),
+            buffer_page_s=self.buffer_page,
+            segment_s=self.segment,
+            file_write_s=self.write_call if self.file_write is None else self.file_write,
+            file_read_s=self.read_call if self.file_read is None else self.file_read,
+            putc_s_per_byte=self.putc,
+            getc_s_per_byte=self.getc,
+            uring_call_s=self.read_call / 2 if self.uring_call is None else self.uring_call,
+        )
+
+
+class CpuSpec(Spec):
+    """The processor."""
+
+    name: str
+    """Shown with the machine."""
+    clock: Frequency
+    """Of a core; prices are times and do not follow from it."""
+    cores: int = Field(default=1, ge=1, le=4096)
+    """How many."""
+    cache: Size | None = None
+    """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
+    prices: PriceList
+    """What work costs on one core."""
+
+    def charged(self) -> Prices:
+        """What work costs, with the cache it is done in."""
+        return replace(self.prices.prices(), cache_bytes=self.cache or 0)
+
+
+class LinkSpec(Spec):
+    """A bus, port or adapter that others hang on.
+
+    Attributes
+    ----------
+    model
+        Its name in the catalogue of links ("PCIe 3.0 x8", "SAS 12Gb/s x4", "9300-8i"), which gives what is not given
+        here.
+    rate, write_rate
+        What it moves; what it moves towards the drives, if that is another rate.
+    per_transfer
+        Fixed price of a transfer.
+    duplex
+        Whether it moves data both ways at once, each at its rate.
+    command_rate
+        Commands a second that it takes at most.
+    max_payload, mtu
+        Of a model: bytes of data in a packet of PCI Express, and bytes of an Ethernet frame after its header.
+    """
+
+    model: str | None = None
+    rate: Rate
+    write_rate: Rate | None = None
+    per_transfer: Duration = 0.0
+    duplex: bool = False
+    command_rate: float | None = Field(default=None, gt=0)
+    max_payload: PositiveSize | None = None
+    mtu: PositiveSize | None = None
+    source: str
+    """Where the numbers are from."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_catalogue(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("model"), str):
+            return data
+        found = _catalogued(data["model"], data.get("max_payload"), data.get("mtu"))
+        known: dict[str, Any] = {
+            "duplex": found.duplex,
+            "command_rate": found.command_rate,
+            "source": f"{found.name} in the catalogue of links",
+        }
+        if "rate" not in data:
+            known |= {"rate": f"{found.rate!r}B/s", "write_rate": f"{found.write_rate!r}B/s"}
+        return {**known, **data, "model": found.name}
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.command_rate is not None and not self.duplex:
+            raise refusal("command_rate without duplex", "allowed: with duplex: true", ("command_rate",))
+        for field in ("max_payload", "mtu"):
+            if getattr(self, field) is not None and self.model is None:
+                raise refusal(f"{field} without a model", "required with it: model", (field,))
+        return self
+
+
+class ChannelSpec(Spec):
+    """A cable with its host adapter: what its transfers cross, and whether it serves one command at a time.
+
+    Attributes
+    ----------
+    model
+        Its name in the catalogue of links ("PCIe 4.0 x4", "SATA 6Gb/s"), which gives what is not given here.
+    kind
+        An `ata` cable serves one command at a time; `sas` and `pcie` move data both ways at once.
+    """
+
+    model: str | None = None
+    rate: Rate
+    """Bytes per second."""
+    kind: Literal["ata", "scsi", "sata", "sas", "pcie"] = "ata"
+    links: tuple[str, ...] = ()
+    """Those that its data cross, nearest first."""
+    source: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_catalogue(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping) or not isinstance(data.get("model"), str):
+            return data
+        found = _catalogued(data["model"], None, None)
+        if found.kind not in _CABLES:
+            raise refusal(f"{found.name}, which is no cable of a drive", f"allowed: {', '.join(_CABLES)}", ("model",))
+        known = {
+            "rate": f"{found.rate!r}B/s",
+            "kind": found.kind,
+            "source": f"{found.name} in the catalogue of links",
+        }
+        return {**known, **data, "model": found.name}
+
+    @property
+    def duplex(self) -> bool:
+        """Whether data go both ways at once."""
+        return self.kind in ("sas", "pcie")
+
+
+_CABLES = ("sata", "sas", "pcie")
+"""Kinds of links in the catalogue that lead to one drive."""
+
+
+def _catalogued(name: str, max_payload: object, mtu: object) -> LinkModel:
+    """The link of the catalogue; sizes that are none are left to the check of their fields."""
+    sizes: list[int | None] = []
+    for size in (max_payload, mtu):
+        try:
+            sizes.append(None if size is None else parse_size(size))
+        except InputError:
+            sizes.append(None)
+    try:
+        return link_model(name, *sizes)
+    except InputError as error:
+        raise refusal(error.found.removeprefix("found "), error.allowed, (error.place,)) from None
+
+
+class DriveInstance(Spec):
+    """One drive of the machine.
+
+    Attributes
+    ----------
+    model
+        Name in the drive catalogue.
+    channel
+        Channel it hangs on.
+    major
+        Its Linux block major number.
+    overrides
+        Fields of the catalogue's drive that are different in this one.
+    state
+        What a solid-state drive has behind it: "fresh" (erased), "sequential" (filled once in order) or "steady"
+        (overwritten at random until nothing changes any more), which it is unless given. Hard disks have none.
+    price
+        What it costs, in any currency that all prices of the machine are in.
+    scheduler, nr_requests, max_request, wbt_lat
+        Of its request queue, as ``/sys/block/*/queue`` sets them (`max_request` is max_sectors_kb): the I/O scheduler,
+        its requests, the largest request, and the read latency that write-back throttling keeps (0 turns it off).
+        The kernel's own choice unless given.
+    """
+
+    model: str
+    channel: str
+    major: int = Field(default=8, ge=0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    state: DriveState | None = None
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    scheduler: SchedulerName | None = None
+    nr_requests: int | None = Field(default=None, ge=LEAST_REQUESTS, le=MOST_REQUESTS)
+    max_request: RequestSize | None = None
+    wbt_lat: Duration | None = None
+
+    def entry(self) -> AnyDrive:
+        """The catalogue's drive."""
+        return drive(self.model)
+
+    def spec(self) -> AnyDrive:
+        """The catalogue's drive with the overrides."""
+        entry = self.entry()
+        return entry.with_values(**self.overrides) if self.overrides else entry
+
+    def hard_disk(self) -> DriveSpec:
+        """The same, of what only hard disks have; `InputError` if it is a solid-state drive."""
+        found = self.spec()
+        if isinstance(found, DriveSpec):
+            return found
+        raise InputError(f"drive {self.model!r}", "a solid-state drive", "allowed here: hard disks")
+
+
+class ControllerInstance(Spec):
+    """One hardware RAID controller of the machine.
+
+    Attributes
+    ----------
+    model
+        Name in the controller catalogue.
+    links
+        Links between it and the host's memory, beyond its own host interface.
+    overrides
+        Fields of the catalogue's controller that are different in this one: another cache, a failed battery.
+    max_request
+        Largest command of the host to its volumes, if the host's adapter takes less than the kernel's queue would send:
+        a block for each entry of its scatter-gather list.
+    price
+        What it costs.
+    """
+
+    model: str
+    links: tuple[str, ...] = ()
+    overrides: dict[str, Any] = Field(default_factory=dict)
+    max_request: RequestSize | None = None
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    def entry(self) -> ControllerSpec:
+        """The catalogue's controller."""
+        return controller(self.model)
+
+    def spec(self) -> ControllerSpec:
+        """The catalogue's controller with the overrides."""
+        entry = self.entry()
+        return entry.with_values(**self.overrides) if self.overrides else entry
+
+
+class MachineSpec(Spec):
+    """A machine."""
+
+    name: str
+    """Shown with the results."""
+    cpu: CpuSpec
+    """Cores and what work costs on them."""
+    memory: PositiveSize
+    """All of it."""
+    resident: Size = 0
+    """What the kernel and the daemons hold of the memory, so that no file can be cached in it."""
+    links: dict[str, LinkSpec]
+    """Buses, cables and slots that several parts share, by name."""
+    channels: dict[str, ChannelSpec]
+    """Cables with their host adapter, by name."""
+    drives: dict[str, DriveInstance]
+    """By name."""
+    controllers: dict[str, ControllerInstance] = Field(default_factory=dict)
+    """Hardware RAID controllers, by name."""
+    price: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """What it costs without drives and controllers."""
+
+    @model_validator(mode="after")
+    def _connected(self, info: ValidationInfo) -> Self:
+        if self.memory < LEAST_MEMORY:
+            raise refusal(format_size(self.memory), f"allowed: {format_size(LEAST_MEMORY)} or more", ("memory",))
+        if self.memory - self.resident < LEAST_MEMORY:
+            found = f"{format_size(self.resident)} of {format_size(self.memory)}"
+            raise refusal(found, f"allowed: {format_size(LEAST_MEMORY)} less than the memory, or lower", ("resident",))
+        units = isinstance(info.context, dict) and info.context.get("units") == "required"
+        for name, channel in self.channels.items():
+            self._check_links(channel.links, ("channels", name, "links"))
+        for name, controlling in self.controllers.items():
+            self._check_links(controlling.links, ("controllers", name, "links"))
+            if name in self.links:
+                raise refusal("a link has the same name", "allowed: names of their own", ("controllers", name))
+            _check_entry(controlling, units, ("controllers", name))
+        for name, instance in self.drives.items():
+            _check_entry(instance, units, ("drives", name))
+            if instance.state is not None and instance.entry().rotational:
+                found = f"state {instance.state} of the hard disk {instance.model}"
+                raise refusal(found, "allowed: with solid-state drives", ("drives", name, "state"))
+            if instance.channel not in self.channels:
+                allowed = f"allowed: {', '.join(self.channels)}"
+                raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
+        return self
+
+    def _check_links(self, links: tuple[str, ...], at: tuple[str, ...]) -> None:
+        for link in links:
+            if link not in self.links:
+                raise refusal(f"unknown link {link!r}", f"allowed: {', '.join(self.links) or 'none'}", at)
+
+
+def _check_entry(instance: DriveInstance | ControllerInstance, units_required: bool, at: tuple[str, str]) -> None:
+    """Refuse what the catalogue does not have, and overrides that its entries do not take."""
+    try:
+        entry: AnyDrive | ControllerSpec = instance.entry()
+    except InputError as error:
+        raise refusal(f"{instance.model!r} is {error.found}", error.allowed, (*at, "model")) from None
+    try:
+        changed(entry, instance.overrides, units_required)
+    except InputError as error:
+        field = (error.place,) if error.place else ()
+        found = error.found.removeprefix("found ")
+        raise refusal(found, error.allowed, (*at, "overrides", *field)) from None

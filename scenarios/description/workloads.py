@@ -1,0 +1,389 @@
+"""Workloads as data: what loads the machine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from ...model.core.exact_sums import sum_in_order
+from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
+from ...model.tasks.io_call_price import IoEngine
+from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
+from .programs import ProgramsSpec
+
+_ALIGNED = 1 << 20
+MOST_OUTSTANDING = 1 << 16
+"""I/Os of one load: more are no benchmark, and take as long to simulate as memory lasts."""
+LONGEST_S = 600.0
+"""The `duration` (s) of a load with a precision, unless it says otherwise: it ends then at the latest."""
+LEAST_PRECISION = 1e-4
+"""A closer one takes a million times as many I/Os as a hundredth does."""
+
+
+def _each_once(targets: tuple[str, ...]) -> tuple[str, ...]:
+    twice = [target for i, target in enumerate(targets) if target in targets[:i]]
+    if twice:
+        raise refusal(f"{twice[0]} twice", "allowed: each target once")
+    return targets
+
+
+Targets = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_each_once)]
+"""Names of devices, none of them twice."""
+
+
+class DdSpec(Spec):
+    """dd processes, one on each target at the same time.
+
+    A target that is named several times has as many processes, which begin at equal distances from each other.
+
+    Attributes
+    ----------
+    direction
+        "read" (``if=TARGET of=/dev/null``) or "write" (``if=/dev/zero of=TARGET``).
+    block_size
+        dd's ``bs``.
+    size
+        Bytes that each process moves.
+    start
+        Where on the target the first begins.
+    targets
+        Drives, arrays or encrypted devices.
+    """
+
+    kind: Literal["dd"] = "dd"
+    direction: Literal["read", "write"]
+    block_size: PositiveSize = 512
+    size: PositiveSize
+    start: Size = 0
+    targets: tuple[str, ...] = Field(min_length=1)
+
+    @field_validator("block_size", "size", "start")
+    @classmethod
+    def _whole_sectors(cls, value: int) -> int:
+        return whole_sectors(value)
+
+    def start_of(self, number: int, capacity: int) -> int:
+        """Where process `number` begins on its target of `capacity` bytes."""
+        target = self.targets[number]
+        before, together = self.targets[:number].count(target), self.targets.count(target)
+        return self.start + before * ((capacity - self.start) // together // _ALIGNED * _ALIGNED)
+
+    def beyond(self, target: str, capacity: int) -> tuple[str, str] | None:
+        """The field, and the range in words, that lies outside a device of `capacity` bytes."""
+        together = self.targets.count(target)
+        if self.start + self.size <= capacity and self.size <= (capacity - self.start) // together:
+            return None
+        times = "" if together == 1 else f"{together} x "
+        return "size", f"{times}{_bytes(self.size)} from byte {self.start}"
+
+
+class PhaseSpec(Spec):
+    """A part of the day, and the fields of :class:`LoadSpec` that are other then than in the load itself.
+
+    Attributes
+    ----------
+    name
+        What its figures are called by.
+    lasts
+        How much of the day it takes; what is simulated is `warm_up` and `duration`.
+    """
+
+    name: str = Field(pattern=r"^[^.\s]+$")
+    lasts: PositiveDuration
+    read_share: Fraction | None = None
+    block_size: IoSize | None = None
+    read_size: IoSize | None = None
+    write_size: IoSize | None = None
+    align: SectorSize | None = None
+    pattern: Literal["random", "sequential", "mixed"] | None = None
+    sequential_share: Fraction | None = None
+    run_length: float | None = Field(default=None, ge=2, le=1e6)
+    locality: Locality | None = None
+    depth: int | None = Field(default=None, ge=1, le=65536)
+    jobs: int | None = Field(default=None, ge=1, le=4096)
+    think_time: Duration | None = None
+    think_distribution: Literal["constant", "exponential"] | None = None
+    iops: float | None = Field(default=None, gt=0, le=1e7)
+    total_iops: float | None = Field(default=None, gt=0, le=1e7)
+    arrivals: Arrivals | None = None
+    warm_up: Duration | None = None
+    duration: PositiveDuration | None = None
+
+    def over(self, load: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a load, with those of this phase in their place, and without those that these make idle."""
+        mine = self.model_dump(exclude_none=True, exclude={"name", "lasts"})
+        idle: set[str] = set()
+        if "iops" in mine or "total_iops" in mine:
+            idle |= {"depth", "engine", "think_time", "think_distribution", "iops", "total_iops"}
+        if "depth" in mine or "think_time" in mine:
+            idle |= {"iops", "total_iops", "arrivals"}
+        if "block_size" in mine:
+            idle |= {"read_size", "write_size"}
+        if mine.get("pattern", "mixed") != "mixed":
+            idle |= {"sequential_share", "run_length"}
+        if mine.get("pattern") == "sequential":
+            idle.add("locality")
+        return {name: value for name, value in load.items() if name not in idle} | mine
+
+
+class LoadSpec(Spec):
+    """Programs that send direct I/Os, past the page cache: so many outstanding, or so many a second.
+
+    Attributes
+    ----------
+    targets
+        Drives, arrays or encrypted devices; each has its own jobs.
+    block_size
+        Bytes of every I/O, or sizes with their shares.
+    read_size, write_size
+        The same for reads and for writes alone, instead of `block_size`.
+    align
+        What offsets of random I/Os are multiples of; the I/O's own size unless given.
+    pattern
+        "random"; "sequential" with the jobs spread evenly over the span; or "mixed", runs of I/Os that follow each
+        other among random ones.
+    sequential_share, run_length
+        Of "mixed": share of the I/Os that are part of runs, and how many I/Os a run has on average; 50 % and 8 unless
+        given.
+    locality
+        Which places random I/Os and the beginnings of runs prefer; none unless given.
+    read_share
+        Share of the I/Os that read; the others write.
+    depth
+        I/Os that each job keeps outstanding (fio's ``iodepth``), or its number of users if they think.
+    engine
+        How each job asks the kernel (fio's ``ioengine``), which decides what CPU time an I/O costs
+        (:mod:`raidsim.model.tasks.io_call_price`).
+    jobs
+        Programs per target.
+    think_time, think_distribution
+        How long each of the `depth` users of a job waits after an I/O before it sends the next (mean), always as long
+        ("constant") or not ("exponential").
+    iops
+        I/Os that each job sends in a second, whatever the device does, instead of keeping `depth` outstanding.
+    total_iops
+        The same of all jobs on all targets together, in equal parts.
+    arrivals
+        At which moments: at random (Poisson) unless given.
+    start, span
+        Where on the target; to its end unless `span` is given.
+    warm_up, duration
+        Simulated time before the measurement, and of the measurement; with `precision` the least of the first, and
+        the most of what comes after that (10 minutes unless given).
+    precision
+        Measure until the throughput, or the mean latency of an open load, is known to this share of itself
+        (half-width of the 90 % interval); see :mod:`raidsim.scenarios.running.steady_state`.
+    phases
+        Parts of the day with fields of their own.
+    """
+
+    kind: Literal["load"]
+    targets: Targets
+    block_size: IoSize = 4096
+    read_size: IoSize | None = None
+    write_size: IoSize | None = None
+    align: SectorSize | None = None
+    pattern: Literal["random", "sequential", "mixed"] = "random"
+    sequential_share: Fraction | None = None
+    run_length: float | None = Field(default=None, ge=2, le=1e6)
+    locality: Locality | None = None
+    read_share: Fraction = 1.0
+    depth: int = Field(default=1, ge=1, le=65536)
+    engine: IoEngine | None = None
+    jobs: int = Field(default=1, ge=1, le=4096)
+    think_time: Duration = 0.0
+    think_distribution: Literal["constant", "exponential"] = "constant"
+    iops: float | None = Field(default=None, gt=0, le=1e7)
+    total_iops: float | None = Field(default=None, gt=0, le=1e7)
+    arrivals: Arrivals | None = None
+    start: Size = 0
+    span: PositiveSize | None = None
+    warm_up: Duration = 1.0
+    duration: PositiveDuration = 10.0
+    precision: Fraction | None = None
+    phases: tuple[PhaseSpec, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _longer_with_precision(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("precision") is not None and "duration" not in data:
+            return {**data, "duration": f"{LONGEST_S:g}s"}
+        return data
+
+    @field_validator("precision")
+    @classmethod
+    def _within_reach(cls, value: float | None) -> float | None:
+        if value is not None and value < LEAST_PRECISION:
+            raise refusal(f"{value * 100:.6g} %", f"allowed: {LEAST_PRECISION * 100:g} % or more")
+        return value
+
+    @field_validator("start")
+    @classmethod
+    def _whole_sectors(cls, value: int) -> int:
+        return whole_sectors(value)
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.span is not None and self.span < self._least_span:
+            found, allowed = _bytes(self.span), f"allowed: room for an I/O of every job, {_bytes(self._least_span)}"
+            raise refusal(found, allowed, ("span",))
+        outstanding = self.depth * self.jobs * len(self.targets)
+        if outstanding > MOST_OUTSTANDING:
+            found = f"a depth of {self.depth:,}, which makes {outstanding:,} I/Os outstanding"
+            raise refusal(found, f"allowed: {MOST_OUTSTANDING:,} of all jobs on all targets", ("depth",))
+        return self
+
+    @model_validator(mode="after")
+    def _open_or_closed(self) -> Self:
+        if self.iops is not None and self.total_iops is not None:
+            raise refusal("iops and total_iops", "allowed: one of the two", ("total_iops",))
+        rate = "total_iops" if self.iops is None else "iops"
+        if self.arrivals is not None and self.job_iops is None:
+            found = f"{self.arrivals.kind} arrivals without a rate"
+            raise refusal(found, "required with it: iops or total_iops", ("arrivals",))
+        if self.job_iops is None:
+            return self
+        field = "arrivals" if self.iops is None and self.total_iops is None else rate
+        if self.depth != 1:
+            raise refusal(f"{field} with a depth of {self.depth:,}", "allowed: one of the two", (field,))
+        if self.think_time:
+            raise refusal(f"{field} with a think_time", "allowed: one of the two", (field,))
+        return self
+
+    @model_validator(mode="after")
+    def _engine_fits(self) -> Self:
+        if self.engine == "psync" and self.depth > 1:
+            raise refusal(f"psync with a depth of {self.depth:,}", "allowed: a depth of 1, or more jobs", ("engine",))
+        if self.engine is not None and self.job_iops is not None:
+            raise refusal(f"{self.engine} with a rate", "allowed: with depth", ("engine",))
+        return self
+
+    @model_validator(mode="after")
+    def _pattern_fits(self) -> Self:
+        if self.pattern == "sequential" and self.locality is not None:
+            raise refusal("a locality of sequential I/Os", "allowed: with pattern random or mixed", ("locality",))
+        for field in ("sequential_share", "run_length"):
+            if getattr(self, field) is not None and self.pattern != "mixed":
+                raise refusal(f"{field} with pattern {self.pattern}", "allowed: with pattern mixed", (field,))
+        return self
+
+    @model_validator(mode="after")
+    def _phases_fit(self) -> Self:
+        names = [phase.name for phase in self.phases]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise refusal(f"{name} twice", "allowed: each name once", ("phases", i, "name"))
+        self.parts()
+        return self
+
+    def parts(self) -> list[tuple[str, float, LoadSpec]]:
+        """The phases: name, how long it lasts (s), and the load during it; the load itself ("") if it has none."""
+        if not self.phases:
+            return [("", self.duration, self)]
+        mine = self.model_dump(exclude_none=True, exclude={"phases"})
+        found = []
+        for i, phase in enumerate(self.phases):
+            try:
+                load = LoadSpec.model_validate(phase.over(mine))
+            except ValidationError as error:
+                # Every field by itself has been checked, so this is one that does not go with another.
+                first = error.errors(include_url=False)[0]
+                problem = first.get("ctx", {})
+                at = (*first["loc"], *problem.get("at", ()))
+                where = ("phases", i) if at and at[0] in PhaseSpec.model_fields else ()
+                raise refusal(
+                    str(problem.get("found", first["msg"])), str(problem.get("allowed", "")), (*where, *at)
+                ) from None
+            found.append((phase.name, phase.lasts, load))
+        return found
+
+    @property
+    def job_iops(self) -> float | None:
+        """I/Os a second of each job; None if it keeps a number outstanding instead."""
+        if self.iops is not None:
+            return self.iops
+        if self.total_iops is not None:
+            return self.total_iops / (self.jobs * len(self.targets))
+        if isinstance(self.arrivals, HistogramArrivals):
+            return 1.0 / self.arrivals.mean_s
+        return None
+
+    @property
+    def sizes(self) -> tuple[dict[int, float], dict[int, float]]:
+        """Sizes of reads and of writes (bytes), with the share of each."""
+        read, write = (
+            {size: 1.0} if isinstance(size, int) else size
+            for size in (self.block_size if own is None else own for own in (self.read_size, self.write_size))
+        )
+        return read, write
+
+    @property
+    def mean_size(self) -> float:
+        """Bytes of an I/O on average."""
+        read, write = (sum_in_order(size * share for size, share in sizes.items()) for sizes in self.sizes)
+        return self.read_share * read + (1.0 - self.read_share) * write
+
+    @property
+    def plain(self) -> bool:
+        """Whether all I/Os have one size, go in order or anywhere alike, and come as `depth` or `iops` has it.
+
+        Such a load draws all random numbers from one stream; others have one for each purpose.
+        """
+        read, write = self.sizes
+        anywhere = self.locality is None or isinstance(self.locality, UniformLocality)
+        when = self.total_iops is None and self.arrivals is None and not self.think_time
+        where = anywhere and self.pattern != "mixed" and self.align is None
+        return len(read) == 1 and read == write and where and when
+
+    @property
+    def _least_span(self) -> int:
+        """Room for one I/O; sequential jobs have a part of their own each."""
+        return max(
+            max(*read, *write) * (load.jobs if load.pattern == "sequential" else 1)
+            for _, _, load in self.parts()
+            for read, write in (load.sizes,)
+        )
+
+    def beyond(self, target: str, capacity: int) -> tuple[str, str] | None:
+        """The field, and the range in words, that lies outside a device of `capacity` bytes."""
+        if self.span is not None and self.start + self.span > capacity:
+            return "span", f"{_bytes(self.span)} from byte {self.start}"
+        if self.start + self._least_span > capacity:
+            return "start", f"{_bytes(self._least_span)} from byte {self.start}"
+        return None
+
+
+def _bytes(size: int) -> str:
+    return "1 byte" if size == 1 else f"{size} bytes"
+
+
+def _known_kind(value: Any) -> Any:
+    kind = _kind(value)
+    if kind not in _KINDS:
+        raise refusal(f"unknown kind {kind!r}", f"allowed: {', '.join(_KINDS)}", ("kind",))
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Which workload a document describes; dd unless it says so."""
+    return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
+
+
+_KINDS = ("dd", "load", "programs")
+
+Workload = Annotated[
+    Annotated[DdSpec, Tag("dd")] | Annotated[LoadSpec, Tag("load")] | Annotated[ProgramsSpec, Tag("programs")],
+    Discriminator(_kind),
+    BeforeValidator(_known_kind),
+]
+"""Any workload."""

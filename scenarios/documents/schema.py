@@ -1,0 +1,282 @@
+"""The format of documents as JSON Schema (draft 2020-12): what editors check and complete scenario files with.
+
+It is made from the descriptions themselves, so that it cannot fall behind them: their fields, types, bounds and
+docstrings, and on top of that what a document may leave out or write in short.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from ...model.controller.catalogue import controller_names
+from ...model.crypt.ciphers import cipher_names
+from ...model.drives.catalogue import drive_names
+from ...model.file_system import file_system_names
+from ...model.files.description import Spec
+from ...model.kernels import kernel_names
+from ...model.raid.read_balance import READ_BALANCE
+from ..description.arrays import Level
+from ..description.scenario import ScenarioSpec
+from .library import PREFIX
+from .machine_catalogue import cpu_names, machine_names
+from .machine_shorthands import MOST_DRIVES
+from .merge import DRIVES_ALIKE
+from .written import written_value
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_OPTIONAL = {
+    "MachineSpec": (),
+    "CpuSpec": (),
+    "LinkSpec": (),
+    "ChannelSpec": (),
+    "DriveInstance": ("model",),
+    "ArraySpec": (),
+    "LoadSpec": (),
+    "DdSpec": (),
+    "ProgramsSpec": ("steps",),
+    "FileSystemSpec": ("kind",),
+}
+"""What remains required of descriptions that a document may leave incomplete."""
+_NULL: Schema = {"type": "null"}
+_LINK_NAME: Schema = {"type": "string", "examples": ["PCIe 4.0 x8", "SAS 12Gb/s x4", "9300-8i"]}
+_NETWORK_NAME: Schema = {"type": "string", "examples": ["10GbE", "100GbE"]}
+_NOTES = ("title", "description", "default", "examples")
+"""What says nothing about whether a value fits."""
+
+
+@lru_cache(maxsize=1)
+def document_schema() -> Schema:
+    """The schema; not to be changed in place."""
+    root: Schema = copy.deepcopy(ScenarioSpec.model_json_schema(mode="validation"))
+    defs: dict[str, Schema] = root["$defs"]
+    for name, model in _descriptions().items():
+        if name in defs:
+            _describe(defs[name], model)
+    _describe(root, ScenarioSpec)
+    for name, required in _OPTIONAL.items():
+        defs[name]["required"] = list(required)
+    root.pop("required", None)
+    _names(root, defs)
+    _shorthands(root, defs)
+    for schema in (root, *defs.values()):
+        _allow_null(schema)
+    _tidy(root)
+    root.pop("title", None)
+    head = {"$schema": DIALECT, "title": "raidsim scenario"}
+    root["description"] = "A scenario: machine, kernel, arrays, file systems and a load. Everything has a default."
+    return {**head, **root}
+
+
+def _names(root: Schema, defs: dict[str, Schema]) -> None:
+    """Names from catalogues."""
+    choices: list[tuple[Schema, str, list[str]]] = [
+        (root, "kernel", list(kernel_names())),
+        (defs["DriveInstance"], "model", list(drive_names())),
+        (defs["ControllerInstance"], "model", list(controller_names())),
+        (defs["FileSystemSpec"], "kind", list(file_system_names())),
+    ]
+    for schema, field, names in choices:
+        schema["properties"][field]["enum"] = names
+    defs["ArraySpec"]["properties"]["balance"]["anyOf"][0]["enum"] = sorted(READ_BALANCE)
+    defs["EncryptedSpec"]["properties"]["cipher"]["anyOf"][0]["enum"] = list(cipher_names())
+
+
+def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
+    """What a document may say instead."""
+    fields, machine, array = root["properties"], defs["MachineSpec"]["properties"], defs["ArraySpec"]["properties"]
+    fields["extends"] = {
+        "type": "string",
+        "description": f"A file in the same folder or below it, or {PREFIX}NAME: this document is laid over that one.",
+        "examples": [f"{PREFIX}database-server", "base.yaml"],
+    }
+    _either(fields, "machine", {"enum": list(machine_names())})
+    _either(machine, "cpu", {"enum": list(cpu_names())})
+    machine["model"] = {"enum": list(machine_names()), "description": "A machine of the catalogue that this changes."}
+    defs["CpuSpec"]["properties"]["model"] = {
+        "enum": list(cpu_names()),
+        "description": "A core of the catalogue that this changes.",
+    }
+    links = machine["links"]
+    links["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/LinkSpec"}, _LINK_NAME]}
+    front = defs["FrontSpec"]["properties"]
+    for field in ("port", "client_port"):
+        _either(front, field, _NETWORK_NAME)
+    port = {key: copy.deepcopy(value) for key, value in defs["ChannelSpec"]["properties"].items()}
+    machine["port"] = {
+        "type": "object",
+        "properties": port,
+        "additionalProperties": False,
+        "description": "The channel that every drive has which names none; by the drive's interface unless given.",
+    }
+    defs["DrivesInShort"] = _drives_in_short(defs["DriveInstance"])
+    one_by_one = machine["drives"]
+    one_by_one["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/DriveInstance"}, {"enum": list(drive_names())}]}
+    _either(machine, "drives", {"$ref": "#/$defs/DrivesInShort"})
+    for field in ("members", "spares", "failed", "rebuilding"):
+        _either(array, field, {"type": "string"}, {"type": "integer", "minimum": 0})
+    _either(array, "write_mostly", {"type": "string"})
+    fields["arrays"]["additionalProperties"] = {
+        "anyOf": [{"enum": list(get_args(Level))}, {"$ref": "#/$defs/ArraySpec"}, _NULL]
+    }
+    fields["file_systems"]["additionalProperties"] = {
+        "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
+    }
+    for kind in ("LoadSpec", "PhaseSpec"):
+        for field in ("arrivals", "locality"):
+            _either(defs[kind]["properties"], field, {"enum": _kinds(defs[kind]["properties"][field], root)})
+    for kind in ("DdSpec", "LoadSpec"):
+        _either(defs[kind]["properties"], "targets", {"type": "string"})
+
+
+def _drives_in_short(drive: Schema) -> Schema:
+    """So many drives of a model, and what is different about some of them."""
+    inner = copy.deepcopy(drive["properties"])
+    return {
+        "type": "object",
+        "description": "So many equal drives: disk0, disk1 and so on.",
+        "properties": {
+            **inner,
+            "count": {"type": "integer", "minimum": 1, "maximum": MOST_DRIVES, "description": "How many."},
+        },
+        "patternProperties": {
+            "^disk[0-9]+$": {
+                "type": "object",
+                "properties": copy.deepcopy(inner),
+                "additionalProperties": False,
+                "description": "What is different about one of them.",
+            }
+        },
+        "anyOf": [{"required": [key]} for key in DRIVES_ALIKE],
+        "additionalProperties": False,
+    }
+
+
+def _kinds(schema: Schema, root: Schema) -> list[str]:
+    """Names of the alternatives that a field has."""
+    kinds = (inner["properties"]["kind"] for inner in schema_at(schema, root))
+    return [kind["const"] for kind in kinds if "const" in kind]
+
+
+def _either(properties: dict[str, Schema], field: str, *others: Schema) -> None:
+    """Let a field be something else as well, under the same description."""
+    schema = properties[field]
+    notes = {word: schema.pop(word) for word in _NOTES if word in schema}
+    alternatives = schema.pop("anyOf", [])
+    properties[field] = {"anyOf": [*others, *alternatives, *([schema] if schema else [])], **notes}
+
+
+def _allow_null(schema: Schema) -> None:
+    """A key that is null is as good as none, and removes what an extended document has."""
+    required = schema.get("required", ())
+    for field, inner in schema.get("properties", {}).items():
+        if field in required or _NULL in inner.get("anyOf", ()) or inner == {}:
+            continue
+        _either(schema["properties"], field, _NULL)
+
+
+def _tidy(schema: Any) -> None:
+    """Leave out titles, which only repeat the names; workloads and the like need not say their kind."""
+    if isinstance(schema, list):
+        for inner in schema:
+            _tidy(inner)
+        return
+    if not isinstance(schema, dict):
+        return
+    if isinstance(schema.get("title"), str):
+        del schema["title"]
+    if "oneOf" in schema and "anyOf" not in schema:
+        schema["anyOf"] = schema.pop("oneOf")
+    schema.pop("discriminator", None)
+    for key, inner in schema.items():
+        if key not in ("enum", "const", "examples", "default"):
+            _tidy(inner)
+
+
+def _descriptions() -> dict[str, type[BaseModel]]:
+    """All descriptions by name."""
+
+    def below(kind: type[BaseModel]) -> Iterator[type[BaseModel]]:
+        for inner in kind.__subclasses__():
+            yield inner
+            yield from below(inner)
+
+    return {kind.__name__: kind for kind in below(Spec)}
+
+
+def _describe(schema: Schema, model: type[BaseModel]) -> None:
+    """Put a description's docstrings where editors look for them."""
+    if model.__doc__:
+        schema["description"] = _plain(inspect.cleandoc(model.__doc__).split("\n\nAttributes\n")[0])
+    words = field_words(model)
+    for name, info in model.model_fields.items():
+        inner = schema["properties"][info.alias or name]
+        if inner.get("default") is not None:
+            inner["default"] = written_value(info, info.default)
+        elif "default" in inner:
+            del inner["default"]
+    for field, inner in schema.get("properties", {}).items():
+        if field in words:
+            unit = inner.get("description")
+            inner["description"] = f"{words[field].rstrip('.')} ({unit})." if unit else words[field]
+
+
+def field_words(model: type[BaseModel]) -> dict[str, str]:
+    """What the docstrings say about each field: of the class's numpydoc section, or of the field itself."""
+    words: dict[str, str] = {}
+    for kind in reversed(model.__mro__):
+        if issubclass(kind, BaseModel) and kind.__module__.startswith(__name__.partition(".")[0]):
+            words |= _own_words(kind) | _section_words(kind.__doc__ or "")
+    return words
+
+
+def _section_words(doc: str) -> dict[str, str]:
+    """Fields of the section "Attributes" of a class's docstring."""
+    _, _, section = inspect.cleandoc(doc).partition("\nAttributes\n----------\n")
+    words: dict[str, str] = {}
+    for names, text in re.findall(r"^(\w[\w, ]*)\n((?:    .*\n?|\n(?=    ))+)", section + "\n", re.MULTILINE):
+        for name in names.split(","):
+            words[name.strip()] = _plain(textwrap.dedent(text))
+    return words
+
+
+def _own_words(model: type[BaseModel]) -> dict[str, str]:
+    """Docstrings that follow the fields."""
+    try:
+        source = textwrap.dedent(inspect.getsource(model))
+    except OSError:
+        return {}
+    words: dict[str, str] = {}
+    body = ast.parse(source).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for statement, after in zip(body.body, body.body[1:], strict=False):
+        said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else None
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and isinstance(said, str):
+            words[statement.target.id] = _plain(said)
+    return words
+
+
+def _plain(text: str) -> str:
+    """Docstring markup as plain text on one line."""
+    text = re.sub(r":\w+:`[~.]?([^`<]*?)`", lambda match: match[1].rsplit(".", 1)[-1], text)
+    return " ".join(text.replace("``", "'").replace("`", "'").split())
+
+
+def schema_at(schema: Schema, root: Schema) -> Iterator[Schema]:
+    """The alternatives that a schema has, with references followed."""
+    if "$ref" in schema:
+        yield from schema_at(root["$defs"][schema["$ref"].rsplit("/", 1)[-1]], root)
+    if schema.keys() & {"properties", "additionalProperties", "items", "patternProperties"} or not schema:
+        yield schema
+    for word in ("anyOf", "oneOf", "allOf"):
+        for inner in schema.get(word, ()):
+            yield from schema_at(inner, root)

@@ -1,0 +1,1 @@
+"""Builds a simulated machine from a description."""

@@ -1,0 +1,137 @@
+"""From the description of a load to its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...model.core.engine import Engine
+from ...model.loads import arrivals
+from ...model.loads.direct_load import ClosedLoad, DirectLoad, OpenLoad
+from ...model.loads.locality import Hot, Normal, Places, Uniform, Zipf
+from ...model.loads.pattern import LoadPattern
+from ...model.loads.thinking_load import ThinkingLoad
+from ...model.tasks.host import Host
+from ...model.tasks.io_call_price import submission
+from ..description.load_parts import (
+    BurstyArrivals,
+    ConstantArrivals,
+    HistogramArrivals,
+    HotLocality,
+    NormalLocality,
+    ZipfLocality,
+)
+from ..description.workloads import LoadSpec
+
+FIRST_STREAM = 100
+"""Of the programs' streams (:attr:`raidsim.model.core.request.Request.stream`)."""
+
+
+class Jobs:
+    """Makes the jobs of a load.
+
+    Parameters
+    ----------
+    engine
+        The clock, and the random streams.
+    host
+        Whose CPU the jobs use.
+    workload
+        The load.
+    """
+
+    def __init__(self, engine: Engine, host: Host, workload: LoadSpec) -> None:
+        self._engine = engine
+        self._host = host
+        self._workload = workload
+
+    def on(self, number: int, target: Any) -> list[DirectLoad]:
+        """The jobs on the target of this number; sequential ones begin at equal distances."""
+        workload = self._workload
+        span = workload.span or target.capacity - workload.start
+        sequential = workload.pattern == "sequential"
+        largest = max(max(sizes) for sizes in workload.sizes)
+        unit = workload.align or largest
+        share = max(largest, span // workload.jobs // unit * unit) if sequential else span
+        pattern = None if workload.plain else self._pattern(target.name, share)
+        jobs: list[DirectLoad] = []
+        for job in range(workload.jobs):
+            name = f"{target.name}/load {job}"
+            start = workload.start + (job * share if sequential else 0)
+            common: dict[str, Any] = {
+                "size": largest,
+                "read_share": workload.read_share,
+                "sequential": sequential,
+                "start": start,
+                "span": share,
+                "stream": FIRST_STREAM + number * workload.jobs + job,
+                "name": name,
+                "ios": None if pattern is None else pattern.ios(self._engine.streams, name, start, share),
+            }
+            jobs.append(self._job(target, name, number * workload.jobs + job, common))
+        return jobs
+
+    def _job(self, target: Any, name: str, number: int, common: dict[str, Any]) -> DirectLoad:
+        workload, engine, prices = self._workload, self._engine, self._host.prices
+        iops = workload.job_iops
+        if iops is not None:
+            return OpenLoad(engine, target, iops=iops, gaps=self._gaps(name, number, iops), **common)
+        costs = submission(prices, workload.engine)
+        cost: dict[str, Any] = {
+            "depth": workload.depth,
+            "submit_s": costs.submit_s,
+            "complete_s": costs.complete_s,
+            "wake_s": costs.wake_s,
+            "cpu": self._host.cpu,
+        }
+        if not workload.think_time:
+            return ClosedLoad(engine, target, **common, **cost)
+        think = arrivals.constant_think(workload.think_time)
+        if workload.think_distribution == "exponential":
+            think = arrivals.exponential_think(engine.streams.generator(f"{name} thinking"), workload.think_time)
+        return ThinkingLoad(engine, target, think=think, **common, **cost)
+
+    def _gaps(self, name: str, number: int, iops: float) -> Iterator[float] | None:
+        """Times between the I/Os of job `number` of all; None if a plain load draws them itself."""
+        if self._workload.plain:
+            return None
+        spec = self._workload.arrivals
+        random = self._engine.streams.generator(f"{name} arrivals")
+        match spec:
+            case ConstantArrivals():
+                return arrivals.constant(iops, (number + 1) / (self._workload.jobs * len(self._workload.targets)))
+            case BurstyArrivals():
+                return arrivals.bursty(random, iops, spec.burst_factor, spec.burst_share, spec.burst_length)
+            case HistogramArrivals():
+                scale = 1.0 / (iops * spec.mean_s)
+                if spec.times is not None:
+                    return arrivals.listed(random, spec.times, scale)
+                return arrivals.histogram(random, spec.gaps or {}, scale)
+        return arrivals.poisson(random, iops)
+
+    def _pattern(self, target: str, span: int) -> LoadPattern:
+        workload = self._workload
+        given = {"sequential_share": workload.sequential_share, "run_length": workload.run_length}
+        return LoadPattern(
+            workload.read_share,
+            workload.sizes,
+            self._places(target, span),
+            workload.pattern,
+            workload.align,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+
+    def _places(self, target: str, span: int) -> Places:
+        spec = self._workload.locality
+        smallest = min(min(sizes) for sizes in self._workload.sizes)
+        match spec:
+            case ZipfLocality():
+                blocks = max(1, span // (spec.block or smallest))
+                # All jobs of a target have the same favourites.
+                shift = float(self._engine.streams.generator(f"{target}/load favourites").random())
+                return Zipf(blocks, spec.theta, spec.clustered, shift)
+            case HotLocality():
+                return Hot(spec.share, spec.of, span // smallest, spec.clustered)
+            case NormalLocality():
+                return Normal(spec.around, spec.deviation)
+        return Uniform()

@@ -1,0 +1,1 @@
+"""Style and letters of all pictures."""

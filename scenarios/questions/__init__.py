@@ -1,0 +1,1 @@
+"""Questions that take several runs: load curve, rebuild, without the bottleneck, replications."""

@@ -1,0 +1,80 @@
+"""What a rebuild costs: how long it takes beside the load, and what the load loses to it.
+
+The scenario is run as it is, with the rebuild; once more degraded but without the rebuild; and whole. All three see
+the same stream of requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...model.core.errors import InputError
+from ..description.arrays import ArraySpec
+from ..description.scenario import ScenarioSpec
+from ..machine.observer import UNOBSERVED, Observer
+from ..running.prediction import Prediction
+from ..running.run import Run
+from ..running.sample import Sample
+from ..running.simulate import simulate
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A rebuild beside a load.
+
+    Attributes
+    ----------
+    rebuilding, degraded, whole
+        What the load gets beside the rebuild, with the members lost but nothing being rebuilt, and before anything
+        was lost.
+    """
+
+    rebuilding: Prediction
+    degraded: Prediction
+    whole: Prediction
+
+    @property
+    def duration_s(self) -> float:
+        """How long the slowest rebuild takes from beginning to end beside the load (s)."""
+        return max(each.duration_s for each in self.rebuilding.rebuilds if each.action == "recover")
+
+    @property
+    def loss(self) -> float:
+        """Share of the degraded array's throughput that the load loses to the rebuild."""
+        return 1.0 - self.rebuilding.rate / self.degraded.rate
+
+    @property
+    def loss_to_failure(self) -> float:
+        """Share of the whole array's throughput that the load loses to the missing members alone."""
+        return 1.0 - self.degraded.rate / self.whole.rate
+
+
+def recovery(
+    scenario: ScenarioSpec,
+    sample: Sample | None = None,
+    watch: Callable[[Run], None] | None = None,
+    observer: Observer = UNOBSERVED,
+) -> Recovery:
+    """Run a scenario with a rebuild, without it, and without the failure; `sample` and `watch` as for `simulate`.
+
+    `observer` sees the run with the rebuild.
+
+    Raises
+    ------
+    InputError
+        If nothing is being rebuilt in the scenario.
+    """
+    if not any(array.rebuilding for array in scenario.arrays.values()):
+        raise InputError("arrays", "no member is being rebuilt", "allowed: an array with `failed` and `rebuilding`")
+    degraded = _changed(scenario, {"rebuilding": (), "resync": None})
+    whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
+    rebuilding = simulate(scenario, sample, watch, observer)
+    return Recovery(rebuilding, *(simulate(each, sample, watch) for each in (degraded, whole)))
+
+
+def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:
+    arrays: dict[str, ArraySpec] = {
+        name: array.model_copy(update=values) if array.rebuilding else array for name, array in scenario.arrays.items()
+    }
+    return scenario.model_copy(update={"arrays": arrays})

@@ -1,0 +1,334 @@
+"""What would happen without the bottleneck: the same scenario with what limits taken away.
+
+A link, a CPU or a controller's processor is made a thousand times as fast. That cannot be done to drives, which would
+be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), or flash and controller
+(dies, channels, commands), and keep buffer and interface. Where nothing is saturated and a load keeps its I/Os
+outstanding, these are what limits, so there are four times as many of them. A load that comes by itself (open) or does
+one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...model.kernels import kernel
+from ...model.statistics.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
+from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
+from ..description.scenario import ScenarioSpec
+from ..description.workloads import MOST_OUTSTANDING, LoadSpec
+from ..front import CLIENTS_CPU, PORT, REQUESTS, THREADS, FrontSpec
+from ..running.prediction import Prediction
+from ..running.run import Run
+from ..running.sample import Sample
+from ..running.simulate import simulate
+
+WITHOUT_LIMIT = 1000.0
+"""How much faster links and processors get."""
+FASTER_DRIVES = 10.0
+"""How much faster the drives' mechanics get."""
+MORE_OUTSTANDING = 4
+"""How many times as many I/Os are outstanding where nothing is saturated."""
+SHORTER = 5.0
+"""With faster drives the same number of I/Os takes less time; so much shorter is the run of a closed load."""
+
+_MECHANICS_S = (
+    "seek_track_to_track",
+    "seek_average",
+    "seek_full_stroke",
+    "write_settle",
+    "head_switch",
+    "head_skew",
+    "cylinder_skew",
+)
+_MECHANICS_RATES = ("rotation", "outer_media_rate", "inner_media_rate")
+_FLASH_S = ("read_time", "program_time", "erase_time", "slc_read_time", "slc_program_time", "suspend_time")
+_FLASH_RATES = ("channel_rate", "command_rate")
+_PLACES = {"threads": THREADS, "depth": f"{REQUESTS} of each client"}
+_FIRMWARE_S = ("command", "write_page", "drive_command", "stripe")
+
+_CPUS = {"cpu": "the CPU", CLIENTS_CPU: "the clients' CPUs"}
+
+MORE_THREADS = 8
+"""Threads for the stripes of an array whose one thread limits."""
+
+ReliefKind = Literal["limit", "busiest", "outstanding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Relieved:
+    """A scenario without its bottleneck.
+
+    Attributes
+    ----------
+    what
+        What is other than before, in words: "link pci without limit".
+    kind
+        Whether that was saturated ("limit"), only the busiest part ("busiest"), or the I/Os outstanding.
+    scenario
+        The scenario with it.
+    """
+
+    what: str
+    kind: ReliefKind
+    scenario: ScenarioSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """What happens without the bottleneck.
+
+    Attributes
+    ----------
+    what, kind
+        As in :class:`Relieved`.
+    prediction
+        What the relieved scenario gives.
+    """
+
+    what: str
+    kind: ReliefKind
+    prediction: Prediction
+
+    @property
+    def then(self) -> str:
+        """What limits then, in words."""
+        found = limit(busiest_phase(self.prediction).usages)
+        if found is None:
+            return "then nothing is busy"
+        if found.saturated:
+            return f"then limited by {found.words}"
+        return f"then nothing is saturated, busiest is {found.words}"
+
+
+def relief(
+    scenario: ScenarioSpec,
+    prediction: Prediction,
+    sample: Sample | None = None,
+    watch: Callable[[Run], None] | None = None,
+) -> Relief | None:
+    """Run a scenario without what limited it.
+
+    Parameters
+    ----------
+    scenario, prediction
+        What was run, and what it gave.
+    sample, watch
+        As for :func:`~raidsim.scenarios.running.simulate.simulate`.
+
+    Returns
+    -------
+    Relief or None
+        None if nothing was busy, or there cannot be more I/Os outstanding.
+    """
+    changed = relieved(scenario, busiest_phase(prediction).usages)
+    if changed is None:
+        return None
+    return Relief(changed.what, changed.kind, simulate(changed.scenario, sample, watch))
+
+
+def busiest_phase(prediction: Prediction) -> Prediction:
+    """Of a load with phases the one in which something was busiest; else the prediction itself."""
+
+    def most(phase: Prediction) -> float:
+        return max((usage.utilisation for usage in phase.usages), default=0.0)
+
+    return max(prediction.phases.values(), key=most, default=prediction)
+
+
+def is_open(scenario: ScenarioSpec) -> bool:
+    """Whether the load sends at its own pace, at least in one phase, so that it gets no more if more could be had."""
+    workload = scenario.workload
+    if not isinstance(workload, LoadSpec):
+        return False
+    return any(load.job_iops is not None for _, _, load in workload.parts())
+
+
+def relieved(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Relieved | None:
+    """The scenario without what limits it, as :func:`relief` says."""
+    found = limit(usages)
+    if found is None:
+        return None
+    workload = scenario.workload
+    if not found.saturated and isinstance(workload, LoadSpec) and not is_open(scenario):
+        return _more_outstanding(scenario, workload)
+    kind: ReliefKind = "limit" if found.saturated else "busiest"
+    if found.parts[0].kind == PLACES:
+        return _more_places(scenario, found)
+    if found.parts[0].kind in (CORE, PROGRAM):
+        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+    if found.parts[0].kind == THREAD:
+        return _more_threads(scenario, found)
+    if found.parts[0].kind in DRIVES:
+        return Relieved(_faster_words(scenario), kind, _faster_drives(scenario))
+    return Relieved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
+
+
+def _words(found: Limit) -> str:
+    names = sorted(part.name for part in found.parts)
+    kind = found.parts[0].kind
+    if kind == "cpu":
+        return " and ".join(_CPUS[name] if name in _CPUS else f"the processor of {_owner(name)}" for name in names)
+    return f"{kind} {names[0]}" if len(names) == 1 else f"{kind}s {', '.join(names)}"
+
+
+def _owner(processor: str) -> str:
+    """The controller whose processor is called so."""
+    return processor.removesuffix(" cpu")
+
+
+def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | None:
+    factor = MORE_OUTSTANDING
+    deepest = max([workload.depth, *(phase.depth or 1 for phase in workload.phases)])
+    if factor * deepest * workload.jobs * len(workload.targets) > MOST_OUTSTANDING:
+        return None
+    phases = tuple(
+        phase if phase.depth is None else phase.model_copy(update={"depth": factor * phase.depth})
+        for phase in workload.phases
+    )
+    more = workload.model_copy(update={"depth": factor * workload.depth, "phases": phases})
+    each = "" if workload.phases else f" (depth {more.depth:,})"
+    what = f"{factor} times as many I/Os outstanding{each}"
+    return Relieved(what, "outstanding", scenario.model_copy(update={"workload": more}))
+
+
+def _more_places(scenario: ScenarioSpec, found: Limit) -> Relieved | None:
+    """More requests of each client, or more threads, for the load to use."""
+    front = scenario.front
+    assert front is not None
+    known, more = front.spec(), {}
+    for part in found.parts:
+        if part.name.endswith(THREADS):
+            more["threads"] = MORE_OUTSTANDING * (front.threads or known.threads)
+        else:
+            more["depth"] = MORE_OUTSTANDING * (front.depth or known.depth)
+    if max(more.values()) > MOST_OUTSTANDING:
+        return None
+    what = " and ".join(f"{count:,} {_PLACES[field]}" for field, count in more.items())
+    return Relieved(what, "limit", scenario.model_copy(update={"front": front.model_copy(update=more)}))
+
+
+def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
+    """Several threads for arrays with a single one, or a CPU without limit where there are several already."""
+    names = {_array_of(part.name, scenario) for part in found.parts}
+    single = all(not scenario.arrays[name].group_thread_cnt for name in names)
+    if not single or not kernel(scenario.kernel).raid5.worker_groups:
+        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+    more = {"group_thread_cnt": MORE_THREADS}
+    arrays = {
+        name: array.model_copy(update=more) if name in names else array for name, array in scenario.arrays.items()
+    }
+    what = f"{MORE_THREADS} threads for {' and '.join(sorted(names))} (group_thread_cnt)"
+    return Relieved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
+
+
+def _array_of(thread: str, scenario: ScenarioSpec) -> str:
+    """The array whose stripes a thread handles: "md0" of "md0_raid5", and of "md0.1_raid5", a part of it."""
+    part = thread.rpartition("_raid")[0]
+    return max((name for name in scenario.arrays if part == name or part.startswith(f"{name}.")), key=len)
+
+
+def _faster_cpu(scenario: ScenarioSpec) -> ScenarioSpec:
+    return scenario.model_copy(update={"path_length": scenario.path_length / WITHOUT_LIMIT})
+
+
+def _faster_drives(scenario: ScenarioSpec) -> ScenarioSpec:
+    machine = scenario.machine
+    drives = {name: _faster(instance) for name, instance in machine.drives.items()}
+    faster: dict[str, Any] = {"machine": machine.model_copy(update={"drives": drives})}
+    workload = scenario.workload
+    timed = scenario.failures or scenario.busy_arrays or is_open(scenario)
+    if isinstance(workload, LoadSpec) and workload.precision is None and not timed:
+        shorter = {"duration": workload.duration / SHORTER, "warm_up": workload.warm_up / SHORTER}
+        faster["workload"] = workload.model_copy(update=shorter)
+    return scenario.model_copy(update=faster)
+
+
+def _faster_words(scenario: ScenarioSpec) -> str:
+    """What :func:`_faster_drives` changes."""
+    turn = {instance.entry().rotational for instance in scenario.machine.drives.values()}
+    parts = {True: "seeks, rotation, media rate", False: "dies, channels, commands"}
+    return f"drives ten times as fast ({'; '.join(parts[each] for each in sorted(turn, reverse=True))})"
+
+
+def _faster(instance: DriveInstance) -> DriveInstance:
+    spec = instance.spec()
+    times, rates = (_MECHANICS_S, _MECHANICS_RATES) if spec.rotational else (_FLASH_S, _FLASH_RATES)
+    values: dict[str, Any] = {name: getattr(spec, name) * FASTER_DRIVES for name in rates}
+    for name in times:
+        seconds = getattr(spec, name)
+        if seconds is not None:
+            values[name] = seconds / FASTER_DRIVES
+    return instance.model_copy(update={"overrides": {**instance.overrides, **values}})
+
+
+def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
+    names = {part.name for part in found.parts}
+    changes: dict[str, Any] = {}
+    if found.parts[0].kind == "link":
+        changes["machine"] = _fast_links(scenario.machine, names)
+        if scenario.front is not None:
+            changes["front"] = _fast_ports(scenario.front, names)
+    else:
+        if scenario.front is not None and CLIENTS_CPU in names:
+            faster = {"client_speed": scenario.front.client_speed * WITHOUT_LIMIT}
+            changes["front"] = scenario.front.model_copy(update=faster)
+            names = names - {CLIENTS_CPU}
+        if "cpu" in names:
+            changes["path_length"] = scenario.path_length / WITHOUT_LIMIT
+            changes["encrypted"] = {
+                name: layer.model_copy(update={"rate": layer.rate and layer.rate * WITHOUT_LIMIT})
+                for name, layer in scenario.encrypted.items()
+            }
+        changes["machine"] = _fast_processors(scenario.machine, {_owner(name) for name in names - {"cpu"}})
+    return scenario.model_copy(update=changes)
+
+
+def _fast_links(machine: MachineSpec, names: set[str]) -> MachineSpec:
+    """Links, cables, and what connects controllers to the host."""
+    links = {name: _fast_link(link) if name in names else link for name, link in machine.links.items()}
+    channels = {
+        name: channel.model_copy(update={"rate": channel.rate * WITHOUT_LIMIT}) if name in names else channel
+        for name, channel in machine.channels.items()
+    }
+    controllers = {
+        name: _overridden(each, host_rate=each.spec().host_rate * WITHOUT_LIMIT, host_transfer=0.0)
+        if name in names
+        else each
+        for name, each in machine.controllers.items()
+    }
+    return machine.model_copy(update={"links": links, "channels": channels, "controllers": controllers})
+
+
+def _fast_link(link: LinkSpec) -> LinkSpec:
+    rates = {
+        "rate": link.rate * WITHOUT_LIMIT,
+        "write_rate": None if link.write_rate is None else link.write_rate * WITHOUT_LIMIT,
+    }
+    return link.model_copy(update={**rates, "per_transfer": 0.0, "command_rate": None})
+
+
+def _fast_ports(front: FrontSpec, names: set[str]) -> FrontSpec:
+    """The server's port of a network, and those of its clients."""
+    ports: dict[str, Any] = {}
+    if names - {PORT}:
+        ports["client_port"] = _fast_link(front.client_port or front.port)
+    elif front.clients > 1 and front.client_port is None:
+        ports["client_port"] = front.port
+    if PORT in names:
+        ports["port"] = _fast_link(front.port)
+    return front.model_copy(update=ports)
+
+
+def _fast_processors(machine: MachineSpec, controllers: set[str]) -> MachineSpec:
+    changed = dict(machine.controllers)
+    for name in controllers:
+        spec = changed[name].spec()
+        times = {field: getattr(spec, field) / WITHOUT_LIMIT for field in _FIRMWARE_S}
+        changed[name] = _overridden(changed[name], xor_rate=spec.xor_rate * WITHOUT_LIMIT, **times)
+    return machine.model_copy(update={"controllers": changed})
+
+
+def _overridden(instance: ControllerInstance, **values: float) -> ControllerInstance:
+    return instance.model_copy(update={"overrides": {**instance.overrides, **values}})

@@ -1,0 +1,1 @@
+"""Runs a scenario: samples, steady state, phases, programs, and the prediction."""

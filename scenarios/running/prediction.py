@@ -1,0 +1,117 @@
+"""What a run gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...model.statistics import Estimate, Usage
+
+LatencyBins = tuple[tuple[float, float], ...]
+"""Latencies (s), ascending, each with how many I/Os had it, within 1/128 of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildProgress:
+    """A rebuild or check during the measurement.
+
+    Attributes
+    ----------
+    array
+        Name of the array.
+    action
+        "recover", "check" or "repair".
+    rate
+        Bytes per second and member.
+    total_bytes
+        Bytes per member from beginning to end.
+    position
+        How far it had come at the end of the measurement (bytes per member).
+    """
+
+    array: str
+    action: str
+    rate: float
+    total_bytes: int
+    position: int
+
+    @property
+    def duration_s(self) -> float:
+        """How long all of it takes at this rate (s); infinite if it stood still."""
+        return self.total_bytes / self.rate if self.rate else float("inf")
+
+    @property
+    def left_s(self) -> float:
+        """How long the rest takes at this rate (s); infinite if it stood still."""
+        left = self.total_bytes - self.position
+        return left / self.rate if self.rate else float("inf") if left else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a run gives.
+
+    Attributes
+    ----------
+    seconds, measured_s
+        Duration of the whole workload, and of the part of it that was measured (s).
+    rate
+        Bytes per second of all programs together.
+    iops
+        I/Os per second of the programs (of the page cache, for a program that goes through it), by "read" and
+        "write".
+    usages
+        How busy every device, link and CPU was.
+    bottleneck
+        What limits, in words.
+    latencies
+        Of the same I/Os during the measurement, by "read" and "write": number, mean, percentiles and extremes (s).
+    member_ios
+        Commands that the drives served.
+    rebuilds
+        Every resync thread that was at work.
+    events
+        Scheduled events of the simulation.
+    figures
+        What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of dd on devices also
+        "cpu", how busy the host's processors were (a share); of a load of direct I/O also the latencies
+        "read_mean_seconds" and "read_p99_seconds", and the same of writes; of programs "STEP.FIGURE", what the program
+        itself reports.
+    reports
+        What each step of a workload of programs prints, by its title.
+    estimates
+        Of a load of direct I/O: the 90 % intervals of "rate", "iops", "mean_seconds" (latency of all I/Os),
+        "read_mean_seconds", "read_p99_seconds", and the same of writes.
+    saturated
+        An open load sends more than the devices take: `rate` and `iops` are what they take, and the latencies, which
+        would grow for ever, have no meaning.
+    precision_reached
+        Of a load with a precision: half-width of the interval over the value, of the throughput, or of the mean
+        latency of an open load. More than was asked for if the longest time was over, or up to 5 % if the load is
+        saturated; infinite if the machine had not settled then, so that nothing is known.
+    phases
+        Of a load with phases: what each gives, by its name; the rest is then the mean of the day, and `figures` and
+        `estimates` have theirs as "PHASE.FIGURE" too.
+    latency_bins
+        The same I/Os as `latencies`, counted.
+    scale
+        The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.running.program_run`.
+    """
+
+    seconds: float
+    measured_s: float
+    rate: float
+    iops: dict[str, float]
+    usages: tuple[Usage, ...]
+    bottleneck: str
+    latencies: dict[str, dict[str, float]]
+    member_ios: int
+    rebuilds: tuple[RebuildProgress, ...]
+    events: int
+    figures: dict[str, float]
+    reports: dict[str, str] = field(default_factory=dict)
+    scale: int = 1
+    estimates: dict[str, Estimate] = field(default_factory=dict)
+    saturated: bool = False
+    precision_reached: float | None = None
+    phases: dict[str, Prediction] = field(default_factory=dict)
+    latency_bins: dict[str, LatencyBins] = field(default_factory=dict)

@@ -1,0 +1,156 @@
+"""What every run measures: how busy everything was, latencies, rebuilds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from ...model.raid.resync.thread import Resync
+from ...model.solid_state.drive import SolidState
+from ...model.statistics import LatencyHistogram, Usage
+from ...model.statistics.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
+from ..machine.drives import Drive
+from ..machine.machine import BuiltMachine
+from .prediction import LatencyBins, RebuildProgress
+from .sample import Sample
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+_PARTS = {"dies": "flash dies", "channels": "flash channels"}
+"""Parts of a solid-state drive that are called otherwise here."""
+
+
+class Run(ABC):
+    """A measured part of a workload on a built machine."""
+
+    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
+        self.machine = machine
+        self.sample = sample
+        self.began = 0.0
+        self._resynced: dict[Resync, int] = {}
+        for resync in machine.resyncs.values():
+            machine.engine.spawn(resync.run())
+
+    def _begin(self) -> None:
+        """The measurement begins: what was counted so far was warm-up."""
+        machine, now = self.machine, self.machine.engine.now
+        self.began = now
+        for disk in machine.disks.values():
+            disk.start_statistics(now)
+        for link in machine.all_links:
+            link.start_statistics(now)
+        if machine.front is not None:
+            machine.front.start_statistics(now)
+        for cpu in machine.cpus:
+            cpu.start_statistics()
+        for thread in machine.threads.values():
+            thread.busy_s = 0.0
+        for cache in machine.caches:
+            cache.latencies = (LatencyHistogram(), LatencyHistogram())
+        for load in machine.loads:
+            load.start_statistics(now)
+        for controller in machine.controllers.values():
+            controller.start_statistics(now)
+        self._resynced = {resync: resync.done_bytes for _, resync in self._resync_threads()}
+        machine.observer.begin()
+
+    @property
+    def span(self) -> float:
+        """Seconds of the measurement so far."""
+        return self.machine.engine.now - self.began
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """How much of the run is done, about (0 to 1)."""
+
+    def _resync_threads(self) -> list[tuple[str, Resync]]:
+        """Threads at work or done, with the name of their array."""
+        machine = self.machine
+        later = [(name, resync) for name, spares in machine.spares.items() for resync in spares.rebuilds]
+        return [*machine.resyncs.items(), *later]
+
+    def rebuilds(self) -> tuple[RebuildProgress, ...]:
+        """What the resync threads did during the measurement."""
+        found = []
+        for name, resync in self._resync_threads():
+            report = resync.report
+            begun = max(self.began, report.started_s)
+            over = self.machine.engine.now if report.finished_s is None else report.finished_s
+            done = resync.done_bytes - self._resynced.get(resync, 0)
+            per_member: int = resync.array.resync_bytes
+            scale = per_member / report.total_bytes  # a check of RAID 10 counts the array's bytes
+            rate = scale * done / (over - begun) if over > begun else 0.0
+            position = int(scale * report.position_bytes)
+            found.append(RebuildProgress(name, resync.action, rate, per_member, position))
+        return tuple(found)
+
+    def histograms(self) -> dict[str, LatencyHistogram]:
+        """Latencies of all caches' requests, by "read" and "write" where there were any."""
+        machine = self.machine
+        found = {}
+        for op, name in enumerate(("read", "write")):
+            merged = LatencyHistogram()
+            for cache in machine.caches:
+                merged.merge(cache.latencies[op])
+            for load in machine.loads:
+                merged.merge(load.write_latency if op else load.read_latency)
+            if merged.count:
+                found[name] = merged
+        return found
+
+    def latencies(self) -> dict[str, dict[str, float]]:
+        """The same summed up."""
+        return {
+            name: {
+                "n": float(merged.count),
+                "mean_s": merged.mean,
+                "min_s": merged.min,
+                "max_s": merged.max,
+                **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
+            }
+            for name, merged in self.histograms().items()
+        }
+
+    def latency_bins(self) -> dict[str, LatencyBins]:
+        """The same as counts: see :attr:`.prediction.Prediction.latency_bins`."""
+        return {
+            name: tuple((1e-9 * nanoseconds, float(count)) for nanoseconds, count in merged.bins())
+            for name, merged in self.histograms().items()
+        }
+
+    def usages(self) -> tuple[Usage, ...]:
+        """How busy everything was during the measurement."""
+        machine = self.machine
+        span = self.span
+        usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
+        usages += self._busy_threads()
+        usages += self._busy_cores()
+        usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
+        usages += [drive_usage(disk, span) for disk in machine.disks.values()]
+        if machine.front is not None:
+            usages += machine.front.usages(machine.engine.now, span)
+        return tuple(usages)
+
+    def _busy_threads(self) -> list[Usage]:
+        """Threads of arrays that have no time left, though the CPU may have: a thread is on one core at a time."""
+        shares = [(name, thread.busy_s / self.span) for name, thread in self.machine.threads.items()]
+        return [Usage(name, THREAD, min(1.0, share)) for name, share in shares if share >= SATURATED]
+
+    def _busy_cores(self) -> list[Usage]:
+        """Cores that have no time left for the programs that stay on them, where the CPU as a whole has some."""
+        cpu = self.machine.cpu
+        if cpu.busy_s / self.span / cpu.cores >= SATURATED:
+            return []
+        shares = [seconds / self.span for seconds in cpu.pinned_s]
+        return [Usage(f"cpu{core}", CORE, min(1.0, share)) for core, share in enumerate(shares) if share >= SATURATED]
+
+
+def drive_usage(drive: Drive, span: float) -> Usage:
+    """What a drive did in `span` seconds; a solid-state drive is as busy as its busiest part."""
+    waiting, moved = drive.latency_s / span, drive.read_bytes + drive.write_bytes
+    if not isinstance(drive, SolidState):
+        busy = min(1.0, drive.busy_s / span)
+        return Usage(drive.name, DISK, busy, waiting, drive.reads, drive.writes, moved)
+    parts = [(each.kind.removeprefix("drive's "), each.utilisation) for each in drive.usages(span)]
+    ways = tuple(WayUsage(_PARTS.get(part, part), busy, 0.0) for part, busy in parts)
+    busiest = max(way.utilisation for way in ways)
+    return Usage(drive.name, SSD, busiest, waiting, drive.reads, drive.writes, moved, ways=ways)

@@ -1,0 +1,52 @@
+"""How much of a long, steady run is simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...model.drives.catalogue import DriveSpec
+from ..description.scenario import ScenarioSpec
+
+_CACHES = 1.5
+"""A write is measured over so many times the largest drive cache at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How much of a long, steady run is simulated.
+
+    Attributes
+    ----------
+    read_bytes
+        Bytes per reading program that are measured.
+    write_bytes
+        Bytes per writing program that are measured at least.
+    cycles
+        Cycles of the I/O scheduler that a write is measured over at least.
+    warm_up
+        What comes before the measurement, as a share of it.
+    dirty_swing_bytes
+        Where a kernel writes back in large swings (2.4 from 30 down to 20 % of memory), they are cut to this. It
+        sets how long one swing takes, not the mean, as long as it is several times the drives' buffers.
+    scale
+        Programs on files run at this fraction of their sizes, counts and memory; None: as `program_bytes` says.
+    program_bytes, least_memory_bytes
+        Programs are simulated at the smallest scale (a power of two) at which they move no more than the first for
+        every three drives, unless memory would get smaller than the second.
+    """
+
+    read_bytes: int = 64 << 20
+    write_bytes: int = 12 << 20
+    cycles: int = 3
+    warm_up: float = 0.25
+    dirty_swing_bytes: int = 16 << 20
+    scale: int | None = None
+    program_bytes: int = 2 << 30
+    least_memory_bytes: int = 48 << 20
+
+
+def sample_for(scenario: ScenarioSpec) -> Sample:
+    """The default sample, long enough that the drives' caches do not take a write's measurement in."""
+    drives = [instance.spec() for instance in scenario.machine.drives.values()]
+    caches = [spec.cache if isinstance(spec, DriveSpec) else spec.write_buffer for spec in drives]
+    return Sample(write_bytes=max(Sample().write_bytes, int(_CACHES * max(caches, default=0))))

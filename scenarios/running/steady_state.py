@@ -1,0 +1,317 @@
+"""How long a load runs until its speed is known: when it has settled, and when the interval is tight enough.
+
+First the run settles. Nothing is measured until neither what the load sees nor how full the caches are rises or falls
+any more (:func:`~raidsim.model.statistics.batch_means.trend` over the second half of the run so far). A write-back
+cache that fills takes every write at its own speed, and nothing in the latencies says that this will end; the cache
+itself does. When it is full, as much again is written as it holds, because what it writes first is not what it writes
+later. Then all statistics begin anew, and the run goes on until the 90 % interval of the throughput, or of the mean
+latency if the load sends at its own times, is within the precision.
+
+To stop as soon as an interval happens to be narrow makes it wrong too often. So it is looked at only when the run has
+become a quarter longer, and must be narrow enough twice in a row, from at least :data:`LEAST_IOS` I/Os in batches that
+are not correlated and show no trend. If a cache is found to rise or fall during the measurement, it begins anew.
+
+An open load that sends more than the devices take never settles. Its backlog rises as fast in the second half of the
+run as in the first. Then the throughput is measured, which is what the devices can take, but not closer than
+:data:`SATURATED_PRECISION`; latencies have no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.core.engine import Engine
+from ...model.loads.direct_load import ClosedLoad, DirectLoad
+from ...model.statistics.batch_means import Estimate, ratio_estimate, trend, warmup_cut
+from .load_windows import MOST, LoadWindows, Stores
+
+LEAST_IOS = 1000
+"""I/Os of a measurement at least."""
+LEAST_BATCHES = 16
+SATURATED_PRECISION = 0.05
+"""A throughput that nobody asked for, because more was to be had, is not measured closer than this."""
+_SETTLING_IOS = 500
+_ROUNDS = 4
+"""Times that every I/O outstanding has been replaced, at least."""
+_WINDOW_IOS = 8
+_LEAST_WINDOWS = 64
+_LONGER = 1.25
+"""How much longer a run has become when it is looked at again."""
+_SETTLING_SHARE = 0.5
+"""Share of the longest time after which a run that has not settled is measured nevertheless."""
+_FIRST_S = 1e-3
+_TREND_ERRORS = 3.5
+_LEVEL_CHANGE = 0.02
+"""A store that changes by less than this share of what it holds is full, or as full as it gets."""
+_BACKLOG_ERRORS = 5.0
+_BACKLOG_IOS = 1000
+_BACKLOG_SHARE = 0.003
+"""Share of the I/Os that come and stay, below which a backlog is not said to grow for ever."""
+_AS_FAST = 0.7
+_MEMORIES = 5
+
+
+class SteadyState:
+    """A load that runs until its speed is known.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    loads
+        What runs.
+    precision
+        Half-width of the 90 % interval as a share of the value.
+    warm_up
+        Simulated time (s) before which nothing is settled.
+    longest
+        Simulated time (s) after that in which it ends.
+    restart
+        Called when the measurement begins, once or several times: other statistics begin anew.
+    stores
+        How full slow stores are, if there are any.
+    servers
+        Queues that the I/Os spread over.
+    least_ios
+        I/Os before which nothing is settled.
+
+    Attributes
+    ----------
+    windows
+        The measurement.
+    settled
+        Whether nothing rose or fell when the run was last looked at.
+    saturated
+        Whether the backlog of open loads grows for ever.
+    reached
+        Half-width over value, infinite if it had not settled.
+    share
+        How much of the run is done, about (0 to 1).
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        loads: Sequence[DirectLoad],
+        *,
+        precision: float,
+        warm_up: float = 0.0,
+        longest: float,
+        restart: Callable[[], None] | None = None,
+        stores: Callable[[], Stores] | None = None,
+        servers: int = 1,
+        least_ios: int = 0,
+    ) -> None:
+        self._engine = engine
+        self._precision = precision
+        self._warm_up = warm_up
+        self._end = warm_up + longest
+        self._latest = warm_up + _SETTLING_SHARE * longest
+        self._restart = restart
+        self._servers = servers
+        self.windows = LoadWindows(engine, loads, stores)
+        self.settled = False
+        self.saturated = False
+        self.reached = float("inf")
+        self._share = 0.0
+        # Programs that all begin at once need a while to get out of step.
+        self._rounds = _ROUNDS * sum(load.depth for load in loads if isinstance(load, ClosedLoad))
+        self._least_ios = least_ios
+
+    @property
+    def share(self) -> float:
+        """See the class."""
+        return max(self._share, self._engine.now / self._end)
+
+    def run(self) -> None:
+        """Settle and measure."""
+        if self._warm_up > self._engine.now:
+            self._engine.run_to(self._warm_up)
+        self._settle()
+        self._measure()
+        self._share = 1.0
+
+    @property
+    def criterion(self) -> Estimate:
+        """What must be known: throughput, or the mean latency of an open load that is not saturated."""
+        if self.windows.is_open and not self.saturated:
+            return self.windows.mean_latency()
+        return self.windows.throughput()
+
+    @property
+    def goal(self) -> float:
+        """How well :attr:`criterion` must be known, as a share of it."""
+        return max(self._precision, SATURATED_PRECISION) if self.saturated else self._precision
+
+    def _settle(self) -> None:
+        """Run until nothing rises or falls, or a backlog grows for ever, or it takes too long."""
+        windows, engine = self.windows, self._engine
+        windows.begin(_FIRST_S)
+        step = _FIRST_S
+        while windows.ios < _WINDOW_IOS and engine.now < self._latest:
+            engine.run_to(min(self._latest, engine.now + step))
+            step *= 2
+        windows.begin(self._window())
+        growing = False
+        while self._go_on(max(_SETTLING_IOS, self._rounds, self._least_ios), self._latest):
+            if self._backlog_grows():
+                if growing:
+                    self.saturated = True
+                    return
+                growing = True
+                continue
+            growing = False
+            half = windows.count // 2
+            if not self._fills(half) and not self._drifts(half) and not self._begins_late():
+                self.settled = True
+                engine.run_to(min(self._latest, engine.now + self._replaced_s(half)))
+                return
+
+    def _measure(self) -> None:
+        windows, engine = self.windows, self._engine
+        self._begin()
+        met = growing = filling = False
+        more = True
+        while more:
+            more = self._go_on(max(LEAST_IOS, self._rounds), self._end)
+            if windows.is_open and not self.saturated:
+                grows = self._backlog_grows()
+                if grows and growing:
+                    self.saturated, met = True, False
+                growing = grows
+            fills = self._fills(0)
+            if fills and filling and engine.now < self._latest:
+                self._begin()
+                met = growing = filling = False
+                continue
+            filling = fills
+            self.settled = not fills and not self._drifts(0)
+            enough = self._precise()
+            if enough and met:
+                break
+            met = enough
+        known = self.criterion
+        self.reached = known.relative if self.settled else float("inf")
+
+    def _begin(self) -> None:
+        self.windows.begin(self._window(), self._restart)
+
+    def _window(self) -> float:
+        """Seconds in which a few I/Os are complete."""
+        windows = self.windows
+        elapsed = self._engine.now - windows.began
+        return _WINDOW_IOS * elapsed / windows.ios if windows.ios else max(elapsed, _FIRST_S)
+
+    def _go_on(self, least_ios: int, end: float) -> bool:
+        """Run until there is something to look at, a quarter more than there is already; False at the `end`."""
+        windows = self.windows
+        wanted = max(_LEAST_WINDOWS * windows.length, _LONGER * windows.span)
+        while windows.span < wanted or windows.ios < least_ios:
+            if windows.count >= MOST:
+                windows.join()
+            if windows.next_end > end:
+                return False
+            windows.run()
+        return True
+
+    def _precise(self) -> bool:
+        known = self.criterion
+        if known.mean and np.isfinite(known.relative):
+            done = (self.goal / known.relative) ** 2 if known.relative else 1.0
+            self._share = max(self._share, min(0.99, done))
+        return (
+            self.settled
+            and self.windows.ios >= LEAST_IOS
+            and self.windows.span >= self._memory_s()
+            and known.batches >= LEAST_BATCHES
+            and not known.correlated
+            and known.relative <= self.goal
+        )
+
+    def _memory_s(self) -> float:
+        """How long a measurement is at least (s).
+
+        What a write-back cache held at its beginning has been replaced by its end: the cache writes its data in sweeps,
+        and a part of one sweep is no sample of all. Of an open load the queues have had the time to forget several
+        times. That of one server forgets within 4 W (L + 1), with L requests in it that take W seconds each (its
+        relaxation time, 1 / (1 - sqrt(utilisation))^2 service times, for Poisson arrivals and exponential service);
+        while it grows that slowly, neither correlation nor trend of a short run shows it. And an open load is measured
+        for no less than half of what came before, so that a slow rise of a long backlog is seen.
+        """
+        windows = self.windows
+        replaced_s = self._replaced_s(0)
+        if not windows.is_open or self.saturated or not windows.ios:
+            return replaced_s
+        backlog = float(windows.stores[:, 0].mean())
+        queues_s = _MEMORIES * 4 * windows.mean_latency().mean * (backlog / self._servers + 1)
+        return max(replaced_s, queues_s, windows.began / 2)
+
+    def _replaced_s(self, first: int) -> float:
+        """How long the load takes to write as much as write-back caches hold (s), by the windows from `first` on."""
+        windows = self.windows
+        if windows.count <= first:
+            return 0.0
+        moved, reads, writes = windows.flows[first:, :3].sum(axis=0)
+        unwritten = float(windows.stores[first:, 1:3].sum(axis=1).mean())
+        written = float(moved * writes / max(1.0, reads + writes))
+        return unwritten / written * (windows.count - first) * windows.length if written else 0.0
+
+    def _fills(self, first: int) -> bool:
+        """Whether a store fills or empties from the window `first` on."""
+        return any(_level_moves(column) for column in self.windows.stores[first:, 1:].T)
+
+    def _drifts(self, first: int) -> bool:
+        """Whether what the load sees rises or falls from the window `first` on."""
+        seen = self._seen()[first:]
+        change, errors = trend(seen)
+        return bool(abs(errors) > _TREND_ERRORS and abs(change) > self.goal * abs(float(seen.mean())))
+
+    def _begins_late(self) -> bool:
+        """Whether the steady part of anything begins in the second half of the windows, if it has begun."""
+        half = self.windows.count // 2
+        series = [self._seen(), *self.windows.stores[:, 1:].T]
+        return any(warmup_cut(values) >= half for values in series)
+
+    def _seen(self) -> NDArray[np.float64]:
+        """What the load sees in every window: the latencies of an open load, I/Os otherwise."""
+        windows = self.windows
+        flows = windows.flows
+        ios = flows[:, 1] + flows[:, 2]
+        if not windows.is_open or self.saturated:
+            return ios
+        latency_ns = flows[:, 3] + flows[:, 4]
+        whole, count = float(latency_ns.sum()), float(ios.sum())
+        if not count:
+            return latency_ns
+        # Deviations from the mean, so that windows with few I/Os say little.
+        return latency_ns - whole / count * ios + whole / len(ios)
+
+    def _backlog_grows(self) -> bool:
+        """Whether the backlog of open loads grows in the second half of the windows as it did in the first."""
+        return self.windows.is_open and backlog_grows(self.windows)
+
+
+def backlog_grows(windows: LoadWindows) -> bool:
+    """Whether more I/Os come than are completed, for ever as far as one can see.
+
+    In the second half of the windows significantly more must come than go, and nearly as many as in the first half:
+    the backlog of a device that takes what comes rises ever more slowly to where it stays.
+    """
+    flows = windows.flows
+    half = windows.count // 2
+    if half < LEAST_BATCHES or flows[:, 5].sum() < _BACKLOG_IOS:
+        return False
+    more = flows[:, 5] - flows[:, 1] - flows[:, 2]
+    first, second = float(more[-2 * half : -half].sum()), float(more[-half:].sum())
+    known = ratio_estimate(more[-half:], np.ones(half), 0.9)
+    # Half a 90 % interval is 1.645 standard errors, and a little more with few batches.
+    surely = known.mean * 1.645 > _BACKLOG_ERRORS * known.half_width
+    return surely and second >= _AS_FAST * first and second > _BACKLOG_SHARE * float(flows[-half:, 5].sum())
+
+
+def _level_moves(level: NDArray[np.float64]) -> bool:
+    change, errors = trend(level)
+    return abs(errors) > _TREND_ERRORS and abs(change) > _LEVEL_CHANGE * float(level.mean())

@@ -1,0 +1,27 @@
+"""One I/O of a trace, whatever format it came in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TraceRecord(NamedTuple):
+    """One I/O that somebody asked for.
+
+    Attributes
+    ----------
+    time_s
+        When, from the trace's first record.
+    op
+        ``READ``, ``WRITE`` or ``TRIM`` of :mod:`raidsim.model.core.request`.
+    offset, size
+        Bytes.
+    device
+        The trace's own name of the device, volume or unit ("8,16", "mds.0", "0").
+    """
+
+    time_s: float
+    op: int
+    offset: int
+    size: int
+    device: str

@@ -1,0 +1,172 @@
+"""The bytes of a trace: unpacked, read once from front to end, and always able to say where they are."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import importlib.util
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ....model.core.errors import InputError
+
+LONGEST_LINE = 1 << 16
+"""Bytes; a longer line is no trace."""
+HEAD = 1 << 16
+"""Bytes at the front of a file that tell its format."""
+
+MALFORMED = "malformed records"
+_ERRORS_KEPT = 3
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_GZ, _XZ, _ZST = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+
+
+class Source:
+    """The content of one trace file.
+
+    Parameters
+    ----------
+    path
+        The file, packed with gzip, xz or zstd or not packed.
+
+    Attributes
+    ----------
+    path, name
+        The file, and what errors call it.
+    skipped
+        How many records were left out, by what they are.
+    names
+        Names of devices so far, by the bytes that stand for them.
+    errors
+        What is wrong with the first malformed records that were left out; None where they are not left out.
+    """
+
+    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "name", "names", "path", "skipped")
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        self.skipped: Counter[str] = Counter()
+        self.names: dict[bytes, str] = {}
+        self.errors: list[str] | None = None
+        self._number = 0
+        self._at = 0
+        try:
+            if path.is_dir():
+                raise InputError(self.name, "found a folder", "allowed: a trace file")
+            self._packed: IO[bytes] = path.open("rb")
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            raise InputError(self.name, f"cannot be read ({why})", "allowed: a trace file") from None
+        try:
+            self._stream = io.BufferedReader(_unpacked(self._packed, self.name), 1 << 18)  # type: ignore[type-var]
+        except BaseException:
+            self._packed.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._packed.close()
+
+    @property
+    def place(self) -> str:
+        """Where reading stands: the file with the line, or with the byte at which the record begins."""
+        return f"{self.name}:{self._number}" if self._number else f"{self.name}: byte {self._at}"
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes of the file, as packed, have been taken."""
+        return self._packed.tell()
+
+    def head(self) -> bytes:
+        """The first bytes of the content; only before anything else is read."""
+        try:
+            return self._stream.read(HEAD)
+        except _unpacking_errors() as error:
+            raise self._damaged(error) from None
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines without their ends; empty ones are left out."""
+        readline = self._stream.readline
+        while True:
+            try:
+                line = readline(LONGEST_LINE + 1)
+            except _unpacking_errors() as error:
+                raise self._damaged(error) from None
+            if not line:
+                return
+            self._number += 1
+            if len(line) > LONGEST_LINE:
+                raise InputError(self.place, f"found a line of more than {LONGEST_LINE} bytes", "allowed: a text trace")
+            line = line.strip()
+            if line:
+                yield line
+
+    def take(self, size: int, what: str) -> bytes:
+        """The next `size` bytes, or none at the end of the file; `InputError` if it ends within."""
+        try:
+            found = self._stream.read(size)
+        except _unpacking_errors() as error:
+            raise self._damaged(error) from None
+        if found and len(found) < size:
+            allowed = f"required: {size} bytes of {what}"
+            raise InputError(self.place, f"the file ends after {len(found)} bytes", allowed)
+        return found
+
+    def malformed(self, error: InputError) -> None:
+        """Leave out a record that cannot be understood and count it, or raise what is wrong with it."""
+        if self.errors is None:
+            raise error
+        self.skipped[MALFORMED] += 1
+        if len(self.errors) < _ERRORS_KEPT:
+            self.errors.append(str(error))
+
+    def advance(self, size: int) -> None:
+        """Note that a record of `size` bytes is done, for :attr:`place`."""
+        self._at += size
+
+    def _damaged(self, error: Exception) -> InputError:
+        return InputError(self.place, f"cannot be unpacked or read ({error})", "required: a whole file")
+
+
+def file_size(path: Path) -> int:
+    """Bytes of the file, as packed; 0 if nobody knows."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _unpacked(packed: IO[bytes], name: str) -> IO[bytes]:
+    """What reads the content, by the first bytes of the file."""
+    magic = packed.read(6)
+    try:
+        packed.seek(0)
+    except OSError:
+        raise InputError(name, "found something that can be read only once", "allowed: a file") from None
+    if magic.startswith(_GZ):
+        return gzip.GzipFile(fileobj=packed)  # type: ignore[return-value]
+    if magic.startswith(_XZ):
+        return lzma.LZMAFile(packed)
+    if magic.startswith(_ZST):
+        if importlib.util.find_spec("zstandard") is None:
+            allowed = "allowed: with the Python module zstandard installed, or unpacked by `zstd -d`"
+            raise InputError(name, "found a file packed with zstd", allowed)
+        reader: IO[bytes] = (
+            importlib.import_module("zstandard").ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        )
+        return reader
+    return packed
+
+
+def _unpacking_errors() -> tuple[type[Exception], ...]:
+    """What unpacking raises when the file is damaged; of zstandard only once it is in use."""
+    module = sys.modules.get("zstandard")
+    return (*_DAMAGED, module.ZstdError) if module is not None else _DAMAGED

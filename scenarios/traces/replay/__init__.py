@@ -1,0 +1,1 @@
+"""Replays a recorded trace on a machine."""

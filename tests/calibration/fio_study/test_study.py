@@ -1,0 +1,264 @@
+"""Studies of fio's own results: which job becomes which load and cell, what is left out, and whether a fit finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.calibration.fio_study import study as fio_study
+from raidsim.calibration.fio_study.study import FioStudy, scenario_path
+from raidsim.calibration.fit.fit import calibrate
+from raidsim.calibration.simulation.evaluator import Evaluator
+from raidsim.calibration.study.study import StudySpec
+from raidsim.model.core.errors import InputError
+from raidsim.model.drives.catalogue import drive
+from raidsim.model.files.description_errors import load_spec, validate
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.workloads import LoadSpec
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.calibration.fio_study.fio_reports import MACHINE, direction, job, measured_on_model, randread, report
+
+
+def folder_of(tmp_path: Path, *texts: str, machine: str | None = MACHINE) -> Path:
+    """A folder with these reports."""
+    for number, text in enumerate(texts):
+        (tmp_path / f"r{number}.json").write_text(text, encoding="utf-8")
+    if machine is not None:
+        (tmp_path / "machine.yaml").write_text(machine, encoding="utf-8")
+    return tmp_path
+
+
+def loads_of(study: StudySpec) -> dict[str, LoadSpec]:
+    """The workloads of a study's runs."""
+    return {name: run.workload for name, run in study.runs.items() if isinstance(run.workload, LoadSpec)}
+
+
+def test_jobs_become_loads_and_cells(tmp_path: Path) -> None:
+    """Protects the way from fio's numbers to cells: units, pattern, depth, span, and which of them are fitted."""
+    mixed = job(
+        "mix",
+        {"rw": "randrw", "bs": "8k", "iodepth": 4, "numjobs": 2, "rwmixread": 70, "size": "1g", "offset": "1m"},
+        read=direction(1400, 70.0, 8192, 0.03, 0.09),
+        write=direction(600, 30.0, 8192, 0.02, 0.05),
+    )
+    large = job(
+        "large", {"rw": "read", "bs": "1m", "filename": "/dev/sda"}, read=direction(500, 100.0, 1 << 20, 0.01, 0.012)
+    )
+    study = FioStudy(folder_of(tmp_path, report(randread(iodepth=16)), report(mixed), report(large))).study
+    loads = loads_of(study)
+    assert {name: (w.pattern, w.depth, w.jobs, w.block_size, w.read_share) for name, w in loads.items()} == {
+        "r0": ("random", 16, 1, 4096, 1.0),
+        "r1": ("random", 4, 2, 8192, 0.7),
+        "r2": ("sequential", 1, 1, 1 << 20, 1.0),
+    }
+    assert [(w.start, w.span) for w in loads.values()] == [(0, 64 << 30), (1 << 20, 1 << 30), (0, None)]
+    assert loads["r0"].duration == 30.0
+    cells = {cell.id: (round(cell.value, 9), cell.use) for cell in study.all_cells}
+    assert cells == {
+        "r0 iops": (100.0, "calibrate"),
+        "r0 read_mean_seconds": (0.01, "calibrate"),
+        "r0 read_p99_seconds": (0.02, "calibrate"),
+        "r1 iops": (100.0, "calibrate"),
+        "r1 read_mean_seconds": (0.03, "calibrate"),
+        "r1 read_p99_seconds": (0.09, "calibrate"),
+        "r1 write_mean_seconds": (0.02, "calibrate"),
+        "r1 write_p99_seconds": (0.05, "calibrate"),
+        "r2 rate": (104.858e6, "calibrate"),
+        "r2 read_mean_seconds": (0.01, "calibrate"),
+        "r2 read_p99_seconds": (0.012, "predict"),  # of 500 I/Os
+    }
+    assert [parameter.name for parameter in study.parameters] == [
+        "media rate",
+        "seeks",
+        "command overhead",
+        "interface rate",
+        "CPU price of a command",
+    ]
+
+
+def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:
+    """Protects the base: CPU, memory, size and queue as measured; the drive nearest in media rate, or the one named."""
+    large = job("large", {"rw": "read", "bs": "1m"}, read=direction(500, 80.0, 1 << 20, 0.0125, 0.02))
+    folder = folder_of(tmp_path, report(large))
+    machine = FioStudy(folder).study.machine
+    spec = machine.drives["sda"].hard_disk()
+    assert (machine.cpu.clock, machine.cpu.cores, machine.memory) == (2e9, 2, 1 << 30)
+    assert (spec.capacity, spec.queue_depth, spec.rotation) == (500107862016, 32, 7200)
+    assert abs(spec.outer_media_rate / (80 << 20) - 1) < 0.2
+    named = FioStudy(folder, drive="wd5000aaks").study.machine.drives["sda"]
+    assert named.spec().capacity == drive("WD5000AAKS").capacity
+    with pytest.raises(InputError, match="none such"):
+        FioStudy(folder, drive="none such")
+
+
+def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
+    """Protects reports of any origin: a drive that holds what they use, on an assumed computer."""
+    machine = FioStudy(folder_of(tmp_path, report(randread(size="15t")), machine=None)).study.machine
+    assert machine.drives["disk"].spec().capacity > 15 << 40
+
+
+@pytest.mark.parametrize(
+    ("options", "needs"),
+    [
+        ({"direct": "0"}, "direct=1: without it memory answers"),
+        ({"bssplit": "4k/50:8k/50"}, "a load without bssplit"),
+        ({"rate_iops": "100"}, "a load without rate_iops"),
+        ({"random_distribution": "zipf:1.1"}, "a load without random_distribution"),
+        ({"rw": "randtrim"}, "another pattern than rw=randtrim"),
+        ({"rw": "read", "numjobs": "2"}, "begin at different places"),
+        ({"ioengine": "mmap"}, "past memory"),
+        ({"size": "10%"}, "size as a number"),
+        ({"numjobs": "many"}, "numjobs as a number"),
+        ({"bs": "4k,8k"}, "one block size"),
+    ],
+)
+def test_jobs_unlike_any_load_are_missing(tmp_path: Path, options: dict[str, str], needs: str) -> None:
+    """Protects the fit from jobs that the model cannot run, and the reader from their silent absence."""
+    study = FioStudy(folder_of(tmp_path, report(randread()), report(randread("other", **options)))).study
+    assert list(study.runs) == ["r0"]
+    (missing,) = study.missing
+    assert needs in missing.needs
+    assert missing.id.startswith("r1 ")
+
+
+def test_counts_of_queue_and_jobs(tmp_path: Path) -> None:
+    """Protects depth and number of jobs: synchronous engines have one I/O, and split reports of numjobs are added."""
+    sync = randread("sync", ioengine="psync", iodepth=16, numjobs=4)
+    split = [randread("split", numjobs=2, iodepth=2) for _ in range(2)]
+    study = FioStudy(folder_of(tmp_path, report(sync), report(*split))).study
+    assert [(load.depth, load.jobs) for load in loads_of(study).values()] == [(1, 4), (2, 2)]
+    cells = {cell.id: round(cell.value, 9) for cell in study.all_cells}
+    assert (cells["r1 iops"], cells["r1 read_mean_seconds"]) == (200.0, 0.01)
+    assert "r1 read_p99_seconds" not in cells
+
+
+def test_jobs_at_the_same_time_are_missing(tmp_path: Path) -> None:
+    """Protects against jobs that disturbed each other; after a stonewall they are groups of their own."""
+    together = report(randread("a"), randread("b"))
+    apart = report(randread("a"), {**randread("b"), "groupid": 1})
+    study = FioStudy(folder_of(tmp_path, together, apart)).study
+    assert list(study.runs) == ["r1/a", "r1/b"]
+    assert {each.needs for each in study.missing} == {"to run alone: a, b ran at the same time"}
+
+
+def shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate each job for a fraction of the time."""
+    monkeypatch.setattr(fio_study, "_IOS", 500)
+    monkeypatch.setattr(fio_study, "_SHORTEST_S", 0.02)
+    monkeypatch.setattr(fio_study, "_LEAST_WARM_UP_S", 0.02)
+
+
+def fit(own: FioStudy, folder: Path) -> ScenarioSpec:
+    """The fitted machine, from the file that is written."""
+    with Evaluator(1) as evaluator:
+        factors = calibrate(own.study, evaluator).factors
+    path = scenario_path(folder / "disk.yaml")
+    own.save_scenario(path, factors)
+    return load_spec(ScenarioSpec, path)
+
+
+TRUTH = """\
+name: truth
+kernel: linux-6.1
+machine:
+  name: truth
+  memory: 1GiB
+  cpu:
+    name: a core
+    clock: 2GHz
+    cores: 2
+    prices: {write_call: 1us, read_call: 1us, page: 1us, bio: 1us, command: 5us, switch: 2us, clone: 1us, stripe: 1us,
+             copy_rate: 4GB/s, xor_rate: 5GB/s, source: made up}
+  links: {}
+  channels: {port: {kind: sata, rate: 600MB/s, source: made up}}
+  drives: {sda: {model: IronWolf-Pro-20TB, channel: port}}
+workload: {kind: load, targets: [sda], span: 64GiB, warm_up: 0.03s, duration: 12s}
+"""
+LOADS: dict[str, dict[str, Any]] = {
+    "read-1m": {"pattern": "sequential", "block_size": 1 << 20, "depth": 1, "duration": 0.5},
+    "read-4k": {"pattern": "sequential", "block_size": 4096, "depth": 1, "duration": 0.04},
+    "read-4k-qd8": {"pattern": "sequential", "block_size": 4096, "depth": 8, "duration": 0.04},
+    "randread-4k-qd1": {"pattern": "random", "block_size": 4096, "depth": 1},
+}
+
+
+def test_a_fit_finds_the_drive_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the whole way: what is measured on a drive of other rates and overheads gives these, within 10 %."""
+    shorter(monkeypatch)
+    path = tmp_path / "truth.yaml"
+    path.write_text(TRUTH, encoding="utf-8")
+    scenario = load_spec(ScenarioSpec, path)
+    instance = scenario.machine.drives["sda"]
+    spec = instance.hard_disk()
+    true = {
+        "outer_media_rate": 0.87 * spec.outer_media_rate,
+        "inner_media_rate": 0.87 * spec.inner_media_rate,
+        "read_overhead": 2 * spec.read_overhead,
+        "write_overhead": 2 * spec.write_overhead,
+        "hit_overhead": 2 * spec.hit_overhead,
+    }
+    changed = instance.model_copy(update={"overrides": true})
+    machine = scenario.machine.model_copy(update={"drives": {"sda": changed}})
+    measured_on_model(tmp_path / "fio", scenario.model_copy(update={"machine": machine}), LOADS)
+    found = fit(FioStudy(tmp_path / "fio", machine=path), tmp_path).machine.drives["sda"].hard_disk()
+    assert found.outer_media_rate == pytest.approx(true["outer_media_rate"], rel=0.1)
+    assert found.hit_overhead == pytest.approx(true["hit_overhead"], rel=0.1)
+
+
+FLASH_LOADS: dict[str, dict[str, Any]] = {
+    "read-1m": {"pattern": "sequential", "block_size": 1 << 20, "depth": 1, "duration": 0.05},
+    "randread-4k-qd1": {"pattern": "random", "block_size": 4096, "depth": 1, "duration": 0.05},
+    "randread-4k-qd32": {"pattern": "random", "block_size": 4096, "depth": 32, "duration": 0.02},
+    "randread-128k-qd4": {"pattern": "random", "block_size": 1 << 17, "depth": 4, "duration": 0.05},
+}
+
+
+def measured_flash(folder: Path, **changes: Any) -> ScenarioSpec:
+    """What fio would have said of a PM9A3 with these fields different; its machine with another load."""
+    path = folder / "truth.yaml"
+    text = TRUTH.replace("model: IronWolf-Pro-20TB", "model: Samsung-PM9A3-3840GB, state: sequential")
+    text = text.replace("kind: sata, rate: 600MB/s", "kind: pcie, rate: 7.1GB/s").replace("0.03s", "0.005s")
+    text = text.replace("span: 64GiB", "span: 64GiB, engine: libaio")
+    path.write_text(text, encoding="utf-8")
+    scenario = load_spec(ScenarioSpec, path)
+    instance = scenario.machine.drives["sda"].model_copy(update={"overrides": changes})
+    machine = scenario.machine.model_copy(update={"drives": {"sda": instance}})
+    scenario = scenario.model_copy(update={"machine": machine})
+    measured_on_model(folder / "fio", scenario, FLASH_LOADS)
+    assert isinstance(scenario.workload, LoadSpec)
+    other = {"pattern": "random", "block_size": 16384, "depth": 4, "duration": 0.05}
+    return scenario.model_copy(update={"workload": scenario.workload.model_copy(update=other)})
+
+
+def test_a_solid_state_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the way from a measured drive of flash to what was not measured of it: 16 KiB at depth 4, within 10 %.
+
+    The disk says that it turns. The drive begun with, the catalogue's nearest, would be off by more.
+    """
+    monkeypatch.setattr(fio_study, "_IOS", 150)
+    monkeypatch.setattr(fio_study, "_SHORTEST_S", 0.005)
+    monkeypatch.setattr(fio_study, "_LEAST_WARM_UP_S", 0.005)
+    truth = measured_flash(tmp_path, read_time=90e-6, read_overhead=20e-6, command_rate=150e3)
+    study = FioStudy(tmp_path / "fio")
+    spec = study.study.machine.drives["sda"].spec()
+    assert not study.base.turns
+    assert not spec.rotational
+    assert spec.capacity == 500107862016 // 4096 * 4096
+    assert not study.study.missing
+    assert {cell.use for cell in study.study.all_cells if "p99" in cell.figure} == {"predict"}
+    assert not {"media rate", "seeks", "flash program"} & {parameter.name for parameter in study.study.parameters}
+    load = truth.workload
+    true = simulate(truth).figures["iops"]
+    begun = simulate(validate(ScenarioSpec, study.scenario({each.name: 1.0 for each in study.study.parameters})))
+    assert begun.figures["iops"] < 0.9 * true
+    fitted = fit(study, tmp_path).model_copy(update={"workload": load})
+    assert simulate(fitted).figures["iops"] == pytest.approx(true, rel=0.1)
+
+
+def test_a_known_solid_state_drive(tmp_path: Path) -> None:
+    """Protects ``--drive`` with a solid-state drive: its size, flash and cable are the catalogue's."""
+    measured_flash(tmp_path)
+    (drive_of,) = FioStudy(tmp_path / "fio", drive="WD-SN570-1TB").study.machine.drives.values()
+    assert (drive_of.spec().model, drive_of.overrides) == (drive("WD-SN570-1TB").model, {})

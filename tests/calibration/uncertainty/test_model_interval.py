@@ -1,0 +1,84 @@
+"""How far off a scenario's prediction may be, from what studies have shown."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from raidsim.calibration.uncertainty.discrepancy import (
+    POINTS,
+    CellError,
+    ClassErrors,
+    StudyErrors,
+    load_table,
+    study_errors,
+)
+from raidsim.calibration.uncertainty.model_interval import figure_kind, interval_of, model_interval
+from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.workloads import LoadSpec
+from raidsim.tests.scenarios.small_machine import scenario
+
+
+def off_by(error: float, cells: int = 40) -> StudyErrors:
+    """A study whose raw figures are all off by so much (ln)."""
+    return study_errors(CellError("raw", error, 0.0) for _ in range(cells))
+
+
+def test_the_factor_is_how_far_the_studies_were_off() -> None:
+    """Three studies off by a fifth give an interval of a fifth either way, and say what it was learnt from."""
+    found = interval_of({"a-1999": off_by(math.log(1.2)), "b-2004": off_by(math.log(1.2)), "c": off_by(0.0)}, "raw")
+    assert found is not None
+    assert found.factor == pytest.approx(1.2, abs=0.001)
+    assert (found.cells, found.studies, found.years, found.kinds) == (120, 3, (1999, 2004), ("raw",))
+    low, high = found.around(60e6)
+    assert [low, high] == pytest.approx([50e6, 72e6], rel=1e-3)
+
+
+def test_studies_that_were_right_give_a_factor_of_one() -> None:
+    """The counter-test: without errors there is no width."""
+    found = interval_of({"a-1999": off_by(0.0), "b-2004": off_by(0.0)}, "raw")
+    assert found is not None
+    assert found.factor == 1.0
+
+
+def test_too_few_figures_say_nothing() -> None:
+    """One report of one figure is no evidence; figures of other kinds stand in where there are enough of those."""
+    assert interval_of({"a-1999": off_by(0.1, cells=1)}, "raw") is None
+    found = interval_of({"a-1999": off_by(0.1), "b-2000": off_by(0.1)}, "random")
+    assert found is not None
+    assert "raw" in found.kinds
+    assert found.cells == 80
+
+
+def test_what_is_told_holds_in_the_table() -> None:
+    """At least nine in ten of the figures that are named are indeed within the factor: their own quantiles say so."""
+    studies = load_table().studies
+    for kind in ("raw", "programs", "random"):
+        found = model_interval(kind)
+        assert found is not None
+        assert found.kinds == (kind,)
+        reach = math.log(found.factor)
+        there = [study[kind] for study in studies.values() if kind in study]
+        assert found.cells == sum(errors.cells for errors in there)
+        within = sum(errors.cells * covered(errors, reach) for errors in there)
+        assert within >= 0.9 * found.cells
+
+
+def covered(errors: ClassErrors, reach: float) -> float:
+    """The share of a class that is no further off than `reach` beyond parameters and noise."""
+    return sum(each <= reach + 1e-9 for each in errors.excess) / POINTS
+
+
+@pytest.mark.parametrize(("pattern", "kind"), [("random", "random"), ("sequential", "raw")])
+def test_a_load_is_of_the_kind_of_its_pattern(pattern: str, kind: str) -> None:
+    """Random access is off by more than sequential; each has its own interval."""
+    load = validate(LoadSpec, {"kind": "load", "targets": ["sda"], "pattern": pattern})
+    assert figure_kind(load) == kind
+
+
+def test_a_dd_is_of_the_raw_kind() -> None:
+    """What the studies of raw devices measured."""
+    spec: ScenarioSpec = scenario()
+    assert figure_kind(spec.workload) == "raw"

@@ -1,0 +1,85 @@
+"""`raidsim advise` as a person runs it: the table, exit status, JSON, a picture, bad input."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from raidsim.cli.main import main
+from raidsim.cli.plots.advise import advice_figure
+from raidsim.scenarios.advice.advice import advise
+from raidsim.scenarios.advice.requirement import read_requirement
+
+REQUIREMENT = """
+name: small
+load: {iops: 120, read_share: 80%, block_size: 8KiB}
+limits: {mean: 30ms}
+survives: 1
+levels: [raid0, raid10]
+precision: 15%
+drives: [{model: Exos-15E900-900GB, count: 4, price: 300}]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A light load for four drives."""
+    path = tmp_path / "small.yaml"
+    path.write_text(REQUIREMENT, encoding="utf-8")
+    return path
+
+
+def ran(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of a command."""
+    with pytest.raises(SystemExit) as left:
+        main(["advise", *arguments, "--workers", "1"])
+    printed = capsys.readouterr()
+    return int(left.value.code or 0), printed.out, printed.err
+
+
+def test_the_table_and_the_picture(capsys: pytest.CaptureFixture[str], file: Path, tmp_path: Path) -> None:
+    """What meets it comes first, then why the others do not; status 0, and a picture."""
+    picture = tmp_path / "small.svg"
+    status, out, _ = ran(capsys, str(file), "--plot", str(picture))
+    text = " ".join(out.split())
+    assert status == 0
+    assert text.index("Meets it") < text.index("Why the others do not")
+    assert "RAID 0 of 4 x Exos-15E900-900GB: survives no failure for sure, not 1" in text
+    assert picture.stat().st_size > 1000
+
+
+def test_a_picture_of_times_that_are_far_apart(file: Path) -> None:
+    """Protects the logarithmic axis: it has the slowest and the fastest design, and leaves out one without a time."""
+    advice = advise(read_requirement(file), 0)
+    (first, *_) = advice.ranked
+    assert first.measured is not None
+    slow = {name: replace(each, mean=100 * each.mean) for name, each in first.measured.latencies.items()}
+    others = [replace(first, status="fails", measured=replace(first.measured, latencies=each)) for each in (slow, {})]
+    figure = advice_figure(replace(advice, verdicts=(first, *others)))
+    (axes,) = figure.axes
+    low, high = axes.get_ylim()
+    assert axes.get_yscale() == "log"
+    assert 0 < low < 1e3 * first.worst_p99 < 1e5 * first.worst_p99 < high < 2e5 * first.worst_p99
+
+
+def test_json_and_nothing_that_meets_it(capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    """Status 1 if nothing does; one object says why, by number."""
+    status, out, _ = ran(capsys, str(file), "--json", "--set", "survives=3", "--set", "capacity=90TB")
+    found = json.loads(out)
+    assert status == 1
+    assert found["meets"] == []
+    assert {each["bounds"][0]["bound"] for each in found["others"]} == {"failures"}
+    assert found["requirement"]["survives"] == 3
+    assert found["simulations"] == 0
+
+
+def test_bad_input_is_one_message(capsys: pytest.CaptureFixture[str], file: Path) -> None:
+    """Status 2, the line and the field, and nothing on stdout."""
+    file.write_text(REQUIREMENT.replace("30ms", "30"), encoding="utf-8")
+    status, out, err = ran(capsys, str(file))
+    assert (status, out) == (2, "")
+    assert "small.yaml:4" in err
+    assert "limits.mean" in err

@@ -1,0 +1,125 @@
+"""`raidsim conformance`: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.cli.commands import conformance
+from raidsim.cli.main import main
+from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of the command."""
+    with pytest.raises(SystemExit) as end:
+        main(["conformance", *arguments])
+    out, err = capsys.readouterr()
+    return int(end.value.code or 0), out, err
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with one small recording of each of two kinds."""
+    for kind in ("io", "layout"):
+        (tmp_path / f"{kind}.json").write_bytes((DEFAULT_TRUTH / kind / "raid4.json").read_bytes())
+    return tmp_path
+
+
+def perturb(folder: Path) -> None:
+    """Record one sector of one read otherwise."""
+    content: dict[str, Any] = json.loads((folder / "io.json").read_text())
+    content["arrays"][0]["cases"][1]["reads"][0][1] = 77
+    (folder / "io.json").write_text(json.dumps(content))
+
+
+def test_all_matches(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """A table of the kinds in their order, and status 0."""
+    status, out, err = run(capsys, "--truth", str(folder))
+    assert (status, err) == (0, "")
+    rows = [line.split() for line in out.splitlines() if line.split()[:1] in (["layout"], ["io"])]
+    assert [row[:7] for row in rows] == [
+        ["layout", "8", "8", "100.0", "%", "100", "%"],
+        ["io", "34", "34", "100.0", "%", "99", "%"],
+    ]
+
+
+def test_a_miss_is_shown_side_by_side(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """A miss shows both sides and its explanation; falling below the aim is status 1."""
+    perturb(folder)
+    status, out, _ = run(capsys, "--truth", str(folder), "--kind", "io")
+    assert status == 1
+    lines = [line.split() for line in out.splitlines()]
+    assert ["io.json:", "raid4_n4", "w4k@0k"] in lines
+    assert ["member", "1", "77", "+", "8", "2048", "+", "8", "<"] in lines
+    assert ["why:", "not", "known"] in lines
+    assert "layout" not in out
+
+
+def test_many_misses_are_cut(capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of a thousand misses would bury the table; the JSON has them all."""
+    perturb(folder)
+    monkeypatch.setattr(conformance, "_MOST_SHOWN", 0)
+    assert "... and 1 more; all of them: --json" in run(capsys, "--truth", str(folder))[1]
+
+
+def test_json_is_one_object(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """stdout holds the object and nothing else, also when something differs."""
+    perturb(folder)
+    status, out, err = run(capsys, "--truth", str(folder), "--json", "--kind", "io", "--kind", "layout")
+    assert (status, err) == (1, "")
+    plain = json.loads(out)
+    assert list(plain) == ["layout", "io"]
+    assert plain["layout"] == {"cases": 8, "matched": 8, "misses": []}
+    (miss,) = plain["io"]["misses"]
+    assert (miss["file"], miss["case"], miss["why"]) == ("io.json", "raid4_n4 w4k@0k", "")
+
+
+def test_known_misses_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is known about a miss of our own recordings is in the report."""
+    misses = json.loads(run(capsys, "--kind", "io", "--json")[1])["io"]["misses"]
+    whys = {miss["case"]: miss["why"] for miss in misses}
+    assert "still in the stripe cache" in whys["raid5_n4_notclean w4k@0k"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--kind", "raid"), "unknown kind 'raid'"),
+        (("--truth", "/nowhere/at/all"), "there is no such folder"),
+        (("--truth", "{folder}", "--kind", "readchoice"), "no recorded truth of kind readchoice"),
+    ],
+)
+def test_bad_input_is_one_message(
+    capsys: pytest.CaptureFixture[str], folder: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    """Bad input ends with status 2, one line on stderr and nothing on stdout."""
+    status, out, err = run(capsys, *(argument.format(folder=folder) for argument in arguments))
+    assert (status, out) == (2, "")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_garbage_is_one_message(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """A file that is no recorded truth stops the command before anything is printed, also with --json."""
+    (folder / "notes.json").write_text("{}")
+    for arguments in ((), ("--json",)):
+        status, out, err = run(capsys, "--truth", str(folder), *arguments)
+        assert (status, out) == (2, "")
+        assert "notes.json: this is not recorded truth" in err
+
+
+def test_an_interrupt_ends_it(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C ends the command with the shell's status for it, without a traceback."""
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(conformance, "check_kind", interrupted)
+    status, out, err = run(capsys, "--truth", str(folder))
+    assert (status, out, err) == (130, "", "interrupted\n")

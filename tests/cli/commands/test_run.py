@@ -1,0 +1,382 @@
+"""`raidsim run` as a person runs it: table, JSON, rebuild, bad input, progress, interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from raidsim.calibration.uncertainty.model_interval import figure_kind, model_interval
+from raidsim.cli import main as cli
+from raidsim.cli.commands import run as run_module
+from raidsim.cli.tables.run_document import document
+from raidsim.model.files.description_errors import load_spec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
+
+USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes", "what", "ways"}
+LATENCY = {"n", "mean_s", "min_s", "max_s", "p50_s", "p90_s", "p99_s", "p99.9_s"}
+
+
+Shown = tuple[object, str, str]
+
+
+@pytest.fixture
+def raidsim(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs the command; gives status, output and errors."""
+
+    def run(*arguments: str) -> Shown:
+        status: object = 0
+        try:
+            cli.main(["run", *arguments])
+        except SystemExit as ended:
+            status = ended.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+Raidsim = Callable[..., Shown]
+
+
+def described(**workload: Any) -> dict[str, Any]:
+    """Half a second of mixed random I/O on a RAID 5 of four drives."""
+    array = {"level": "raid5", "members": list(DRIVES)}
+    made = scenario_document(array=array, targets=("md0",), kernel="linux-6.1")
+    load = {"kind": "load", "targets": ["md0"], "depth": 8, "read_share": "70%", "warm_up": "100ms"}
+    made["workload"] = {**load, "duration": "500ms", **workload}
+    made["name"] = "RAID 5 [mixed] :x:"
+    return made
+
+
+def written(tmp_path: Path, made: dict[str, Any]) -> str:
+    """The file of a scenario."""
+    path = tmp_path / "scenario.yaml"
+    path.write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
+    return str(path)
+
+
+def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Rate, bottleneck, latencies and every part, in at most 100 columns; a name is printed as it is."""
+    status, out, err = raidsim(written(tmp_path, described()))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].rstrip() == "RAID 5 [mixed] :x: (linux-6.1)"
+    assert "reads/s and" in lines[1]
+    assert " ± " in lines[1]
+    assert lines[-7].startswith("bottleneck: ")
+    told = " ".join(" ".join(lines[-7:]).split())
+    for words in (
+        "With drives ten times as fast (seeks, rotation, media rate): ",
+        " times as fast; then ",
+        "± is the 90 % interval of this simulation alone.",
+        "Real machines: a factor of ",
+        "figures of this kind (random access)",
+    ):
+        assert words in told
+    for words in ("Latency (ms)", "p99.9", "How busy, over 500 ms", "queue", "writes/s", "pci", *DRIVES):
+        assert words in out
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_dd_is_told_in_bytes_and_time(raidsim: Raidsim, tmp_path: Path) -> None:
+    """The other workload: how much, how long, and that the I/Os are the page cache's."""
+    status, out, _ = raidsim(written(tmp_path, scenario_document(size="64MiB", block_size="64KiB")))
+    assert status == 0
+    for words in ("67.1 MB in 1.", "page cache: ", "page cache's I/Os (ms)"):
+        assert words in out
+
+
+def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Keys and units of the prediction, the same bits as from Python, and nothing else on stdout."""
+    path = written(tmp_path, described())
+    status, out, err = raidsim(path, "--json")
+    assert (status, err) == (0, "")
+    printed = json.loads(out)
+    names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
+    names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
+    assert set(printed) == {*names, "precision_reached", "relief", "model_interval"}
+    without, right = printed["relief"], printed["model_interval"]
+    assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}
+    assert set(right) == {"low", "high", "factor", "figures", "reports", "kinds"}
+    assert right["low"] * right["factor"] == pytest.approx(printed["rate"])
+    assert right["high"] / right["factor"] == pytest.approx(printed["rate"])
+    assert set(printed["estimates"]["rate"]) == {"mean", "half_width", "confidence", "batches", "correlated"}
+    latencies = {f"{op}_{name}_seconds" for op in ("read", "write") for name in ("mean", "p99")}
+    assert set(printed["figures"]) == {"rate", "seconds", "iops", *latencies}
+    assert (printed["reports"], printed["scale"]) == ({}, 1)
+    assert printed["seconds"] == printed["measured_s"] == 0.5
+    assert printed["rate"] == pytest.approx(4096 * sum(printed["iops"].values()))
+    assert {frozenset(usage) for usage in printed["usages"]} == {frozenset(USAGE)}
+    assert {op: set(figures) for op, figures in printed["latencies"].items()} == {"read": LATENCY, "write": LATENCY}
+    assert printed["rebuilds"] == []
+    spec = load_spec(ScenarioSpec, path)
+    prediction = simulate(spec)
+    made = document(spec, prediction, None, relief(spec, prediction), model_interval(figure_kind(spec.workload)))
+    assert printed == json.loads(json.dumps(made))
+
+
+def test_set_changes_the_scenario(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--set` by alias and by path is what a changed file would give; what means nothing is refused."""
+    path = written(tmp_path, described())
+    changed = json.loads(raidsim(path, "--set", "layout=raid6", "--set", "workload.depth=2", "--json")[1])
+    made = described(depth=2)
+    made["arrays"]["md0"]["level"] = "raid6"
+    assert changed == json.loads(raidsim(written(tmp_path, made), "--json")[1])
+    status, out, err = raidsim(path, "--set", "dephth=2")
+    assert (status, out) == (2, "")
+    assert "dephth" in err
+
+
+def told(out: str) -> str:
+    """The words of an output, however they are broken into lines."""
+    return " ".join(out.split())
+
+
+def test_relief_can_be_left_out(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--no-relief` runs once: nothing is said of it, and JSON has null."""
+    path = written(tmp_path, described())
+    shown = told(raidsim(path, "--no-relief")[1])
+    assert "ten times as fast" not in shown
+    assert "left out" not in shown
+    assert json.loads(raidsim(path, "--no-relief", "--json")[1])["relief"] is None
+
+
+def test_a_long_run_is_not_made_twice_unasked(
+    raidsim: Raidsim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond some events the second run is left out, which is said; `--relief` makes it all the same."""
+    monkeypatch.setattr(run_module, "_MOST_EVENTS", 10)
+    path = written(tmp_path, described())
+    shown = told(raidsim(path)[1])
+    assert "was left out, because that takes as long again (--relief)" in shown
+    assert "ten times as fast" not in shown
+    shown = told(raidsim(path, "--relief")[1])
+    assert "left out" not in shown
+    assert "With drives ten times as fast" in shown
+
+
+def test_an_idle_array_is_told_what_more_outstanding_would_give(raidsim: Raidsim, tmp_path: Path) -> None:
+    """One I/O at a time saturates nothing: four times as many are tried, and what that costs in latency is told."""
+    shown = told(raidsim(written(tmp_path, described(depth=1)))[1])
+    assert "With 4 times as many I/Os outstanding (depth 4): " in shown
+    assert "reads take " in shown
+
+
+def test_an_open_load_is_told_its_latency(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Its rate is what was asked for: no interval of real machines around it, and relief in milliseconds."""
+    path = written(tmp_path, described(depth=1, iops=40, duration="2s"))
+    shown = told(raidsim(path)[1])
+    assert " instead of " in shown
+    assert "p99 " in shown
+    assert "is not known: no report gives any" in shown
+    assert json.loads(raidsim(path, "--json")[1])["model_interval"] is None
+
+
+def test_a_load_that_is_too_much_says_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Latencies that grow for ever are not shown as if they meant something; the counter-test is the one above."""
+    path = written(tmp_path, described(depth=1, iops=500, duration="10s"))
+    shown = raidsim(path)[1]
+    assert "saturated: more is sent than the devices take" in shown
+    assert "which is all that is sent, reads take " in told(shown)
+    assert "Latency (ms)" not in shown
+    printed = json.loads(raidsim(path, "--json", "--no-relief")[1])
+    assert printed["saturated"] is True
+    assert printed["model_interval"] is not None
+
+
+def test_a_precision_says_what_it_came_to(raidsim: Raidsim, tmp_path: Path) -> None:
+    """How long was measured and how well the rate is known."""
+    shown = told(raidsim(written(tmp_path, described(precision="5%", duration="60s")), "--no-relief")[1])
+    assert "of simulated time, until it was known to 5 %" in shown
+
+
+def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A day has a row for each of its phases, and the busiest is named as the bottleneck's."""
+    phases = [{"name": "night", "lasts": "16h", "depth": 1}, {"name": "office", "lasts": "8h", "depth": 16}]
+    path = written(tmp_path, described(phases=phases, depth=1))
+    shown = raidsim(path)[1]
+    for words in ("Phases (above: the day)", "night", "office", "during office"):
+        assert words in shown
+    assert set(json.loads(raidsim(path, "--json")[1])["phases"]) == {"night", "office"}
+
+
+def rebuilding() -> dict[str, Any]:
+    """The same array while a member is being rebuilt."""
+    made = described(read_share="100%")
+    made["arrays"]["md0"] |= {"failed": ["sdb"], "rebuilding": ["sdb"]}
+    return made
+
+
+def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None:
+    """How fast it is, how long it takes, and what the load loses to it and to the failure."""
+    path = written(tmp_path, rebuilding())
+    shown = raidsim(path)[1]
+    assert "md0: rebuilt at " in shown
+    assert "all 250 GB take " in shown
+    assert "Beside the rebuild the load gets " in shown
+    assert shown.count("lost") == 2
+    printed = json.loads(raidsim(path, "--json")[1])
+    (rebuild,) = printed["rebuilds"]
+    assert set(rebuild) == {"array", "action", "rate", "total_bytes", "position", "duration_s", "left_s"}
+    cost = printed["recovery"]
+    assert set(cost) == {"duration_s", "degraded_rate", "whole_rate", "loss", "loss_to_failure"}
+    assert cost["duration_s"] == rebuild["duration_s"] > rebuild["left_s"]
+    assert cost["loss"] == pytest.approx(1 - printed["rate"] / cost["degraded_rate"])
+    assert cost["degraded_rate"] < cost["whole_rate"]
+
+
+def test_a_check_has_no_recovery(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Only a rebuild has something to compare with; a check is shown with its own words."""
+    made = described()
+    made["arrays"]["md0"]["resync"] = {"action": "check"}
+    path = written(tmp_path, made)
+    assert "md0: checked at " in raidsim(path)[1]
+    printed = json.loads(raidsim(path, "--json")[1])
+    assert "recovery" not in printed
+    assert printed["rebuilds"][0]["action"] == "check"
+
+
+def test_a_check_that_stands_still_says_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A resync that does not move has no end: words for a person, null for a program."""
+    made = described(duration="100ms", warm_up="1100ms")
+    made["kernel"] = "linux-2.6.8"
+    made["arrays"]["md0"]["resync"] = {"action": "check", "speed_min": "1kB/s", "position": "1GiB"}
+    path = written(tmp_path, made)
+    assert "md0: the check stands still beside this load." in raidsim(path)[1]
+    (check,) = json.loads(raidsim(path, "--json")[1])["rebuilds"]
+    assert (check["rate"], check["duration_s"], check["left_s"]) == (0.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "words"),
+    [
+        ({"kernal": "linux-6.1"}, "kernal: ", ["kernal", "did you mean 'kernel'?"]),
+        ({"arrays": {"md0": {"level": "raid5", "members": ["sda"]}}}, "  md0:", ["arrays.md0", "1 disk", "at least 3"]),
+        ({"workload": {"kind": "load", "targets": ["md9"]}}, "  - md9", ["workload.targets", "'md9'", "md0"]),
+        ({"seed": -1}, "seed: ", ["seed", "-1"]),
+    ],
+)
+def test_bad_input_names_file_line_and_field(
+    change: dict[str, Any], at: str, words: list[str], raidsim: Raidsim, tmp_path: Path
+) -> None:
+    """One line on stderr, status 2, nothing on stdout."""
+    path = written(tmp_path, described() | change)
+    status, out, err = raidsim(path, "--json")
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    for word in (f"scenario.yaml:{line_of(path, at)}: ", *words):
+        assert word in err
+
+
+def line_of(path: str, beginning: str) -> int:
+    """The line of a file that begins so."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(beginning))
+
+
+def test_what_only_building_finds_has_a_line_too(raidsim: Raidsim, tmp_path: Path) -> None:
+    """A position beyond the end of the array is known when it is built; the message names the line all the same."""
+    made = described()
+    made["arrays"]["md0"]["resync"] = {"action": "check", "position": "900GB"}
+    path = written(tmp_path, made)
+    status, _, err = raidsim(path)
+    assert status == 2
+    place = f"scenario.yaml:{line_of(path, '      position:')}: field arrays.md0.resync.position: "
+    assert place in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("missing.yaml",), "there is no such file"), ((".",), "this is a folder"), ((), "'scenario'")],
+)
+def test_a_missing_file_is_status_2(arguments: tuple[str, ...], words: str, raidsim: Raidsim) -> None:
+    """A message, not a traceback."""
+    status, out, err = raidsim(*arguments)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+def copying(**workload: Any) -> dict[str, Any]:
+    """A file written to ext2 on one drive, and read after a mount."""
+    made = scenario_document(machine_changes={"memory": "64MiB"})
+    made["file_systems"] = {"/data": {"kind": "ext2", "on": "sda"}}
+    steps = [{"program": "dd", "size": "96MiB"}, {"program": "remount"}, {"program": "read", "size": "96MiB"}]
+    made["workload"] = {"kind": "programs", "steps": steps, **workload}
+    return made
+
+
+def test_programs_print_what_they_print(raidsim: Raidsim, tmp_path: Path) -> None:
+    """Each step's own report under its name, then bottleneck and parts; nothing about a scale where there is none."""
+    status, out, err = raidsim(written(tmp_path, copying()))
+    assert (status, err) == (0, "")
+    lines = [line.rstrip() for line in out.splitlines()]
+    at = lines.index("dd:")
+    assert lines[at + 1 : at + 3] == ["96+0 records in", "96+0 records out"]
+    assert lines[lines.index("read:") + 1].startswith("real\t0m")
+    for words in ("bottleneck: ", "page cache's I/Os (ms)", "How busy, over "):
+        assert words in out
+    assert "scale" not in out
+
+
+def test_programs_at_a_scale_say_so(raidsim: Raidsim, tmp_path: Path) -> None:
+    """`--scale 4` runs a quarter, and the output says what that means; sizes are the whole ones."""
+    path = written(tmp_path, copying())
+    out = raidsim(path, "--scale", "4")[1]
+    assert "at scale 4: sizes, counts and memory are divided by 4, times multiplied" in out
+    assert "96+0 records in" in out
+    printed = json.loads(raidsim(path, "--scale", "4", "--json")[1])
+    assert printed["scale"] == 4
+    assert list(printed["reports"]) == ["dd", "read"]
+    assert printed["figures"]["dd.rate"] == pytest.approx(96 * 2**20 / printed["figures"]["dd.seconds"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "made", "words"),
+    [
+        ("0", copying, ["--scale", "found 0", "1 to 64"]),
+        ("65", copying, ["--scale", "found 65", "with this memory"]),
+        ("2", described, ["--scale", "kind load", "kind programs"]),
+    ],
+)
+def test_a_scale_that_cannot_be_is_refused(
+    scale: str, made: Callable[[], dict[str, Any]], words: list[str], raidsim: Raidsim, tmp_path: Path
+) -> None:
+    """Status 2 and one line: no number that is not a scale, none that leaves no memory, and none without programs."""
+    status, out, err = raidsim(written(tmp_path, made()), "--scale", scale)
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    for word in words:
+        assert word in err
+
+
+def started(path: str) -> subprocess.Popen[str]:
+    """The command on its way, in a process group of its own."""
+    # Whoever runs the tests in the background ignores interrupts, and so would what they start.
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "raidsim", "run", path, "--json"]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=os.environ
+    )
+
+
+def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
+    """An interrupt in the middle of a long run: one line, no traceback, no half of an object."""
+    process = started(written(tmp_path, described(duration="100000s")))
+    time.sleep(3.0)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "interrupted\n"

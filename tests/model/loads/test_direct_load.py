@@ -1,0 +1,160 @@
+"""Closed and open loads against arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.errors import ModelError
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.request import DIRECT, WAITED, Request
+from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
+
+MIB = 1 << 20
+
+
+def device(engine: Engine, servers: int = 1) -> FixedServiceDevice:
+    """A device of 1 ms."""
+    return FixedServiceDevice(engine, "d0", 64 * MIB, linear_service(1e-3), servers)
+
+
+def test_little_s_law_holds() -> None:
+    """Eight outstanding on four servers of 1 ms: 4,000 a second, 2 ms each."""
+    engine = Engine()
+    load = ClosedLoad(engine, device(engine, 4), size=4096, depth=8)
+    engine.run(until=0.0105)
+    load.start_statistics(engine.now)
+    engine.run(until=1.0105)
+    assert load.reads == 4000
+    assert load.read_latency.mean == pytest.approx(2e-3)
+    assert load.bytes == 4000 * 4096
+
+
+def test_reads_and_writes_are_mixed_as_told_and_writes_are_direct() -> None:
+    """70 % reads; offsets are multiples of the size within the span; the same seed gives the same I/Os."""
+
+    def ios(seed: int) -> list[tuple[int, int, int]]:
+        engine = Engine(seed)
+        served = device(engine, 16)
+        seen: list[tuple[int, int, int]] = []
+
+        class Spy:
+            name, capacity = "d0", 64 * MIB
+
+            @staticmethod
+            def submit(request: Request) -> None:
+                seen.append((request.op, request.offset, request.sync))
+                served.submit(request)
+
+        ClosedLoad(engine, Spy(), size=8192, depth=16, read_share=0.7, start=MIB, span=2 * MIB)
+        engine.run(until=0.5)
+        return seen
+
+    seen = ios(3)
+    assert sum(op == 0 for op, _, _ in seen) / len(seen) == pytest.approx(0.7, abs=0.03)
+    assert all(offset % 8192 == 0 and MIB <= offset < 3 * MIB for _, offset, _ in seen)
+    assert {(op, sync) for op, _, sync in seen} == {(0, WAITED), (1, DIRECT)}
+    assert seen == ios(3)
+    assert seen != ios(4)
+
+
+def test_sequential_offsets_wrap_around() -> None:
+    """Three blocks and from the start again."""
+    engine = Engine()
+    served = device(engine)
+    offsets: list[int] = []
+
+    class Spy:
+        name, capacity = "d0", 3 * 4096
+
+        @staticmethod
+        def submit(request: Request) -> None:
+            offsets.append(request.offset)
+            served.submit(request)
+
+    ClosedLoad(engine, Spy(), size=4096, sequential=True)
+    engine.run(until=0.0045)
+    assert offsets == [0, 4096, 8192, 0, 4096]
+
+
+def test_the_cpu_limits_and_is_shared() -> None:
+    """An I/O of 100 us CPU on a fast device: 10,000 a second, however many threads there are."""
+    for threads in (1, 4):
+        engine = Engine()
+        cpu = Cpu(engine)
+        fast = FixedServiceDevice(engine, "d0", MIB, linear_service(1e-5), 64)
+        loads = [
+            ClosedLoad(engine, fast, size=4096, depth=8, submit_s=6e-5, complete_s=4e-5, cpu=cpu, name=f"{i}", stream=i)
+            for i in range(threads)
+        ]
+        engine.run(until=1.0)
+        assert sum(load.reads for load in loads) == pytest.approx(10_000, rel=0.01)
+
+
+def test_a_batch_is_plugged_and_one_at_a_time_is_not() -> None:
+    """io_submit of eight sequential I/Os makes one request; one I/O at a time makes eight."""
+
+    def requests(batch: int) -> int:
+        engine = Engine()
+        below = device(engine, 8)
+        queue = BlkMqQueue(engine, Host(Cpu(engine)), below, depth=8)
+        ClosedLoad(engine, queue, size=4096, depth=8, sequential=True, batch=batch)
+        engine.run(until=0.0005)
+        return below.outstanding
+
+    assert requests(8) == 1
+    assert requests(1) == 8
+
+
+def test_a_stopped_load_sends_no_more() -> None:
+    """What is under way completes."""
+    engine = Engine()
+    load = ClosedLoad(engine, device(engine), size=4096, depth=3)
+    engine.run(until=0.0025)
+    load.stop()
+    engine.run()
+    assert load.reads == 5
+
+
+def test_an_open_load_keeps_its_rate() -> None:
+    """50 a second at fixed distances; Poisson arrivals on average, and queueing as M/D/1 has it."""
+    engine = Engine(1)
+    steady = OpenLoad(engine, device(engine), size=4096, iops=50, poisson=False)
+    engine.run(until=10.01)
+    assert steady.reads == 500
+    assert steady.read_latency.max == pytest.approx(1e-3)
+    engine = Engine(1)
+    bursty = OpenLoad(engine, device(engine), size=4096, iops=500)
+    engine.run(until=100)
+    assert bursty.reads == pytest.approx(50_000, rel=0.02)
+    # Mean wait of M/D/1 at half load: rho / (2 (1 - rho)) services.
+    assert bursty.read_latency.mean == pytest.approx(1.5e-3, rel=0.05)
+
+
+def test_an_open_load_sleeps_like_a_thread() -> None:
+    """With one tag and twice the rate it can have, it does what the device does."""
+    engine = Engine(1)
+    queue = BlkMqQueue(engine, Host(Cpu(engine)), device(engine), depth=1)
+    load = OpenLoad(engine, queue, size=4096, iops=2000)
+    engine.run(until=1.0)
+    assert load.reads == pytest.approx(1000, abs=5)
+    load.stop()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"size": 128 * MIB}, "at least one I/O must fit"),
+        ({"size": 4096, "read_share": 1.5}, "read_share"),
+        ({"size": 4096, "depth": 0}, "depth 0"),
+        ({"size": 4096, "submit_s": 1e-6}, "on a cpu"),
+    ],
+)
+def test_nonsense_is_refused(wrong: dict[str, float], said: str) -> None:
+    """Each refusal names what is wrong."""
+    engine = Engine()
+    with pytest.raises(ModelError, match=said):
+        ClosedLoad(engine, device(engine), **wrong)  # type: ignore[arg-type]

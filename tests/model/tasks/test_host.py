@@ -1,0 +1,41 @@
+"""The host: who pays, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from raidsim.model.core.engine import Engine
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import FREE, Host
+
+
+def test_a_command_is_paid_as_kernel_work() -> None:
+    """Protects the CPU price of a drive's command: three of 40 us are 120 us of kernel time, ahead of programs."""
+    cpu = Cpu(Engine())
+    host = Host(cpu, replace(FREE, command_s=40e-6))
+    for _ in range(3):
+        host.complete_command()
+    assert host.commands == 3
+    assert cpu.kernel_s == pytest.approx(120e-6)
+    assert cpu.busy_s == pytest.approx(120e-6)
+
+
+def test_a_free_host_pays_nothing_and_still_counts() -> None:
+    """The counter-test: without a price there is no CPU time."""
+    cpu = Cpu(Engine())
+    host = Host(cpu)
+    host.complete_command()
+    assert host.commands == 1
+    assert cpu.busy_s == 0.0
+
+
+def test_scaling_scales_every_price() -> None:
+    """Protects the comparison of kernels: a path twice as long costs twice as much for everything."""
+    names = [name for name in FREE.__slots__ if name != "cache_bytes"]
+    prices = replace(FREE, **{name: float(i + 1) for i, name in enumerate(names)}, cache_bytes=7)
+    twice = prices.scaled(2.0)
+    assert [getattr(twice, name) for name in names] == [2.0 * (i + 1) for i in range(len(names))]
+    assert twice.cache_bytes == 7  # no price
+    assert prices.scaled(1.0) == prices

@@ -1,0 +1,109 @@
+"""A task's plug by hand: one for all its devices, so a large request of one of them sends those of the others."""
+
+from __future__ import annotations
+
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import READ, Request
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.task_plug import PLUG_REQUESTS, TaskPlug
+from raidsim.tests.model.recording import KIB, recorders
+
+
+class Rig:
+    """Two queues of one host, or of two."""
+
+    def __init__(self, hosts: int = 1) -> None:
+        self.engine = Engine()
+        self.disks = recorders(self.engine, 2, servers=256)
+        self.hosts = [Host(Cpu(self.engine)) for _ in range(hosts)]
+        self.queues = [
+            BlkMqQueue(self.engine, self.hosts[slot % hosts], disk, depth=256) for slot, disk in enumerate(self.disks)
+        ]
+
+    def plug(self) -> None:
+        """The task plugs both."""
+        for queue in self.queues:
+            queue.plug()
+
+    def read(self, slot: int, kib: int, size_kib: int = 4, stream: int = 0) -> None:
+        """The task sends a read."""
+        self.queues[slot].submit(Request(READ, kib * KIB, size_kib * KIB, lambda _: None, stream))
+
+    def sent(self) -> list[int]:
+        """Requests that each device has."""
+        return [len(disk.log) for disk in self.disks]
+
+
+def test_a_large_request_of_one_device_sends_those_of_the_other() -> None:
+    """Protects BLK_PLUG_FLUSH_SIZE: the newest request is looked at, whichever device it is for."""
+    rig = Rig()
+    rig.plug()
+    rig.read(0, 0)
+    rig.read(1, 0, 128)
+    rig.read(0, 1000)
+    assert rig.sent() == [1, 1]
+    rig.read(0, 4)
+    rig.queues[0].unplug()
+    assert rig.disks[0].sent(READ) == [(0, 4 * KIB), (1000 * KIB, 4 * KIB), (4 * KIB, 4 * KIB)]
+
+
+def test_plugs_of_two_tasks_do_not_matter_to_each_other() -> None:
+    """The counter-test: the other device is another host's, so nothing is sent."""
+    rig = Rig(hosts=2)
+    rig.plug()
+    rig.read(0, 0)
+    rig.read(1, 0, 128)
+    rig.read(0, 1000)
+    assert rig.sent() == [0, 0]
+
+
+def test_a_plug_of_several_devices_holds_twice_as_many() -> None:
+    """Protects md's merging: 32 requests of one device, 64 of two."""
+    for slots, held in ((1, PLUG_REQUESTS), (2, 2 * PLUG_REQUESTS)):
+        rig = Rig()
+        rig.plug()
+        for number in range(held):
+            rig.read(number % slots, 100 * number)
+        assert sum(rig.sent()) == 0
+        rig.read(0, 100 * held)
+        assert sum(rig.sent()) == held
+
+
+def test_neighbours_merge_across_requests_of_the_other_device() -> None:
+    """Protects striped reads: the newest request of the same device is tried, not only the newest of all."""
+    rig = Rig()
+    rig.plug()
+    for kib in (0, 4, 8):
+        rig.read(0, kib)
+        rig.read(1, kib)
+    rig.queues[0].unplug()
+    assert [disk.sent(READ) for disk in rig.disks] == [[(0, 12 * KIB)]] * 2
+
+
+def test_a_thread_with_a_plug_of_its_own_holds_only_its_own_requests() -> None:
+    """Protects programs from md's thread: it computes while it is plugged; what they send meanwhile goes at once."""
+    rig = Rig()
+    rig.hosts[0].thread_plugs[-7] = plug = TaskPlug()
+    rig.read(0, 0, stream=-7)
+    rig.read(0, 1000)
+    assert rig.disks[0].sent(READ) == [(1000 * KIB, 4 * KIB)]
+    plug.flush()
+    assert rig.sent() == [2, 0]
+
+
+def test_blocks_side_by_side_make_their_requests_before_they_grow() -> None:
+    """Protects full rows: device 0 is in three rows, device 1 only in the last two. Its first request comes with the
+    first blocks of its row, before device 0's request has grown to 128 KiB; counted chunk by chunk, after.
+    """
+    for in_rows, requests in ((True, 1), (False, 2)):
+        rig = Rig()
+        rig.hosts[0].thread_plugs[-7] = plug = TaskPlug()
+        for kib, slots in ((0, (0,)), (64, (0, 1)), (128, (0, 1))):
+            if in_rows:
+                plug.start_row()
+            for slot in slots:
+                rig.read(slot, kib, 64, -7)
+        plug.flush()
+        assert rig.sent() == [requests, 1]

@@ -1,0 +1,140 @@
+"""Requirement files: what they may say, and how mistakes are answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.model.core.errors import InputError
+from raidsim.scenarios.advice.designs import Design, families, impossible
+from raidsim.scenarios.advice.requirement import RequirementSpec, read_requirement, requirement_from
+
+DRIVE = "Exos-15E900-900GB"
+
+
+def wanted(**changes: Any) -> RequirementSpec:
+    """A small requirement with some fields changed."""
+    data: dict[str, Any] = {
+        "load": {"iops": 500, "read_share": "70%", "block_size": "8KiB"},
+        "limits": {"p99": "20ms"},
+        "drives": [{"model": DRIVE, "count": 4}],
+    }
+    return requirement_from({**data, **changes})
+
+
+def test_numbers_of_drives() -> None:
+    """A number, a range and a list of both mean every number in them, in rising order."""
+    spec = wanted(drives=[{"model": DRIVE, "count": [12, "4-6", 8]}])
+    assert spec.drives[0].count == (4, 5, 6, 8, 12)
+
+
+def test_limits_of_one_kind_of_io_come_first() -> None:
+    """`write_p99` replaces `p99` for writes only."""
+    limits = wanted(limits={"p99": "20ms", "write_p99": "50ms"}).limits
+    assert limits.of("read", "p99") == pytest.approx(0.02)
+    assert limits.of("write", "p99") == pytest.approx(0.05)
+    assert limits.of("read", "mean") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"limits": {"p99": 20}}, "limits.p99"),
+        ({"load": {"read_share": "70%"}}, "load.iops"),
+        ({"load": {"iops": 500, "depth": 8}}, "load.depth"),
+        ({"drives": [{"model": "Exos-99", "count": 4}]}, "drives[0].model"),
+        ({"drives": [{"model": DRIVE, "count": "9-4"}]}, "drives[0].count"),
+        ({"drives": [{"model": DRIVE, "count": True}]}, "drives[0].count"),
+        ({"drives": [{"model": DRIVE}]}, "drives[0].count: it is missing; required"),
+        ({"drives": []}, "drives: found nothing to choose from; allowed: one or more"),
+        ({"chunks": ["64KiB", 1000]}, "chunks[1]"),
+        ({"budget": 1000}, "drives[0].price"),
+        ({"controllers": ["LSI-1"]}, "controllers[0].model"),
+        ({"levels": [{"level": "raid5", "group_drives": 3}]}, "levels[0].group_drives"),
+        ({"machine": {"drives": {"model": DRIVE}}}, "machine.drives"),
+        ({"precision": "0%"}, "precision"),
+        ({"load": {"iops": 5, "pattern": "sequential", "locality": "zipf"}}, "load"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    """Each mistake is one message with the field."""
+    with pytest.raises(InputError) as caught:
+        wanted(**changes)
+    assert message in str(caught.value)
+
+
+def test_files_extend_and_options_change_them(tmp_path: Path) -> None:
+    """A file may extend another one, and `--set` comes last; a mistake in it names the option."""
+    base = "load: {iops: 500}\ndrives: [{model: Exos-15E900-900GB, count: 4}]\n"
+    (tmp_path / "base.yaml").write_text(base, encoding="utf-8")
+    (tmp_path / "more.yaml").write_text("extends: base.yaml\nsurvives: 1\n", encoding="utf-8")
+    spec = read_requirement(tmp_path / "more.yaml", ["load.iops=700", "drives[0].count=6"])
+    assert (spec.name, spec.survives, spec.load.iops, spec.drives[0].count) == ("more", 1, 700, (6,))
+    with pytest.raises(InputError, match=r"--set load\.iops"):
+        read_requirement(tmp_path / "more.yaml", ["load.iops=-1"])
+    with pytest.raises(InputError, match="nothing inside"):
+        read_requirement(tmp_path / "more.yaml", ["survives.more.still=1"])
+
+
+def test_every_layout_that_the_drives_make() -> None:
+    """Twelve drives make RAID 50 in groups of 3, 4 and 6; RAID 1 of more than three is not offered unless asked for."""
+    spec = wanted(drives=[{"model": DRIVE, "count": 12}], chunks=["64KiB"])
+    words = {family.layout_words for family, _ in families(spec)}
+    grouped = {f"RAID 50 in groups of {size}" for size in (3, 4, 6)}
+    assert words == {
+        "RAID 0",
+        "RAID 10",
+        "RAID 5",
+        "RAID 6",
+        *grouped,
+        "RAID 60 in groups of 4",
+        "RAID 60 in groups of 6",
+    }
+    asked = wanted(drives=[{"model": DRIVE, "count": 12}], levels=["raid1"])
+    assert [counts for _, counts in families(asked)] == [(12,)]
+
+
+def test_pairs_of_raid10_are_whole_unless_only_odd_numbers_are_given() -> None:
+    """A range gives RAID 10 its even numbers; an odd number by itself is md's to build."""
+    levels = ["raid10"]
+    even = wanted(drives=[{"model": DRIVE, "count": "4-7"}], levels=levels, chunks=["64KiB"])
+    assert [counts for _, counts in families(even)] == [(4, 6)]
+    odd = wanted(drives=[{"model": DRIVE, "count": 5}], levels=levels, chunks=["64KiB"])
+    assert [counts for _, counts in families(odd)] == [(5,)]
+
+
+def test_what_a_controller_cannot_take() -> None:
+    """Ports, levels and plugs refuse a design before anything is simulated."""
+    spec = wanted(
+        drives=[{"model": DRIVE, "count": 12}],
+        levels=["raid10"],
+        controllers=["LSI-9260-8i", {"model": "LSI-9260-8i", "overrides": {"ports": 24}}, "Gateway-840"],
+        chunks=["64KiB"],
+    )
+    reasons = [impossible(Design(family, counts[0])) for family, counts in families(spec)]
+    assert reasons[0] is not None
+    assert "8 ports" in reasons[0]
+    assert reasons[1] is None
+    assert reasons[2] is not None
+    assert "do not plug" in reasons[2]
+
+
+def test_a_design_is_a_scenario() -> None:
+    """Spares, prices and the controller arrive in the scenario, and the load is all on the array."""
+    spec = wanted(
+        drives=[{"model": DRIVE, "count": 7, "price": 300}],
+        levels=["raid6"],
+        hot_spares=1,
+        controllers=[{"model": "LSI-9260-8i", "price": 700}],
+        chunks=["64KiB"],
+    )
+    family, counts = families(spec)[0]
+    scenario = Design(family, counts[0], 1).scenario(spec)
+    array = scenario.arrays["md0"]
+    assert (len(array.members), array.spares) == (6, ("disk6",))
+    assert scenario.machine.drives["disk0"].price == 300
+    assert scenario.machine.controllers["raid"].price == 700
+    assert scenario.workload.kind == "load"
+    assert scenario.workload.total_iops == 500

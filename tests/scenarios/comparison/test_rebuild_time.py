@@ -1,0 +1,71 @@
+"""How long a rebuild takes, from three places of the drive."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidsim.scenarios.comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.scenarios.designs import design
+
+LIGHT = {"iops": 0.1}
+SLOW = {"action": "check", "speed_max": "8MB/s"}
+"""A limit that keeps the simulation short."""
+
+
+def test_an_idle_mirror_is_copied_at_the_drive_s_rate() -> None:
+    """With hardly any load and no limit in the way the drive sets the time, and inner tracks take longer."""
+    spec = design("raid1", 2, drive="Generic-20GB-ATA", workload={"iops": 5})
+    drive = spec.machine.drives["d0"].hard_disk()
+    size = member_bytes(spec, "md0")
+    outer, inner = (
+        simulate(with_rebuild(spec, "md0", int(share * size))).rebuilds[0].duration_s for share in (0.02, 0.95)
+    )
+    found = rebuild_time(spec)
+    assert found is not None
+    assert drive.capacity / drive.outer_media_rate < outer < found < inner
+
+
+def test_load_slows_it_down() -> None:
+    """md gives way to a load; without one the rebuild is faster."""
+    light, heavy = (
+        rebuild_time(design("raid5", 3, drive="Generic-20GB-ATA", workload=load)) for load in (LIGHT, {"depth": 8})
+    )
+    assert light is not None
+    assert heavy is not None
+    assert heavy > 2 * light
+
+
+def test_nothing_to_rebuild_without_redundancy() -> None:
+    """RAID 0 and a drive alone have no rebuild."""
+    assert rebuild_time(design("raid0", 2)) is None
+    assert rebuild_time(design("raid0", 2, arrays={})) is None
+
+
+def test_the_state_of_the_scenario_makes_no_difference() -> None:
+    """A degraded array's rebuild is that of the whole one; limits set by hand stay."""
+    whole = design("raid1", 2, workload=LIGHT, resync=SLOW)
+    fresh = {**SLOW, "action": "recover", "position": "10GB"}
+    degraded = design("raid1", 2, workload=LIGHT, failed=["d0"], rebuilding=["d0"], resync=fresh)
+    found = rebuild_time(whole)
+    assert found == rebuild_time(degraded)
+    assert found == pytest.approx(whole.machine.drives["d0"].spec().capacity / 8e6, rel=0.05)
+
+
+def test_a_load_of_an_io_a_minute_is_no_obstacle() -> None:
+    """That none of the load's I/Os comes while the rebuild is looked at is no reason not to say how long it takes."""
+    assert rebuild_time(design("raid1", 2, workload={"iops": 1e-3}, resync=SLOW)) is not None
+
+
+def test_members_and_arrays_that_are_rebuilt() -> None:
+    """The innermost array with redundancy: mirrors of stripes rebuild a stripe, stripes of mirrors a drive."""
+    assert member_bytes(design("raid01", 4), "md0") == pytest.approx(2 * 900e9, rel=0.01)
+    assert member_bytes(design("raid10", 4), "md0") == pytest.approx(900e9, rel=0.01)
+    assert member_bytes(design("raid10", 4, algorithm="far"), "md0") == pytest.approx(900e9, rel=0.01)
+    assert member_bytes(design("raid60", 8), "md0") == pytest.approx(900e9, rel=0.01)
+    stack = {
+        "a": {"level": "raid1", "members": ["d0", "d1"]},
+        "b": {"level": "raid1", "members": ["d2", "d3"]},
+        "md0": {"level": "raid5", "members": ["a", "b", "d4"]},
+    }
+    assert rebuilt_arrays(design("raid5", 5, arrays=stack)) == ["a", "b"]

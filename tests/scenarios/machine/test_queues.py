@@ -1,0 +1,165 @@
+"""The request queue of a drive: what the kernel chooses, and what a scenario sets instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidsim.model.block.hardware_queues import HardwareQueues
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.block.single_queue import BlockQueue
+from raidsim.model.core.errors import InputError
+from raidsim.model.files.description_errors import validate
+from raidsim.model.schedulers import Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline
+from raidsim.model.statistics.usage import bottleneck
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.machine.queues import Queue
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.scenarios.small_machine import machine_document
+
+DISK, SATA, NVME = "WD5000AAKS", "Samsung-870-EVO-1TB", "Samsung-PM9A3-3840GB"
+
+
+def document(kernel: str = "linux-6.1", model: str = DISK, cores: int = 4, **drive: Any) -> dict[str, Any]:
+    """A load on sda, which has these settings."""
+    machine = machine_document()
+    machine["cpu"]["cores"] = cores
+    machine["drives"]["sda"] = {"model": model, "channel": "sda", **drive}
+    load = {"kind": "load", "targets": ["sda"], "block_size": "4KiB", "pattern": "random", "depth": 4}
+    return {"name": "test", "machine": machine, "kernel": kernel, "workload": load}
+
+
+def queue(**choice: Any) -> Queue:
+    """The queue of sda."""
+    return BuiltMachine(validate(ScenarioSpec, document(**choice))).queues["sda"]
+
+
+def throttled(built: Queue) -> float | None:
+    """Target of its write-back throttling (s)."""
+    assert isinstance(built, BlkMqQueue)
+    return None if built._throttle is None else built._throttle._target_s  # type: ignore[attr-defined]
+
+
+def test_the_kernel_chooses_by_hardware_queues_and_by_what_turns() -> None:
+    """mq-deadline for one hardware queue, none for several; 75 ms of throttling where it turns, else 2 ms."""
+    disk, sata, nvme = (queue(model=model) for model in (DISK, SATA, NVME))
+    assert isinstance(disk.scheduler, MqDeadline)
+    assert isinstance(sata.scheduler, MqDeadline)
+    assert isinstance(nvme, HardwareQueues)
+    assert [throttled(built) for built in (disk, sata, nvme)] == [0.075, 0.002, 0.002]
+    assert nvme.hardware_queues == 4
+
+
+def test_a_machine_with_one_core_has_one_hardware_queue() -> None:
+    """min(cores, queues): then the scheduler is that of a drive with one."""
+    assert isinstance(queue(model=NVME, cores=1).scheduler, MqDeadline)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("bfq", Bfq), ("kyber", Kyber), ("mq-deadline", MqDeadline)])
+@pytest.mark.parametrize("model", [DISK, NVME])
+def test_a_drive_has_the_scheduler_that_is_set(name: str, kind: type, model: str) -> None:
+    """Whatever the kernel would have chosen."""
+    assert isinstance(queue(model=model, scheduler=name).scheduler, kind)
+
+
+def test_bfq_turns_throttling_off_unless_it_is_set() -> None:
+    """wbt_disable_default; wbt_lat turns it on again, and 0 turns it off."""
+    assert throttled(queue(scheduler="bfq")) is None
+    assert throttled(queue(scheduler="bfq", wbt_lat="10ms")) == 0.010
+    assert throttled(queue(wbt_lat="0ms")) is None
+    assert throttled(queue(model=NVME, scheduler="none", wbt_lat="0ms")) is None
+
+
+def test_old_kernels_have_theirs() -> None:
+    """2.6.20 may have each of four; a scheduler that is not the default one has its own defaults, not the other's."""
+    old = [queue(kernel="linux-2.6.20", scheduler=name) for name in ("cfq", "anticipatory", "deadline")]
+    assert [type(built.scheduler) for built in old] == [Cfq, Anticipatory, Deadline]
+    assert all(isinstance(built, BlockQueue) for built in old)
+    assert old[2].scheduler._settings.read_expire_s == 0.5  # type: ignore[union-attr]
+
+
+def test_requests_and_their_size_are_set() -> None:
+    """nr_requests are tags of the scheduler, or of the drive without one; max_request is where I/Os are split."""
+    usual, fewer = queue(), queue(nr_requests=8, max_request="128KiB")
+    assert isinstance(usual, BlkMqQueue)
+    assert isinstance(fewer, BlkMqQueue)
+    assert (usual._free_tags, fewer._free_tags) == (2 * usual.depth, 8)
+    assert fewer.max_request_bytes == 128 * 1024
+    bare = queue(model=NVME, nr_requests=16)
+    assert isinstance(bare, HardwareQueues)
+    assert bare._free == [16] * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"kernel": "linux-2.4.26", "scheduler": "bfq"}, "scheduler", "linus"),
+        ({"kernel": "linux-6.1", "scheduler": "cfq"}, "scheduler", "mq-deadline, none, kyber, bfq"),
+        ({"kernel": "linux-2.6.8", "scheduler": "cfq"}, "scheduler", "anticipatory, deadline, noop"),
+        ({"kernel": "linux-2.6.20", "wbt_lat": "2ms"}, "wbt_lat", "4.10"),
+        ({"nr_requests": 3}, "nr_requests", "4"),
+        ({"max_request": "512B"}, "max_request", "4"),
+        ({"scheduler": "elevator"}, "scheduler", "kyber"),
+    ],
+)
+def test_what_the_kernel_does_not_have_is_refused(changes: dict[str, Any], field: str, words: str) -> None:
+    """With one message that names the field and what is allowed."""
+    with pytest.raises(InputError) as refused:
+        validate(ScenarioSpec, document(**changes))
+    assert field in refused.value.place
+    assert words in refused.value.allowed
+
+
+def test_what_a_controller_hides_cannot_be_set() -> None:
+    """The controller orders the requests of its drives."""
+    changed = document(scheduler="bfq")
+    changed["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i"}}
+    changed["arrays"] = {"md0": {"level": "raid0", "members": ["sda", "sdb"], "controller": "raid"}}
+    changed["workload"]["targets"] = ["md0"]
+    with pytest.raises(InputError) as refused:
+        validate(ScenarioSpec, changed)
+    assert "behind raid" in refused.value.found
+
+
+def largest_commands(kernel: str, **controller: Any) -> set[int]:
+    """Bytes of the largest commands that queue and page cache make for an array of a hardware controller."""
+    changed = document(kernel=kernel)
+    changed["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", **controller}}
+    changed["arrays"] = {"md0": {"level": "raid0", "members": ["sda", "sdb"], "controller": "raid"}}
+    changed["workload"]["targets"] = ["md0"]
+    built = BuiltMachine(validate(ScenarioSpec, changed))
+    volume = built.device("md0")
+    assert isinstance(volume, BlockQueue)
+    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run_bytes}
+
+
+def test_the_hosts_adapter_may_take_less_than_the_kernel_would_send() -> None:
+    """Protects the Gateway study: 40 entries of a scatter-gather list are 160 KiB; counter-test: the kernel's own."""
+    assert largest_commands("linux-2.6.8", max_request="160KiB") == {160 * 1024}
+    assert largest_commands("linux-2.6.8") == {512 * 1024}
+
+
+def busy(**changes: Any) -> str:
+    """What limits one job with 64 I/Os outstanding on four NVMe drives of a machine with four cores."""
+    changed = document(cores=4, model=NVME)
+    for name in ("sdb", "sdc", "sdd"):
+        changed["machine"]["drives"][name] = {"model": NVME, "channel": name}
+    for channel in changed["machine"]["channels"].values():
+        channel |= {"rate": "7GB/s", "kind": "pcie", "links": []}
+    changed["arrays"] = {"md0": {"level": "raid0", "members": ["sda", "sdb", "sdc", "sdd"]}}
+    load = {"targets": ["md0"], "depth": 64, "warm_up": "1ms", "duration": "5ms"}
+    changed["workload"] = {**changed["workload"], **load, **changes}
+    return bottleneck(simulate(validate(ScenarioSpec, changed)).usages)
+
+
+def test_one_job_is_limited_by_its_core_and_says_so() -> None:
+    """A quarter of the CPU is all that one job can use; four jobs use all of it."""
+    assert busy() == "core cpu0 (100 % busy)"
+    assert busy(jobs=4) == "cpu (100 % busy)"
+
+
+def test_a_job_that_waits_is_not() -> None:
+    """The counter-test: one I/O at a time leaves its core idle."""
+    assert busy(depth=1).startswith("nothing is saturated")

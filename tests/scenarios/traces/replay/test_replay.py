@@ -1,0 +1,220 @@
+"""Traces on the machine of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from raidsim.model.core.errors import InputError
+from raidsim.model.core.request import READ, WRITE
+from raidsim.model.loads.trace_load import TimedTrace
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.machine.loads import FIRST_STREAM
+from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.run import Run
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.scenarios.traces.formats.record import TraceRecord
+from raidsim.scenarios.traces.replay import replay as replay_module
+from raidsim.scenarios.traces.replay.placement import TraceMemory
+from raidsim.scenarios.traces.replay.replay import ReplayOptions, ReplayRun, TraceSpec, replay, target_of
+from raidsim.tests.scenarios.small_machine import DRIVES, scenario
+
+OPEN = ReplayOptions()
+ARRAY: dict[str, Any] = {"level": "raid5", "members": list(DRIVES), "chunk": "64KiB"}
+
+
+def machine(kernel: str = "linux-6.1", **load: Any) -> ScenarioSpec:
+    """Four drives as RAID 5, under a load."""
+    described = scenario(array=ARRAY, targets=("md0",), kernel="linux-2.6.8", size="1GiB").model_dump()
+    described |= {"kernel": kernel, "workload": {"kind": "load", "targets": ["md0"], **load}}
+    return ScenarioSpec.model_validate(described)
+
+
+def records(count: int, gap_s: float, device: str = "a") -> Iterator[TraceRecord]:
+    """Random reads and writes of 4 KiB at exponential distances."""
+    random, now = np.random.default_rng(5), 0.0
+    for place in random.integers(0, 10**6, count).tolist():
+        yield TraceRecord(now, WRITE if place % 3 else READ, place * 4096, 4096, device)
+        now += float(random.exponential(gap_s))
+
+
+def test_a_replay_gives_what_a_run_gives() -> None:
+    """Every I/O is replayed and measured; the run ends with the last, and rate and I/Os a second belong together."""
+    done = replay(machine(), lambda: records(400, 0.02), OPEN)
+    assert done.completed == done.survey.records == 400
+    assert sum(values["n"] for values in done.prediction.latencies.values()) == 400
+    assert done.prediction.rate == pytest.approx(400 * 4096 / done.prediction.measured_s)
+    assert done.drained_s is not None
+    assert done.prediction.measured_s == pytest.approx(done.survey.length_s + done.drained_s)
+    assert not done.prediction.saturated
+    assert done.notes == ()
+    assert done.target == "md0"
+    assert done.prediction.bottleneck.startswith("nothing is saturated: the trace's own times set the pace; busiest is")
+    closed = replay(machine(), lambda: records(400, 0.02), ReplayOptions(depth=1))
+    assert "the latency of the I/Os outstanding sets the pace" in closed.prediction.bottleneck
+
+
+def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
+    """What a load sent has the same latencies to the bit when it is sent again at the same times."""
+    spec = machine(iops=40, read_share=0.5, warm_up="0s", duration="8s")
+    built = BuiltMachine(spec)
+    sent: list[TraceRecord] = []
+    submit, engine = built.targets[0].submit, built.engine
+    load = built.loads[0]
+
+    class Noting:
+        """Notes what the load sends."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(built.targets[0], name)
+
+        def submit(self, request: Any) -> None:
+            sent.append(TraceRecord(engine.now, request.op, request.offset, request.size, "a"))
+            submit(request)
+
+    load._device = Noting()
+    engine.run(until=8.0)
+    load.stop()
+    engine.run(until=9.0)
+    assert len(sent) > 250
+    bare = BuiltMachine(spec.model_copy(update={"workload": TraceSpec(targets=("md0",))}))
+    same = TimedTrace(bare.engine, bare.targets[0], (each[:4] for each in sent), stream=FIRST_STREAM)
+    bare.engine.run(same.finished)
+    for one, other in ((same.read_latency, load.read_latency), (same.write_latency, load.write_latency)):
+        assert (one.count, one.total_ns, one.min, one.max) == (other.count, other.total_ns, other.min, other.max)
+        assert (one.counts == other.counts).all()
+    # A replay begins with the first I/O, when the platters stand elsewhere.
+    done = replay(spec, lambda: iter(sent), OPEN)
+    for op, histogram in (("read", load.read_latency), ("write", load.write_latency)):
+        assert done.prediction.latencies[op]["mean_s"] == pytest.approx(histogram.mean, rel=0.1)
+
+
+def test_only_the_distances_count_and_not_how_records_are_read() -> None:
+    """Records from a list or one by one, and from the first one's time or later, give the same to the bit."""
+    one = replay(machine(), lambda: records(200, 0.03), OPEN)
+    listed = list(records(200, 0.03))
+    assert replay(machine(), lambda: listed, OPEN).prediction == one.prediction
+    later = [each._replace(time_s=each.time_s + 4.0) for each in records(200, 0.03)]
+    found = replay(machine(), lambda: later, OPEN).prediction.latencies["read"]
+    assert found["mean_s"] == pytest.approx(one.prediction.latencies["read"]["mean_s"], rel=1e-6)
+
+
+def test_speed_and_depth() -> None:
+    """Twice as fast takes half as long; closed, more outstanding give more I/Os a second."""
+    spec = machine()
+    plain, fast = (replay(spec, lambda: records(200, 0.05), ReplayOptions(speedup=speedup)) for speedup in (1.0, 2.0))
+    assert fast.prediction.measured_s == pytest.approx(plain.prediction.measured_s / 2, rel=0.05)
+    one, many = (replay(spec, lambda: records(200, 0.05), ReplayOptions(depth=depth)) for depth in (1, 16))
+    assert many.prediction.rate > 1.5 * one.prediction.rate
+    assert many.drained_s is None
+    assert many.spec.workload.depth == 16  # type: ignore[union-attr]
+
+
+def test_too_fast_is_saturated() -> None:
+    """A trace that comes faster than the drives take it, for as long as it comes, is said to be; slower it is not."""
+    spec = machine()
+    assert replay(spec, lambda: records(1300, 0.002), OPEN).prediction.saturated
+    assert not replay(spec, lambda: records(1300, 0.05), OPEN).prediction.saturated
+
+
+def test_a_quick_burst_at_the_end_is_no_saturation() -> None:
+    """Calm times and then a burst: its backlog does not grow with the trace, so latencies are kept."""
+
+    def burst() -> Iterator[TraceRecord]:
+        calm = list(records(1000, 0.03))
+        yield from calm
+        yield from (each._replace(time_s=calm[-1].time_s + 1e-3 * n) for n, each in enumerate(records(60, 1.0)))
+
+    assert not replay(machine(), burst, OPEN).prediction.saturated
+
+
+def test_limits_and_warm_up() -> None:
+    """The first records, the first seconds, and what is complete before the measurement."""
+    spec = machine()
+    assert replay(spec, lambda: records(300, 0.05), ReplayOptions(limit=50)).completed == 50
+    timed = replay(spec, lambda: records(300, 0.05), ReplayOptions(duration=2.0))
+    assert timed.survey.length_s <= 2.0
+    assert 20 < timed.completed < 60
+    closed = replay(spec, lambda: records(300, 0.05), ReplayOptions(duration=0.5, depth=4))
+    assert 4 < closed.completed < 300
+    assert closed.prediction.measured_s == pytest.approx(0.5, abs=0.2)
+    for depth in (None, 4):
+        warm = replay(spec, lambda: records(100, 0.05), ReplayOptions(warm_up=0.4, depth=depth))
+        assert sum(values["n"] for values in warm.prediction.latencies.values()) == 60
+
+
+def test_notes_say_what_was_done() -> None:
+    """Parts of sectors and wrapped offsets are told with their number."""
+    odd = [TraceRecord(0.0, READ, 100, 100, "a"), TraceRecord(0.1, READ, 10**15, 512, "a")]
+    done = replay(machine(), lambda: iter(odd), ReplayOptions(fit="wrap"))
+    assert done.notes[0].startswith("1 I/O did not begin and end at 512 bytes")
+    assert done.notes[1].startswith("1 I/O wrapped around")
+    with pytest.raises(InputError, match=r"I/O 2 \(device a\) ends at byte 1000000000000512"):
+        replay(machine(), lambda: iter(odd), OPEN)
+
+
+def test_which_device_it_goes_to() -> None:
+    """The scenario's own target, or the one that is named; several or unknown ones are refused."""
+    spec = machine()
+    assert target_of(spec) == "md0"
+    assert target_of(spec, "sda") == "sda"
+    with pytest.raises(InputError, match="unknown device 'sdz'"):
+        target_of(spec, "sdz")
+    with pytest.raises(InputError, match="goes to 2 devices"):
+        target_of(scenario(targets=("sda", "sdb")))
+    assert replay(spec, lambda: records(20, 0.05), ReplayOptions(target="sdb")).target == "sdb"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"speedup": 0.0}, "--speedup"),
+        ({"speedup": 2.0, "depth": 4}, "no times"),
+        ({"depth": 0}, "--depth"),
+        ({"limit": 0}, "--limit"),
+        ({"duration": 0.0}, "--duration"),
+        ({"warm_up": 1.0}, "--warm-up"),
+        ({"warm_up": 0.1, "depth": 1, "duration": 1.0}, "--limit instead"),
+        ({"device": "z"}, "no I/O of a device 'z'"),
+    ],
+)
+def test_nonsense_is_refused(wrong: dict[str, Any], said: str) -> None:
+    """Each refusal names the option."""
+    with pytest.raises(InputError, match=said):
+        replay(machine(), lambda: records(5, 0.1), replace(OPEN, **wrong))
+
+
+def test_a_long_trace_needs_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is replayed, no record is read before the one in front of it has come."""
+    monkeypatch.setattr(replay_module, "TraceMemory", partial(TraceMemory, 100))
+    runs: list[ReplayRun] = []
+    leads: list[int] = []
+
+    def source() -> Iterator[TraceRecord]:
+        for number, record in enumerate(records(1000, 0.02)):
+            if runs:
+                load = runs[0].load
+                assert isinstance(load, TimedTrace)
+                leads.append(number - load.arrived)
+            yield record
+
+    def watch(run: Run) -> None:
+        assert isinstance(run, ReplayRun)
+        runs.append(run)
+
+    replay(machine(), source, OPEN, watch)
+    assert len(leads) == 999
+    assert max(leads) == 0
+
+
+def test_the_run_of_a_load_is_as_before() -> None:
+    """A scenario's own workload still runs on the machine that a trace was replayed on."""
+    spec = machine(iops=40, warm_up="0s", duration="1s")
+    before = simulate(spec)
+    replay(spec, lambda: records(50, 0.02), OPEN)
+    assert simulate(spec) == before

@@ -1,0 +1,128 @@
+"""The timing recordings beside the model: the reference points, the fit of the CPU prices, and how files are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import raidsim
+from raidsim.validation.conformance.base import TruthFile
+from raidsim.validation.conformance.known_misses import stale
+from raidsim.validation.conformance.md.timing import Case, Rates, cases, check, difference, predict
+from raidsim.validation.conformance.run import check_all
+
+TRUTH = Path(raidsim.__file__).parent / "validation" / "truth"
+
+
+def recorded(file: str) -> dict[str, Case]:
+    """The cases of a truth file by name."""
+    path = TRUTH / file
+    return {case.name: case for case in cases(TruthFile(path, json.loads(path.read_text())))}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "single randread_4k_q16",
+        "raid0_n4_c512k randread_4k_q4",
+        "raid0_n4_c512k randread_4k_q16",
+        "raid0_n4_c512k randread_4k_q64",
+        "raid0_n4_c512k seqwrite_1m_q1",
+        "raid0_n4_c512k seqwrite_1m_q8",
+        "raid1_n2 randwrite_4k_q16",
+        "raid10n2_n4 randwrite_4k_q16",
+        "raid5_n4 randread_4k_q16",
+    ],
+)
+def test_members_of_one_millisecond(name: str) -> None:
+    """The reference points: 1 ms, 64 KiB, one at a time, mq-deadline. Writes of 1 MiB meet the few tags for writes."""
+    case = recorded("timing/timing2_disk1ms64k.json")[name]
+    assert difference(case, predict(case)) == ""
+
+
+@pytest.mark.parametrize("name", ["raid0_n2 randread_4k_q16", "raid1_n2 randwrite_4k_q16", "raid0_n2 seqwrite_256k_q1"])
+def test_one_tag_and_no_scheduler(name: str) -> None:
+    """A thread that finds no tag sleeps, here in the middle of an I/O too."""
+    case = recorded("timing/timing_serial1ms_d1.json")[name]
+    assert difference(case, predict(case)) == ""
+
+
+def test_throttling_is_what_divides_the_rate_of_a_mirror() -> None:
+    """70/30 on members of 2 ms: 7,936 IOPS without throttling, a third of it with."""
+    runs = recorded("io/wbt.json")
+    free, throttled = (runs[f"2 ms wbt {target} raid1 randrw q16"] for target in (0, 2000))
+    assert difference(free, predict(free)) == ""
+    assert sum(predict(throttled)) < 0.4 * sum(predict(free))
+    assert sum(throttled.recorded) < 0.4 * sum(free.recorded)
+    spared = runs["2 ms wbt 2000 raid0 randrw q16"]
+    assert difference(spared, predict(spared)) == ""
+
+
+@pytest.mark.parametrize("job", ["randread_4k_q1", "randread_4k_q16", "seqread_64k_q8", "seqread_1m_q8"])
+def test_the_cpu_prices_fit_the_member_without_md(job: str) -> None:
+    """They are fitted here: 100 us members, where the CPU limits."""
+    case = recorded("timing/timing_ssd100us_d32.json")[f"single {job}"]
+    assert difference(case, predict(case)) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["seqwrite_64k_q1", "seqwrite_64k_q8", "randwrite_4k_q16", "randwrite_64k_q16", "randwrite_4k_q64"]
+)
+def test_parity_writes_are_predicted(name: str) -> None:
+    """RAID 5 of four in another recording than the two jobs to which the prices are fitted."""
+    case = recorded("timing/timing2_lat2ms_d32_nowbt.json")[f"raid5_n4_sc4096 {name}"]
+    assert difference(case, predict(case)) == ""
+
+
+def test_the_job_before_matters_where_writes_are_throttled() -> None:
+    """RAID 5 at random: 631 IOPS, because the throttle is where the job before left it; from rest it is far more."""
+    case = recorded("timing/timing2_lat2ms_d32.json")["raid5_n4 randwrite_4k_q16"]
+    assert difference(case, predict(case)) == ""
+    assert predict(replace(case, before=None)).write > 1.15 * case.recorded.write
+
+
+@pytest.mark.slow
+def test_everything_recorded() -> None:
+    """Protects the whole from drifting away, and that each miss has its explanation and each explanation a miss."""
+    [result] = check_all(["timing"])
+    assert result.cases == 1260
+    assert result.matched >= 1_140
+    assert [miss.case for miss in result.misses if not miss.why] == []
+    assert stale([result]) == []
+    accuracy, calibrated = result.notes
+    found = re.search(r"median error (\S+) %, nine of ten within (\S+) %", accuracy)
+    assert found is not None
+    assert float(found[1]) <= 4
+    assert float(found[2]) <= 10
+    assert "no predictions" in calibrated
+
+
+def test_every_file_is_read() -> None:
+    """All recordings of rates give cases; a stripe cache run says its members in words."""
+    counts = {
+        path.name: len(recorded(f"{path.parent.name}/{path.name}")) for path in sorted(TRUTH.glob("timing/*.json"))
+    }
+    assert set(counts.values()) == {154, 130}
+    assert len(recorded("io/wbt.json")) == 144
+    run = recorded("io/stripecache_wbt2ms.json")["stripe_cache_size 1024 raid5_n4 randwrite4k_q16"]
+    assert (run.member.target_s, run.array.heads, run.job.depth, run.job.region) == (2e-3, 1024, 16, 1 << 30)
+
+
+def test_a_miss_names_both_rates() -> None:
+    """What a reader of the report sees."""
+    case = recorded("timing/timing2_disk1ms64k.json")["single randread_4k_q1"]
+    assert difference(case, Rates(500.0, 0.0)) == "read recorded 982 IOPS, model 500 (0.51, allowed 0.90-1.10)"
+
+
+def test_check_counts() -> None:
+    """A file with one case that matches."""
+    content = json.loads((TRUTH / "timing/timing2_disk1ms64k.json").read_text())
+    content["results"] = {"single": {"randread_4k_q1": content["results"]["single"]["randread_4k_q1"]}}
+    seen: list[str] = []
+    result = check([TruthFile(Path("t.json"), content)], seen.append)
+    assert (result.kind, result.cases, result.matched) == ("timing", 1, 1)
+    assert seen == ["t single randread_4k_q1"]

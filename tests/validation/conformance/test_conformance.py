@@ -1,0 +1,359 @@
+"""The conformance checks: they notice what differs, explain what is known, and refuse what is no recorded truth."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidsim.model.core.errors import InputError
+from raidsim.validation.conformance import known_misses
+from raidsim.validation.conformance.base import KindResult, Miss, TruthFile
+from raidsim.validation.conformance.kinds import KINDS, kind
+from raidsim.validation.conformance.known_misses import KnownMiss, explain, stale
+from raidsim.validation.conformance.md import io
+from raidsim.validation.conformance.md.footprint import merged, side_by_side
+from raidsim.validation.conformance.run import check_all, document, kinds_to_run
+from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
+
+TRUTH = load_truth()
+
+
+def recorded(name: str, kind_name: str = "io") -> dict[str, Any]:
+    """A copy of what a recorded file holds."""
+    file = next(file for file in TRUTH[kind_name] if file.path.name == name)
+    content: dict[str, Any] = copy.deepcopy(file.content)
+    return content
+
+
+def io_misses(content: dict[str, Any]) -> list[str]:
+    """The cases of an io recording that the model does not reproduce."""
+    result = io.check([TruthFile(Path("mine.json"), content)], lambda _: None)
+    return [miss.case for miss in result.misses]
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, KindResult]:
+    """Layout, io and read-ahead against all that is recorded."""
+    return {result.kind: result for result in check_all(["layout", "io", "readahead"])}
+
+
+def test_kinds_stand_in_their_order() -> None:
+    """Protects the report's order, and that a kind is found by the name of its module."""
+    assert list(KINDS) == [*("layout", "io", "readchoice", "readbalance", "readahead", "resync", "timing", "workloads")]
+    there = [each for each in KINDS.values() if each.is_there]
+    assert {"layout", "io"} <= {each.name for each in there}
+    for each in there:
+        assert callable(each.check())
+
+
+def test_every_recording_is_assigned_to_a_kind() -> None:
+    """Losing a file, or taking it for another kind, would otherwise look like success."""
+    assert {name: len(files) for name, files in TRUTH.items()} == {
+        "layout": 35,
+        "io": 12,
+        "readchoice": 2,
+        "readbalance": 1,
+        "readahead": 1,
+        "resync": 1,
+        "timing": 10,
+        "workloads": 34,
+    }
+
+
+def test_layouts_and_footprints_reach_their_aims(results: dict[str, KindResult]) -> None:
+    """Protects the model from drifting away from the real driver: every map, and 99 % of all member I/O."""
+    assert (results["layout"].cases, results["layout"].matched) == (185, 185)
+    assert results["io"].cases == 2041
+    assert results["io"].matched >= 0.99 * 2041
+
+
+def test_what_was_not_recorded_is_said(results: dict[str, KindResult]) -> None:
+    """The tracepoints show nothing of a linear array, which is neither a match nor a miss."""
+    assert [note.split(":")[0] for note in results["io"].notes] == [
+        "linear.json, array linear_n2_rot0",
+        "linear.json, array linear_n2_rot1",
+    ]
+
+
+def test_every_known_miss_is_still_one(results: dict[str, KindResult]) -> None:
+    """An explanation of something that is right by now would hide that it was put right."""
+    assert stale(results.values()) == []
+
+
+def test_a_stale_explanation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above can fail: an explanation that no miss fits is reported, one that fits is not."""
+    entries = [KnownMiss(kind="io", file="a.json", case=case, why="because") for case in ("x *", "y *")]
+    monkeypatch.setattr(known_misses, "known_misses", lambda: tuple(entries))
+    result = KindResult("io", 1, 0, [Miss("a.json", "x w4k", "-")])
+    assert stale([result]) == entries[1:]
+    assert stale([KindResult("layout")]) == []
+    explain(result)
+    assert result.misses[0].why == "because"
+
+
+def changed_footprint(case: dict[str, Any]) -> None:
+    """A read one sector further on."""
+    case["reads"][0][1] += 1
+
+
+def changed_member(case: dict[str, Any]) -> None:
+    """A write to another member."""
+    case["writes"][0][0] ^= 1
+
+
+def forgotten_write(case: dict[str, Any]) -> None:
+    """One write less."""
+    del case["writes"][-1]
+
+
+def changed_total(case: dict[str, Any]) -> None:
+    """A range that was moved once more."""
+    case["writes_n"]["sectors"] += 8
+
+
+def extra_metadata(case: dict[str, Any]) -> None:
+    """A superblock write that did not happen."""
+    case.setdefault("superblock_bitmap_flush_bios", []).append(["FWFSM", 0, -2040, 1])
+
+
+@pytest.mark.parametrize("change", [changed_footprint, changed_member, forgotten_write, changed_total, extra_metadata])
+@pytest.mark.parametrize("number", [1, 4])
+def test_a_changed_case_is_missed_and_no_other(change: Callable[[dict[str, Any]], None], number: int) -> None:
+    """One changed entry of a recording makes its case a miss, and only that: the comparison really looks there."""
+    content = recorded("raid4.json")
+    assert io_misses(content) == []
+    case = content["arrays"][0]["cases"][number]
+    change(case)
+    assert io_misses(content) == [f"raid4_n4 {case['case']}"]
+
+
+def test_cases_are_played_in_order_on_one_array() -> None:
+    """What a case leaves in the stripe cache counts for the next: without its forerunner a write has to read."""
+    content = recorded("raid5_bitmap.json")
+    assert io_misses(content) == []
+    cases = content["arrays"][0]["cases"]
+    content["arrays"][0]["cases"] = [case for case in cases if case["case"] != "other_bitmap_chunk"]
+    assert "raid5_n4_bitmap again_after_20s" in io_misses(content)
+
+
+def test_a_lost_superblock_write_is_missed() -> None:
+    """The writes of superblock and bitmap are compared in number, not only in kind."""
+    content = recorded("raid5_bitmap.json")
+    del content["arrays"][0]["cases"][3]["superblock_bitmap_flush_bios"][0]
+    assert io_misses(content) == ["raid5_n4_bitmap again_after_20s"]
+
+
+def test_runs_are_merged() -> None:
+    """Ranges that touch or overlap are one, and members stay apart."""
+    assert merged([(1, 8, 8), (0, 8, 8), (0, 0, 8), (0, 4, 2), (0, 24, 8)]) == [(0, 0, 16), (0, 24, 8), (1, 8, 8)]
+
+
+def test_a_difference_stands_side_by_side() -> None:
+    """Both sides of a miss are in one line, with a mark where they differ."""
+    assert side_by_side("reads", [(0, 0, 8)], [(0, 0, 8)]) == ""
+    lines = side_by_side("reads", [(0, 0, 8), (2, 8, 8)], [(0, 0, 8), (1, 8, 8)]).splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "reads recorded model",
+        "member 0 0 + 8 0 + 8",
+        "member 1 - 8 + 8 <",
+        "member 2 8 + 8 - <",
+    ]
+
+
+# folders
+
+
+def write(folder: Path, **files: Any) -> Path:
+    """A folder with these JSON files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    return folder
+
+
+def test_a_flat_folder_works(tmp_path: Path) -> None:
+    """Files need neither the folders nor the names of ours: they are assigned by what they hold."""
+    write(tmp_path, a=recorded("raid4.json", "layout"), b=recorded("raid4.json"))
+    (tmp_path / "README.txt").write_text("recorded on a rainy day")
+    found = {result.kind: (result.cases, result.matched) for result in check_all(folder=tmp_path)}
+    assert found == {"layout": (8, 8), "io": (34, 34)}
+
+
+def test_a_folder_in_a_folder_works(tmp_path: Path) -> None:
+    """The same in subfolders; and one kind can be asked for."""
+    write(tmp_path / "layout", a=recorded("raid4.json", "layout"))
+    write(tmp_path / "io", a=recorded("raid4.json"))
+    assert [result.kind for result in check_all(["io"], tmp_path)] == ["io"]
+
+
+def test_what_goes_with_a_program_is_passed_over(tmp_path: Path) -> None:
+    """Operation logs and job files beside a recorded program are its check's business, other files nobody's."""
+    write(tmp_path, postmark={"script": "", "report": {}, "by_phase": {}})
+    (tmp_path / "postmark.oplog.gz").write_bytes(b"\x1f\x8b")
+    assert list(load_truth(tmp_path)) == ["workloads"]
+    (tmp_path / "other.gz").write_bytes(b"\x1f\x8b")
+    with pytest.raises(InputError, match=r"^other\.gz: this is not recorded truth"):
+        load_truth(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.json", "[1, 2", "not recorded truth: not JSON"),
+        ("a.json", "[" * 100_000, "not recorded truth: not JSON"),
+        ("a.json", "[1, 2]", "it has the fields of no kind"),
+        ("a.json", '{"arrays": []}', "it has the fields of no kind"),
+        ("a.json", '{"arrays": {"cases": 3}, "runs": 7}', "it has the fields of no kind"),
+        ("a.json", b"\xff\xfe\x00garbage", "not recorded truth: not JSON"),
+        ("a.json", "", "not recorded truth: not JSON"),
+        ("a.txt", "hello", "its name does not end in .json"),
+    ],
+)
+def test_garbage_is_refused(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
+    """A file that is no recorded truth is named, with what is wrong, wherever in the folder it lies."""
+    (tmp_path / "io").mkdir()
+    (tmp_path / "io" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=f"^io/{name}: .*{words}"):
+        load_truth(tmp_path)
+
+
+def test_empty_and_missing_folders_are_refused(tmp_path: Path) -> None:
+    """No recording at all is not success, and neither is none of the kind that was asked for."""
+    with pytest.raises(InputError, match="holds no recorded truth"):
+        load_truth(tmp_path)
+    with pytest.raises(InputError, match="no such folder"):
+        load_truth(tmp_path / "nothing")
+    write(tmp_path, a=recorded("raid4.json"))
+    with pytest.raises(InputError, match="this is a file"):
+        load_truth(tmp_path / "a.json")
+    with pytest.raises(InputError, match="no recorded truth of kind layout; the folder has files of io"):
+        check_all(["layout"], tmp_path)
+    with pytest.raises(InputError, match="unknown kind 'raid'; allowed: layout, io"):
+        kinds_to_run(["raid"], TRUTH, DEFAULT_TRUTH)
+
+
+def test_a_kind_without_a_check_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A recording whose check this version lacks is said to be so, not silently passed."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="io is not part of this version"):
+        kind("io")
+    with pytest.raises(InputError, match="only files of io; no check of that is part of this version"):
+        check_all(folder=write(tmp_path, a=recorded("raid4.json")))
+
+
+CASE = "a.json, array raid4_n4, case w4k@0k, field "
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("writes", 0, 1), "x", CASE + 'writes[0][1]: found "x"; allowed: a valid integer'),
+        (("reads", 0), [1, 2], CASE + "reads[0][2]: it is missing"),
+        (("reads",), 7, CASE + "reads: found 7; allowed: a valid array"),
+        (("ios", 0, 0), "x", CASE + "ios[0][0]: found \"x\"; allowed: 'r', 'w' or 's'"),
+        (("ios", 0, 1), -512, CASE + "ios[0][1]: found -512"),
+        (("ios", 0, 1), 1 << 60, CASE + "ios[0]: 4096 bytes at 1152921504606846976; allowed: within the array"),
+        (("ios", 0, 2), 0, CASE + "ios[0]: 0 bytes at 3145728; allowed: within the array"),
+        (("ios", 0, 1), 3145729, CASE + "ios[0]: 4096 bytes at 3145729; allowed: whole sectors"),
+        (("writes_n", "sectors"), None, CASE + "writes_n.sectors: found null"),
+        (("ios",), None, CASE + "ios: found null"),
+    ],
+)
+def test_a_wrong_case_is_named(tmp_path: Path, path: tuple[str | int, ...], value: Any, words: str) -> None:
+    """File, array, case and field of a wrong value are named, with what was found."""
+    content = recorded("raid4.json")
+    place: Any = content["arrays"][0]["cases"][1]
+    for part in path[:-1]:
+        place = place[part]
+    place[path[-1]] = value
+    with pytest.raises(InputError) as error:
+        check_all(folder=write(tmp_path, a=content))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("cmd", None, "array raid4_n4, field cmd: found null"),
+        ("cmd", "ls", "array raid4_n4, field cmd: 'ls' has no --level"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=two", "--raid-devices 'two'; allowed: a whole number"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=9999999", "9999999 devices; allowed: 1 to 1024"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=2 --chunk=64", "raid4 needs at least 3"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=4 --chunk=7", "a chunk is a power of two"),
+        ("pre", "fail 9", "field pre: fail 9; allowed: slots 0 to 3"),
+        ("pre", "fail 0; fail 1", "have failed, raid4 survives 1"),
+        ("params", {"rmw_level": "high"}, "field params.rmw_level: rmw_level 'high'; allowed: a whole number"),
+        ("member_data_kib", [100], "field member_data_kib: 1 sizes; the command says 4 devices"),
+        ("cases", [], "array raid4_n4, field cases: found a list of 0"),
+    ],
+)
+def test_a_wrong_array_is_named(tmp_path: Path, field: str, value: Any, words: str) -> None:
+    """The same for what describes the array itself."""
+    content = recorded("raid4.json")
+    content["arrays"][0][field] = value
+    if field == "cases":
+        content["arrays"].append(recorded("raid4.json")["arrays"][0])
+    with pytest.raises(InputError, match=r"^a\.json, array raid4_n4") as error:
+        check_all(folder=write(tmp_path, a=content))
+    assert words in str(error.value)
+
+
+def test_mdadm_short_options_are_understood() -> None:
+    """People write -l5 -n4 as well; the array is the same."""
+    content = recorded("raid4.json")
+    content["arrays"][0]["cmd"] = "mdadm -C /dev/md0 -l 4 -n4 -c 64K --assume-clean /dev/vdb /dev/vdc /dev/vdd /dev/vde"
+    assert io_misses(content) == []
+
+
+def mutated(content: dict[str, Any], dice: random.Random) -> dict[str, Any]:
+    """A copy with one value, anywhere inside, removed or replaced."""
+    content = copy.deepcopy(content)
+    place: Any = content
+    while True:
+        key = dice.choice(list(place) if isinstance(place, dict) else range(len(place)))
+        inner = place[key]
+        if not isinstance(inner, dict | list) or not inner or dice.random() < 0.1:
+            break
+        place = inner
+    if dice.random() < 0.3:
+        del place[key]
+    else:
+        place[key] = dice.choice([None, -1, 0, 1, 10**9, 1.5, "", "x", "9", [], {}, [[]], True])
+    return content
+
+
+def test_no_mutation_ends_in_a_traceback(tmp_path: Path) -> None:
+    """Whatever is wrong in a recording, the answer is a result or one message about the input."""
+    dice = random.Random(1)
+    small = [recorded("raid5_bitmap.json")]
+    for name in ("raid6_parity-last.json", "raid0_unequal_original.json"):
+        small.append(recorded(name, "layout"))
+        small[-1]["arrays"] = small[-1]["arrays"][:1]
+    messages = []
+    for number in range(120):
+        folder = write(tmp_path, a=mutated(small[number % len(small)], dice))
+        try:
+            check_all(folder=folder)
+        except InputError as error:
+            messages.append(str(error))
+    assert 10 < len(messages) < 120
+    assert all(message.startswith(("a.json", str(tmp_path))) for message in messages)
+
+
+def test_the_document_is_plain(results: dict[str, KindResult]) -> None:
+    """The JSON has the fields that the manual names, and counts that add up."""
+    plain = json.loads(json.dumps(document(results.values())))
+    assert list(plain) == ["layout", "io", "readahead"]
+    for each in plain.values():
+        assert each.keys() == {"cases", "matched", "misses"}
+        assert each["cases"] == each["matched"] + len(each["misses"])
+        for miss in each["misses"]:
+            assert miss.keys() == {"file", "case", "difference", "why"}
+            assert all(isinstance(value, str) for value in miss.values())
+            assert miss["difference"]

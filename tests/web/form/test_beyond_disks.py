@@ -1,0 +1,92 @@
+"""What the form has beside disks: encryption, a network, another part of the day, and the report of all that."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.web.form.choices import offer
+from raidsim.web.form.fields import DEFAULT, Form
+from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
+from raidsim.web.pages.report import report_html
+from raidsim.web.pages.tables import Table, phases_table
+from raidsim.web.work.explain import variants
+from raidsim.web.work.tasks import Follow, RunTask
+
+FLASH = Form(drive="Samsung-PM9A3-3840GB", disks=4, level="raid10", length="short", read=100, pattern="sequential")
+
+
+def made(form: Form) -> Form:
+    """The form, of which everything is possible."""
+    fit, notes = fitted(form)
+    assert notes == []
+    return fit
+
+
+def test_encryption_costs_processors() -> None:
+    """Protects the field: the processor is busier with dm-crypt, and the explanation can switch it off."""
+    form = made(replace(FLASH, block=128, depth=8, cipher="aes-xts"))
+    plain, secret = (simulate(built(each).spec) for each in (replace(form, cipher="none"), form))  # type: ignore[arg-type]
+    cpu = [next(each.utilisation for each in found.usages if each.kind == "cpu") for found in (plain, secret)]
+    assert cpu[1] > 2 * cpu[0]
+    assert "encryption" in [each.name for each in variants(form)]
+    assert "encrypted with aes-xts" in title(form)
+
+
+def test_a_network_limits_what_disks_would_give() -> None:
+    """Protects the field: behind 1 Gb/s Ethernet no more than that comes out, without it more does."""
+    form = made(replace(FLASH, block=128, depth=8, jobs=2, network="nfs4", port="1GbE", clients=2, nfsd=16))
+    spec = built(form).spec
+    assert spec is not None
+    assert simulate(spec).rate < 125e6
+    without = built(replace(form, network="none", port="10GbE", clients=1, nfsd=0)).spec
+    assert without is not None
+    assert simulate(without).rate > 250e6
+    assert "the network" in [each.name for each in variants(form)]
+
+
+def test_another_part_of_the_day_is_simulated_by_itself() -> None:
+    """Protects the field: two phases of their own lengths, and a table that has both."""
+    form = made(replace(DEFAULT, length="short", how="rate", iops=50, parts=True, hours=6, read_2=100, iops_2=400))
+    spec = built(form).spec
+    assert spec is not None
+    found = simulate(spec)
+    shown = phases_table(found)
+    assert [row[0] for row in shown.rows] == ["first", "other"]
+    rates = [float(row[1]) for row in shown.rows if isinstance(row[1], float)]
+    assert rates[1] > 4 * rates[0]
+    assert "for 6 h a day" in load_words(form)
+    assert not can_fail(form)
+
+
+def test_what_makes_no_sense_is_not_asked_for() -> None:
+    """Protects from nonsense: no network of today with a kernel of 2004, no threads of NFS with iSCSI."""
+    old = made(replace(DEFAULT, kernel="linux-2.6.8"))
+    assert offer("network", old) is None
+    assert offer("cipher", old) is None
+    assert offer("port", DEFAULT) is None
+    assert offer("hours", DEFAULT) is None
+    assert offer("nfsd", made(replace(DEFAULT, network="iscsi"))) is None
+    vector = offer("cipher", DEFAULT)
+    assert isinstance(vector, tuple)
+    assert "aes-xts-vaes" not in vector
+
+
+def test_the_usual_design_is_simulated_at_once() -> None:
+    """Protects the first minute: the page's first answer takes no more than two seconds of a processor."""
+    spec = built(DEFAULT).spec
+    assert spec is not None
+    began = time.process_time()
+    RunTask(spec).perform(Follow())
+    assert time.process_time() - began < 2.0
+
+
+def test_a_report_is_plain_and_harmless() -> None:
+    """Protects who opens a report: it fetches nothing, runs nothing, and names from others are only text."""
+    evil = "<script>alert(1)</script>"
+    table = Table("t", ("", evil), ((evil, 1.0),))
+    page = report_html(evil, evil, [(evil, [evil], [(table, evil)])], f"name: {evil}")
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert page.count("&lt;script&gt;") >= 8

@@ -1,0 +1,236 @@
+"""Pictures, tables and the layout map: they show what is there, and text from others is only text."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+
+from raidsim.scenarios.comparison.alternatives import Design
+from raidsim.scenarios.comparison.side_by_side import Measured
+from raidsim.scenarios.questions.without_bottleneck import Relief
+from raidsim.scenarios.timeline.events import LogicalIO
+from raidsim.web.form.fields import DEFAULT, Form
+from raidsim.web.form.forms import built, fitted
+from raidsim.web.pages import pictures, tables
+from raidsim.web.pages.markup import plain, table_html
+from raidsim.web.pages.tables import Table
+from raidsim.web.pages.views import relief_words
+from raidsim.web.pages.views_of_designs import course_words, settled
+from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
+from raidsim.web.work.tasks import (
+    CompareTask,
+    CoursePart,
+    FailureCourse,
+    Follow,
+    Outcome,
+    RunTask,
+    TimelineTask,
+    course,
+)
+
+FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=8)
+
+
+@cache
+def outcome() -> Outcome:
+    """What a small run gives."""
+    spec = built(FORM).spec
+    assert spec is not None
+    return RunTask(spec).perform(Follow())
+
+
+def mapped(form: Form, *lost: int) -> LayoutMap:
+    """The map of a form's array."""
+    spec = built(fitted(form)[0]).spec
+    assert spec is not None
+    return layout_map(spec.arrays["md0"], frozenset(lost))
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "words"),
+    [(100.0, 150.0, "150 instead of 100 I/Os per second"), (100.0, 101.0, "no more I/Os"), (0.0, 0.0, "no more I/Os")],
+)
+def test_relief_in_words(now: float, then: float, words: str) -> None:
+    """Protects the result of programs that find everything in memory, and so do no I/O, from an error on the page."""
+    found = outcome().prediction
+    relieved = Relief("link pci without limit", "limit", replace(found, iops={"read": then}))
+    said = relief_words(replace(found, iops={"read": now}), relieved)
+    assert said.startswith(f"With link pci without limit: {words}; then ")
+
+
+def test_the_map_of_raid5_is_the_one_of_the_books() -> None:
+    """Protects the layout view: left-symmetric RAID 5 as Linux keeps it, and what the loss of one disk leaves."""
+    found = mapped(replace(DEFAULT, disks=4))
+    rows = [[found.cells[disk, row] for disk in range(4)] for row in range(4)]
+    assert rows == [
+        ["D0", "D1", "D2", "P"],
+        ["D4", "D5", "P", "D3"],
+        ["D8", "P", "D6", "D7"],
+        ["P", "D9", "D10", "D11"],
+    ]
+    assert mapped(replace(DEFAULT, disks=4), 1).kept
+    assert not mapped(replace(DEFAULT, disks=4), 1, 2).kept
+    assert "data are lost" in layout_words(mapped(replace(DEFAULT, disks=4), 1, 2))
+    assert layout_words(found) == ""
+
+
+@pytest.mark.parametrize("level", ["linear", "raid0", "raid1", "raid3", "raid4", "raid6", "raid10", "raid01", "raid60"])
+def test_every_level_has_a_map(level: str) -> None:
+    """Protects the map of every level: each cell has a letter, and copies and parity are told apart."""
+    found = mapped(replace(DEFAULT, level=level), 0)
+    assert "D0" in found.cells.values()
+    kinds = {text.rstrip("'0123456789") + ("'" if text.endswith("'") else "") for text in found.cells.values()}
+    assert ("Q" in kinds) == (level in ("raid6", "raid60"))
+    assert ("D'" in kinds) == (level in ("raid1", "raid10", "raid01"))
+    text = layout_html(found, "a <b>caption</b>")
+    assert "<b>" not in text
+    assert "disk 0 (lost)" in text
+    assert 'scope="col"' in text
+    assert 'scope="row"' in text
+
+
+class Tags(HTMLParser):
+    """Counts what is opened and closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.cells.append(data)
+
+
+def test_tables_are_whole_and_their_text_is_only_text() -> None:
+    """Protects the page from names in files: what looks like HTML is shown letter by letter."""
+    table = Table("t", ("a", "b (ms)"), (("<img src=x onerror=alert(1)>", 1234.5), ("x", None)))
+    parser = Tags()
+    parser.feed(table_html(table, "<script>"))
+    assert parser.open == []
+    assert "<img src=x onerror=alert(1)>" in parser.cells
+    assert "1,234" in parser.cells
+    assert "<script>" in parser.cells
+    assert "-" in parser.cells
+
+
+def test_text_of_others_is_no_markdown() -> None:
+    """Protects messages: no links, pictures or addresses come of what a link or a file says."""
+    assert plain("![x](http://a.b/c)").startswith("\\!\\[x\\]\\(http\\:")
+    assert "://" not in plain("see http://a.b").replace("\\", "")
+    assert plain("1. a_b\n\n# c") == "1\\. a\\_b \\# c"
+
+
+def test_the_tables_of_a_run_say_what_the_run_gave() -> None:
+    """Protects the numbers beside the pictures, and what is taken away as CSV and JSON."""
+    prediction = outcome().prediction
+    load, parts = tables.load_table(prediction), tables.usage_table(prediction)
+    assert [row[0] for row in load.rows] == ["reads", "writes"]
+    assert sum(float(row[1] or 0) for row in load.rows) == pytest.approx(sum(prediction.iops.values()))
+    assert {row[0] for row in parts.rows} == {usage.name for usage in prediction.usages}
+    assert parts.rows[0][-1] in ("limits", "busiest")
+    lines = list(csv.reader(tables.csv_text([load, parts]).splitlines()))
+    assert lines[0] == ["# load"]
+    assert float(lines[2][1]) == prediction.iops["read"]
+    document = json.loads(tables.json_text(outcome()))
+    assert document["rate"] == prediction.rate
+    assert document["relief"]["what"]
+    assert "latency_bins" not in document
+    assert tables.csv_text([Table("t", ("a",), (("=1+1",),))]).splitlines()[2] == "'=1+1"
+
+
+def test_the_bars_mark_what_limits() -> None:
+    """Protects the picture of the parts: the bottleneck is marked in words, and idle parts take no room."""
+    drawn = pictures.usage_bars(outcome().prediction)
+    values = drawn["data"]["values"]
+    assert values[0]["busy"] == max(value["busy"] for value in values)
+    assert values[0]["text"].endswith(("limits", "busiest"))
+    assert all(value["busy"] >= 0.5 for value in values[1:])
+
+
+def test_latencies_rise_to_all_of_the_ios() -> None:
+    """Protects the picture of latencies: every line ends at 100 % and never falls."""
+    values = pictures.latency_shares(outcome().prediction)["data"]["values"]
+    for op in ("reads", "writes"):
+        shares = [value["share"] for value in values if value["op"] == op]
+        assert shares == sorted(shares)
+        assert shares[-1] == pytest.approx(100.0)
+
+
+def test_a_failure_is_not_compared_with_the_beginning() -> None:
+    """Protects what is said of a failure: I/Os of before the measurement are not counted, and would be missed there."""
+    begun = [LogicalIO(i, "md0", "load", "read", 0, 4096, 0, 0.025 * i, 0.025 * i + 0.11) for i in range(80)]
+    parts = course(begun, 0.0, 2.0)
+    assert parts[0].iops == 0.0
+    assert min(part.iops for part in settled(parts)) > 0
+    said = course_words(FailureCourse(outcome().prediction, parts, 1.0))
+    assert "40 I/Os per second before the failure, 40 after it" in said
+
+
+def test_a_legend_names_only_what_is_drawn() -> None:
+    """Protects readers from looking for a line that is not there: a load of writes has no reads in its picture."""
+    prediction = outcome().prediction
+    writes = replace(prediction, latency_bins={"write": prediction.latency_bins["write"]})
+    named = {
+        len(found.latency_bins): pictures.latency_shares(found)["encoding"]["color"]["scale"]["domain"]
+        for found in (prediction, writes)
+    }
+    assert named == {2: ["reads", "writes"], 1: ["writes"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "ticks"),
+    [
+        ([3.0, 42.0], [2, 50], [2, 5, 10, 20, 50]),
+        ([0.03, 400.0], [0.01, 1000], [0.01, 0.1, 1, 10, 100, 1000]),
+        ([10.0], [5, 20], [5, 10, 20]),
+        ([], [0.5, 2], [0.5, 1, 2]),
+    ],
+)
+def test_logarithmic_axes_have_plain_numbers(values: list[float], domain: list[float], ticks: list[float]) -> None:
+    """Protects axes of times: numbers that people count by, from below the least value to above the largest."""
+    axis = pictures._logarithmic(values)
+    assert axis["scale"]["domain"] == pytest.approx(domain)
+    assert axis["axis"]["values"] == pytest.approx(ticks)
+
+
+def test_pictures_of_single_ios_and_designs() -> None:
+    """Protects the other pictures: rows for every command, a bar for every design, and axes with units."""
+    first, second = built(replace(FORM, read=0)).spec, built(fitted(replace(FORM, read=0, level="raid10"))[0]).spec
+    assert first is not None
+    assert second is not None
+    timeline = TimelineTask(first).perform(Follow())
+    one = pictures.one_io_picture(timeline, 0)
+    assert len(one["data"]["values"]) == 1 + len(timeline.commands_of(0))
+    assert "(ms)" in one["layer"][0]["encoding"]["x"]["title"]
+    assert tables.commands_table(timeline, 0).rows
+    fan = tables.fan_out_table(timeline)
+    assert {row[0] for row in fan.rows} == {"100 writes"}
+    assert "data" in pictures.timeline_picture(timeline)["data"]["values"][0]["command"]
+    found = CompareTask((("a", first), ("b", second))).perform(Follow())
+    assert len(pictures.comparison_picture(found)["data"]["values"]) == 2
+    compared = tables.comparison_table(found)
+    assert compared.rows[0][3] == "the baseline"
+    assert "%" in str(compared.rows[1][3])
+    impossible = Measured(Design(2, {"design": "b"}, None, "too few drives"))
+    refused = tables.comparison_table(replace(found, designs=(found.designs[0], impossible)))
+    assert refused.rows[1][:4] == ("b", None, None, "too few drives")
+
+
+def test_a_course_without_ios_has_no_latency() -> None:
+    """Protects the picture of a failure from pieces in which nothing was done."""
+    parts = course([], 0.0, 4.0)
+    assert isinstance(parts[0], CoursePart)
+    assert pictures.course_picture(parts, 1.0, latency=True)["data"]["values"] == []
+    assert len(pictures.course_picture(parts, 1.0)["data"]["values"]) == len(parts)
+    assert tables.course_table(parts).rows[0][3] is None

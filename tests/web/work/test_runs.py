@@ -1,0 +1,217 @@
+"""Runs of the whole server: progress, cancel, limits, and who waits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from raidsim.model.core.errors import InputError
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.web.form.fields import DEFAULT
+from raidsim.web.form.forms import built, fitted
+from raidsim.web.work.runs import Runs, Ticket
+from raidsim.web.work.tasks import CurveTask, FailureTask, Follow, RunTask, TimelineTask, course
+
+PATIENCE_S = 60.0
+FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=4)
+
+
+def spec_of(**values: object) -> ScenarioSpec:
+    """A small scenario."""
+    found = built(fitted(replace(FORM, **values))[0])  # type: ignore[arg-type]
+    assert found.spec is not None
+    return found.spec
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something, but not for ever."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def over(ticket: Ticket) -> bool:
+    """Whether a run is over."""
+    return not ticket.open
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[Runs]:
+    """A server with one worker."""
+    server = Runs(workers=1, most_waiting=2)
+    yield server
+    server.close()
+
+
+@dataclass(frozen=True)
+class Endless:
+    """A simulation that takes long, as far as the server can tell."""
+
+    WALL_S: ClassVar[float] = 0.2
+    seconds: float
+
+    def perform(self, follow: Follow) -> float:
+        """Be busy."""
+        time.sleep(self.seconds)
+        return self.seconds
+
+
+@dataclass(frozen=True)
+class InSteps:
+    """A simulation that has a first answer, and is not over before a file is there."""
+
+    WALL_S: ClassVar[float] = PATIENCE_S
+    file: Path
+
+    def perform(self, follow: Follow) -> str:
+        """Answer, wait, and answer."""
+        follow.parts, follow.done = 2, 1
+        follow.answer("first")
+        until(self.file.exists)
+        return "second"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A task that goes wrong in one way or another."""
+
+    WALL_S: ClassVar[float] = 10.0
+    how: str
+
+    def perform(self, follow: Follow) -> None:
+        """Go wrong."""
+        if self.how == "input":
+            raise InputError("workload.size", "far too much", "allowed: less")
+        if self.how == "memory":
+            raise MemoryError
+        raise SystemExit(3) if self.how == "exit" else ZeroDivisionError
+
+
+def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
+    """Protects results: a worker process gives what the simulation gives here, to the last bit."""
+    spec = spec_of()
+    ticket = runs.start(RunTask(spec))
+    until(lambda: over(ticket))
+    assert ticket.state == "done"
+    assert ticket.share == 1.0
+    assert ticket.result.prediction == simulate(spec)
+    assert ticket.result.relief is not None
+
+
+def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Path) -> None:
+    """Protects the first seconds: what is known is handed on while the rest is simulated, whose share begins anew."""
+    ticket = runs.start(InSteps(tmp_path / "go"))  # type: ignore[arg-type]
+    until(lambda: ticket.early is not None)
+    assert (ticket.early, ticket.result, ticket.state) == ("first", None, "running")
+    assert ticket.share < 0.5
+    (tmp_path / "go").touch()
+    until(lambda: over(ticket))
+    assert (ticket.early, ticket.result) == ("first", "second")
+
+
+def test_a_run_answers_before_it_looks_for_relief() -> None:
+    """Protects the first answer: it is the run's own, complete but for what would be without the bottleneck."""
+    told: list[object] = []
+    found = RunTask(spec_of()).perform(Follow(told.append))
+    assert told == [replace(found, relief=None, known=False)]
+    assert found.known
+    assert found.relief is not None
+
+
+def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:
+    """Protects the server: one run at a time here, two wait in the order of coming, the next is refused."""
+    first = runs.start(Endless(30.0))  # type: ignore[arg-type]
+    until(lambda: first.state == "running")
+    second, third = runs.start(RunTask(spec_of())), runs.start(RunTask(spec_of(seed=1)))
+    assert (second.state, third.state) == ("waiting", "waiting")
+    assert (runs.ahead(second), runs.ahead(third)) == (1, 2)
+    fourth = runs.start(RunTask(spec_of()))
+    assert fourth.state == "refused"
+    assert "waiting" in fourth.message
+    third.cancel()
+    assert third.state == "cancelled"
+    until(lambda: over(first) and over(second))
+    assert first.state == "refused"
+    assert first.message.startswith("stopped after 200 ms")
+    assert second.state == "done"
+
+
+def test_a_cancelled_run_ends_at_once(runs: Runs) -> None:
+    """Protects the cancel button: the process is gone, and the next run has a new one."""
+    ticket = runs.start(replace(CurveTask(spec_of())))
+    until(lambda: ticket.state == "running")
+    began = time.monotonic()
+    ticket.cancel()
+    until(lambda: over(ticket))
+    assert ticket.state == "cancelled"
+    assert time.monotonic() - began < 5.0
+    assert ticket.result is None
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [("input", "workload.size: far too much"), ("memory", "more memory"), ("other", "ZeroDivisionError")],
+)
+def test_what_goes_wrong_is_one_message(runs: Runs, how: str, words: str) -> None:
+    """Protects the page from traces: whatever a run raises becomes a sentence, and the worker goes on."""
+    ticket = runs.start(Wrong(how))  # type: ignore[arg-type]
+    until(lambda: over(ticket))
+    assert ticket.state == "refused"
+    assert words in ticket.message
+    assert "\n" not in ticket.message
+
+
+def test_a_worker_that_dies_is_no_endless_wait(runs: Runs) -> None:
+    """Protects the page from a process that is killed, as by the system when memory is short."""
+    ticket = runs.start(Wrong("exit"))  # type: ignore[arg-type]
+    until(lambda: over(ticket))
+    assert ticket.state == "refused"
+    assert "without a result" in ticket.message
+
+
+def test_the_first_ios_show_the_small_write_penalty() -> None:
+    """Protects the view of single I/Os: a small write on RAID 5 is two reads and two writes of its own."""
+    timeline = TimelineTask(spec_of(read=0, disks=6)).perform(Follow())
+    assert len(timeline.ios) == 100
+    assert sorted((each.op, each.role) for each in timeline.commands_of(0)) == [
+        ("read", "old data"),
+        ("read", "old parity"),
+        ("write", "data"),
+        ("write", "parity"),
+    ]
+    mirrored = TimelineTask(spec_of(read=0, level="raid10")).perform(Follow())
+    assert [each.op for each in mirrored.commands_of(0)] == ["write", "write"]
+
+
+def test_the_course_of_a_failure() -> None:
+    """Protects the failure view: the pieces add up to the run, the failure is where it was asked for."""
+    form = fitted(replace(FORM, spares=1, read=100, fail_at=50))[0]
+    spec = built(form, failing=True).spec
+    assert spec is not None
+    follow = Follow()
+    found = FailureTask(spec).perform(follow)
+    load = spec.workload
+    assert found.failed_s == pytest.approx(0.5 * load.duration, rel=0.01)  # type: ignore[union-attr]
+    done = sum(part.iops * (part.end_s - part.begin_s) for part in found.course)
+    assert done == pytest.approx(sum(found.prediction.iops.values()) * found.prediction.measured_s, rel=0.02)
+    assert [rebuild.action for rebuild in found.prediction.rebuilds] == ["recover"]
+    assert course([], 0.0, 1.0)[0].mean_s is None
+
+
+def test_progress_is_told_part_by_part() -> None:
+    """Protects the bar: it grows with each part, and never beyond the end."""
+    follow = Follow()
+    follow.parts = 2
+    follow.within(lambda: 0.5)
+    assert follow.share == 0.25
+    follow.next_part()
+    assert follow.share == 0.5
+    follow.within(lambda: 7.0)
+    assert follow.share == 1.0

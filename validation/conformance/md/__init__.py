@@ -1,0 +1,1 @@
+"""The md driver: layouts, member I/O, resync, timing and read balance, next to recordings."""

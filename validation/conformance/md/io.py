@@ -1,0 +1,194 @@
+"""Single I/Os beside what the Linux md driver sent to its members for them.
+
+Every recorded array is built from the model's own classes over members that write down what they are sent. Its
+cases are played in order, one I/O at a time, on one array, so what a case leaves in the stripe cache is there for
+the next. Compared are the merged footprint of the member reads and writes, their sectors in all (a range moved
+twice counts twice), and the writes of superblock and write-intent bitmap.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....model.core.engine import Engine
+from ....model.core.errors import InputError, ModelError
+from ....model.core.request import DIRECT, READ, WAITED, WRITE, Device, Request
+from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.raid.base.array import Array
+from ....model.raid.base.io_limit import BioSplit
+from ....model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
+from ....model.raid.mirrors.mirror import MirrorArray
+from ....model.raid.mirrors.raid10 import Raid10Array
+from ....model.raid.parity.array import ParityArray
+from ....model.raid.read_balance import Md61, Md61Raid10
+from ....model.raid.striped.stripe import StripeArray
+from ....model.raid.stripes.settings import ParitySettings
+from ..base import KindResult, Progress, TruthFile
+from .footprint import SECTOR, Run, merged, side_by_side
+from .mdadm import MdadmArray, parameter, recorded_array
+from .recorder import RecordingMember, SentRequest
+
+MEMBER_KIB = 127 * 1024
+"""Data area of the recorded members (128 MiB less 1 MiB), unless the recording has `member_data_kib`."""
+
+BITMAP_CHUNK_BYTES = 64 << 20
+"""What a bit of the bitmap stands for unless mdadm is told otherwise."""
+
+MOST_HEADS = 32768
+"""How far the stripe cache may grow: md's own limit; memory was not short."""
+
+SETTLED_S = 1.0
+"""From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
+
+_PROGRAM_STREAM = 1
+_OP = {"r": READ, "w": WRITE}
+
+
+def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
+    """Play every recorded case and compare what the members got."""
+    result = KindResult("io")
+    for file in files:
+        for array in file.content["arrays"]:
+            _check_array(file.path.name, array, result, progress)
+    return result
+
+
+def _check_array(file: str, array: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
+    place = f"{file}, array {array['name']}"
+    if not any(case.get("reads") or case.get("writes") for case in array["cases"]):
+        result.notes.append(f"{place}: no member I/O was recorded, so its {len(array['cases'])} cases are left out")
+        return
+    played = PlayedArray(place, array)
+    for case in array["cases"]:
+        name = f"{array['name']} {case['case']}"
+        progress(name)
+        result.record(file, name, played.difference(case))
+
+
+class PlayedArray:
+    """A recorded array, built from the model's classes, on which its cases are played.
+
+    Parameters
+    ----------
+    place
+        File and array, for errors.
+    array
+        The recording.
+    """
+
+    def __init__(self, place: str, array: Mapping[str, Any]) -> None:
+        self._place = place
+        self._engine = Engine()
+        made = recorded_array(place, array)
+        kib = array.get("member_data_kib") or [MEMBER_KIB] * made.devices
+        if len(kib) != made.devices:
+            found, allowed = f"{len(kib)} sizes", f"the command says {made.devices} devices"
+            raise InputError(f"{place}, field member_data_kib", found, allowed)
+        sizes = [size * 1024 for size in kib]
+        self._members = [RecordingMember(self._engine, f"d{slot}", size) for slot, size in enumerate(sizes)]
+        try:
+            built = self._built(array, made, sizes)
+            if not isinstance(built, StripeArray):
+                self._keep_metadata(built, array, made)
+            self._device = self._behind_queue(built, array)
+            self._engine.run(until=SETTLED_S)
+        except InputError as error:
+            raise InputError(f"{place}: {error.place}", error.found, error.allowed) from None
+        except ModelError as error:
+            raise InputError(place, str(error), "allowed: an array that can run") from None
+
+    def _built(
+        self, array: Mapping[str, Any], made: MdadmArray, sizes: list[int]
+    ) -> StripeArray | MirrorArray | Raid10Array | ParityArray:
+        engine, members, failed = self._engine, self._members, made.failed
+        rotational = [bool(parameter(self._place, array, "q_rotational", 1))] * made.devices
+        layout = layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
+        match layout:
+            case LinearLayout() | StripedLayout():
+                return StripeArray(engine, "md0", members, layout, failed=failed)
+            case MirroredLayout():
+                return MirrorArray(engine, "md0", members, Md61(made.devices, rotational), failed=failed)
+            case Raid10Layout():
+                balance = Md61Raid10(made.devices, rotational, near=layout.algorithm == "near")
+                return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
+            case ParityLayout():
+                settings = ParitySettings(
+                    heads=parameter(self._place, array, "stripe_cache_size", 256),
+                    hold_s=None,
+                    rmw_level=parameter(self._place, array, "rmw_level", 1),
+                    direct_reads=True,
+                    most_heads=MOST_HEADS,
+                )
+                lost = failed if made.rebuilding is None else failed | {made.rebuilding}
+                parity = ParityArray(engine, "md0", members, layout, settings, failed=lost)
+                if made.rebuilding is not None:
+                    parity.rebuild_onto(made.rebuilding)
+                return parity
+        raise InputError("field cmd", made.level, "allowed: a level that md runs")
+
+    def _behind_queue(self, built: Array, array: Mapping[str, Any]) -> Device:
+        """The array behind the limit of its own queue."""
+        kib = parameter(self._place, array, "q_max_sectors_kb", 0)
+        return BioSplit(built, kib * 1024) if kib else built
+
+    def _keep_metadata(
+        self, built: MirrorArray | Raid10Array | ParityArray, array: Mapping[str, Any], made: MdadmArray
+    ) -> None:
+        """Have superblock and bitmap written, before data that begin where mdadm puts them or the recording says."""
+        offset_kib = array.get("data_offset_kib") or max(1024, 4 * (made.chunk_bytes or 0) // 1024)
+        offset = offset_kib * 1024 // SECTOR
+        bitmap = None
+        if made.bitmap:
+            chunk = made.bitmap_chunk_bytes or BITMAP_CHUNK_BYTES
+            bitmap = WriteIntentBitmap(self._engine, built, chunk, fresh=True, data_offset_sectors=offset)
+        # The recordings stay dirty through 20 s without a write: safe_mode_delay was 0.
+        built.keep_metadata(ArrayMetadata(self._engine, built, bitmap, 0.0, offset))
+
+    def difference(self, case: Mapping[str, Any]) -> str:
+        """Play the I/Os of a case; what its recording says otherwise, "" if nothing."""
+        for number, (op, offset, size) in enumerate(case["ios"]):
+            if op == "s":
+                self._engine.run(until=self._engine.now + size / 1000)
+            else:
+                self._play(f"{self._place}, case {case['case']}, field ios[{number}]", _OP[op], offset, size)
+        sent = [(slot, request) for slot, member in enumerate(self._members) for request in member.take()]
+        parts = [_footprint_difference(what, op, case, sent) for what, op in (("reads", READ), ("writes", WRITE))]
+        parts.append(_metadata_difference(case, sent))
+        return "\n".join(part for part in parts if part)
+
+    def _play(self, place: str, op: int, offset: int, size: int) -> None:
+        capacity = self._device.capacity
+        if not 0 < size <= capacity - offset:
+            raise InputError(place, f"{size} bytes at {offset}", f"allowed: within the array of {capacity} bytes")
+        if (offset | size) % SECTOR:
+            raise InputError(place, f"{size} bytes at {offset}", f"allowed: whole sectors of {SECTOR} bytes")
+        done: list[Request] = []
+        sync = WAITED if op == READ else DIRECT
+        self._device.submit(Request(op, offset, size, done.append, _PROGRAM_STREAM, sync))
+        while not done:
+            self._engine.step()
+
+
+def _footprint_difference(what: str, op: int, case: Mapping[str, Any], sent: list[tuple[int, SentRequest]]) -> str:
+    runs = [
+        (slot, request.offset // SECTOR, request.size // SECTOR)
+        for slot, request in sent
+        if request.op == op and request.offset >= 0
+    ]
+    difference = side_by_side(what, merged(case.get(what, ())), merged(runs))
+    recorded = case.get(f"{what}_n", {}).get("sectors")
+    total = sum(run[2] for run in runs)
+    if not difference and recorded not in (None, total):
+        return f"{what}: the same ranges, but {recorded} sectors in all recorded, {total} from the model"
+    return difference
+
+
+def _metadata_difference(case: Mapping[str, Any], sent: list[tuple[int, SentRequest]]) -> str:
+    """Compare the writes of superblock and bitmap, which lie before the data, in number as well."""
+    recorded = Counter[Run]((member, at, size) for _, member, at, size in case.get("superblock_bitmap_flush_bios", ()))
+    model = Counter[Run](
+        (slot, request.offset // SECTOR, request.size // SECTOR) for slot, request in sent if request.offset < 0
+    )
+    return side_by_side("metadata writes", sorted(recorded.elements()), sorted(model.elements()))

@@ -1,0 +1,76 @@
+"""A member that only writes down what it is sent, as a null block device under a tracepoint does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....model.core.engine import Engine
+from ....model.core.request import Request
+from ....model.raid.metadata.bitmap import SECTOR, MetadataWrite
+
+COMPLETION_S = 100e-6
+"""After this long the recorded members (null_blk) completed a request, whatever its size."""
+
+
+class SentRequest(NamedTuple):
+    """What a member was sent.
+
+    Attributes
+    ----------
+    op
+        ``READ`` or ``WRITE``.
+    offset, size
+        Bytes, from the beginning of the data; superblock and bitmap lie before that, at negative offsets.
+    """
+
+    op: int
+    offset: int
+    size: int
+
+
+class RecordingMember:
+    """A member that serves any number of requests at once, each in the same time, and notes them.
+
+    Parameters
+    ----------
+    engine
+        The clock.
+    name
+        Shown in results.
+    capacity
+        Bytes.
+    completion_s
+        Seconds from a request's arrival to its completion.
+
+    Attributes
+    ----------
+    log
+        What it was sent, in order.
+    """
+
+    __slots__ = ("_completion_s", "_engine", "_finished", "capacity", "log", "name")
+
+    def __init__(self, engine: Engine, name: str, capacity: int, completion_s: float = COMPLETION_S) -> None:
+        self._engine = engine
+        self._completion_s = completion_s
+        self._finished = (_complete,)
+        self.name = name
+        self.capacity = capacity
+        self.log: list[SentRequest] = []
+
+    def submit(self, request: Request) -> None:
+        """Note the request, and complete it when its time is over."""
+        now = self._engine.now
+        request.submitted = now
+        offset = request.sector * SECTOR if isinstance(request, MetadataWrite) else request.offset
+        self.log.append(SentRequest(request.op, offset, request.size))
+        self._engine.complete(request, self._finished, now + self._completion_s)
+
+    def take(self) -> list[SentRequest]:
+        """What it was sent since the last time this was asked."""
+        sent, self.log = self.log, []
+        return sent
+
+
+def _complete(request: Request) -> None:
+    request.done(request)

@@ -1,0 +1,333 @@
+"""How fast the model is beside real md arrays in a virtual machine whose clock counts instructions.
+
+Each case is one fio job on one array over members of known service time. A case matches when the IOPS of reads and of
+writes are within 10 % of the recorded ones, or within the recorded spread where that is larger: where merging decides
+and the service time ignores the size, the real array itself varies with the offsets.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, NamedTuple
+
+from ....model.core.errors import InputError
+from ....model.core.exact_sums import sum_in_order
+from ....model.loads.direct_load import ClosedLoad
+from ..base import KindResult, Progress, TruthFile
+from .vm_member import (
+    BYTE_S,
+    HUGE_PAGE,
+    HUGE_PAGE_BYTE_S,
+    IO_S,
+    MIB,
+    Member,
+    RecordedArray,
+    VirtualMachine,
+    algorithm_of,
+    build,
+    is_calibrated,
+)
+
+TOLERANCE = 0.10
+WARM_UP_S = 0.1
+RECORDED_S = 2.0
+"""How long the recordings ran after the warm-up."""
+
+BEFORE_S = 0.4
+"""So long (s) the job before is run where it matters: write-back throttling starts where that has left it."""
+
+PAUSE_S = 0.1
+"""Between two jobs (s); not recorded."""
+
+ENOUGH_IOS = 800
+"""So many I/Os (or bytes) say the rate to a few percent; the model stops then, unless throttling still changes."""
+
+ENOUGH_BYTES = 64 * MIB
+
+ENOUGH_TURNS = 12
+"""At least so many times what is outstanding: it may come in bursts."""
+
+STEADY_S = 0.3
+"""Throttling that has not changed for so long (s) will not."""
+
+_SLICE_S = 0.01
+_FIELD = re.compile(r"(\w+)=(\S+)")
+_UNITS = {"k": 1024, "m": MIB, "g": 1024 * MIB}
+
+
+class Rates(NamedTuple):
+    """I/Os per second of reads and of writes."""
+
+    read: float
+    write: float
+
+
+_NONE = Rates(0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A fio job: direct I/O with libaio."""
+
+    size: int
+    depth: int
+    read_share: float
+    sequential: bool
+    threads: int = 1
+    increment: float = 0.0
+    region: int = 4096 * MIB
+    """The `size` of the job (bytes): where its offsets are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One recorded job on one array, and the rates it had."""
+
+    name: str
+    member: Member
+    array: RecordedArray
+    job: Job
+    recorded: Rates
+    spread: float
+    warm_up_s: float = WARM_UP_S
+    before: Job | None = None
+    """What was recorded just before on the same array, if that wrote."""
+
+
+def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
+    """Run every recorded job on the model and compare the rates."""
+    result = KindResult("timing")
+    fitted = matched = 0
+    errors: list[float] = []
+    for file in files:
+        for case in cases(file):
+            progress(f"{file.path.stem} {case.name}")
+            predicted = predict(case)
+            found = difference(case, predicted)
+            result.record(file.path.name, case.name, found)
+            if is_calibrated(file.path.name, case.name):
+                fitted += 1
+                matched += not found
+            else:
+                errors += [
+                    abs(model / recorded - 1)
+                    for recorded, model in zip(case.recorded, predicted, strict=True)
+                    if recorded
+                ]
+    if errors:
+        result.notes.append(
+            f"{len(errors)} predicted rates: median error {100 * median(errors):.1f} %, nine of ten within "
+            f"{100 * sorted(errors)[math.ceil(0.9 * len(errors)) - 1]:.0f} %"
+        )
+    if fitted:
+        result.notes.append(
+            f"{fitted} of the cases ({matched} of which match) are no predictions: the CPU prices of the recorded "
+            "machine are fitted to some of them (every member without md, and four cases of arrays)"
+        )
+    return result
+
+
+def difference(case: Case, predicted: Rates) -> str:
+    """What differs; "" if the rates match."""
+    allowed = max(TOLERANCE, case.spread)
+    parts = []
+    for what, recorded, model in (
+        ("read", case.recorded.read, predicted.read),
+        ("write", case.recorded.write, predicted.write),
+    ):
+        if recorded and abs(model / recorded - 1) > allowed:
+            parts.append(
+                f"{what} recorded {recorded:,.0f} IOPS, model {model:,.0f} ({model / recorded:.2f}, "
+                f"allowed {1 - allowed:.2f}-{1 + allowed:.2f})"
+            )
+    return "; ".join(parts)
+
+
+def predict(case: Case) -> Rates:
+    """What the model gives."""
+    machine = build(case.member, case.array)
+    engine = machine.engine
+    if case.before is not None and machine.throttled and case.job.read_share < 1:
+        loads = list(_loads(machine, case.before, "before"))
+        engine.run(until=BEFORE_S)
+        for load in loads:
+            load.stop()
+        engine.run(until=BEFORE_S + PAUSE_S)
+    loads = list(_loads(machine, case.job))
+    _warm_up(case, machine, loads)
+    for load in loads:
+        load.start_statistics(engine.now)
+    return _measure(machine, loads)
+
+
+def _measure(machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> Rates:
+    """The rates over the time of the recording, whose end is taken to be like what came before once that is steady."""
+    engine, throttles = machine.engine, machine.throttles if machine.throttled and loads[0].read_share < 1 else []
+    begin = since = engine.now
+    before, steps = _done(loads), [throttle.step for throttle in throttles]
+    while engine.now < begin + RECORDED_S:
+        engine.run(until=min(engine.now + _SLICE_S, begin + RECORDED_S))
+        now = [throttle.step for throttle in throttles]
+        if now != steps:
+            since, before, steps = engine.now, _done(loads), now
+        elif _enough(loads, 1.0, before) and (not throttles or engine.now - since >= STEADY_S):
+            break
+    done, lasting = _done(loads), engine.now - since
+    left = (begin + RECORDED_S - engine.now) / lasting if lasting else 0.0
+    rate = (sum_in_order(done) + left * (sum_in_order(done) - sum_in_order(before))) / RECORDED_S
+    share = loads[0].read_share  # of many I/Os; that of a few is a matter of chance
+    return Rates(rate * share, rate * (1.0 - share))
+
+
+def _done(loads: Sequence[ClosedLoad]) -> Rates:
+    return Rates(sum(load.reads for load in loads), sum(load.writes for load in loads))
+
+
+def _warm_up(case: Case, machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> None:
+    """Get going; with throttling as long as the recording did, because that changes what it has come to."""
+    engine = machine.engine
+    end = engine.now + case.warm_up_s
+    while engine.now < end:
+        engine.run(until=min(engine.now + _SLICE_S, end))
+        if not machine.throttled and _enough(loads, 0.25):
+            return
+
+
+def _enough(loads: Sequence[ClosedLoad], share: float, before: Rates = _NONE) -> bool:
+    """Whether enough has been done since `before`, or a share of that."""
+    done = sum_in_order(_done(loads)) - sum_in_order(before)
+    least = max(share * ENOUGH_IOS / 5, share * ENOUGH_TURNS * sum(load.depth for load in loads))
+    return done >= max(share * ENOUGH_IOS, least) or (done >= least and done * loads[0].size >= share * ENOUGH_BYTES)
+
+
+def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[ClosedLoad]:
+    capacity = machine.device.capacity
+    for thread in range(job.threads):
+        start = int(thread * job.increment * capacity) // 4096 * 4096
+        seconds = IO_S + job.size * (HUGE_PAGE_BYTE_S if job.size * job.depth >= HUGE_PAGE else BYTE_S)
+        yield ClosedLoad(
+            machine.engine,
+            machine.device,
+            size=job.size,
+            depth=job.depth,
+            read_share=job.read_share,
+            sequential=job.sequential,
+            start=start,
+            span=min(job.region, capacity - start),
+            stream=thread,
+            name=f"{name} {thread}",
+            submit_s=0.6 * seconds,
+            complete_s=0.4 * seconds,
+            cpu=machine.cpu,
+        )
+
+
+def cases(file: TruthFile) -> Iterator[Case]:
+    """The cases of a truth file: a table of jobs and arrays, or a list of runs."""
+    content = file.content
+    if "results" in content:
+        yield from _table(content)
+    elif "chunk_kib" in content:
+        yield from _stripe_cache_runs(file)
+    else:
+        yield from _throttling_runs(content)
+
+
+def _table(content: Mapping[str, Any]) -> Iterator[Case]:
+    member = Member.recorded(content["member"])
+    for name, results in content["results"].items():
+        array = _recorded_array(content["arrays"][name])
+        before = None
+        for job, result in results.items():
+            yield Case(
+                f"{name} {job}",
+                member,
+                array,
+                _job(content["fio_jobs"][job]),
+                Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0)),
+                max(result.get("read_spread_pct", 0.0), result.get("write_spread_pct", 0.0)) / 100,
+                before=_writing(before),
+            )
+            before = _job(content["fio_jobs"][job])
+
+
+def _recorded_array(array: Any) -> RecordedArray:
+    if isinstance(array, str):
+        return RecordedArray("single", 1)
+    extra = array.get("extra", "")
+    heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
+    faulty = re.search(r"echo faulty > \S*nullb(\d+)/state", extra)
+    return RecordedArray(
+        array["level"],
+        array["members"],
+        array["chunk_bytes"] or 65_536,
+        algorithm_of(array["level"], array["md_layout"]),
+        int(heads[1]) if heads else 256,
+        frozenset({int(faulty[1])}) if faulty else frozenset(),
+    )
+
+
+def _job(text: str) -> Job:
+    fields = dict(_FIELD.findall(text))
+    pattern = fields["rw"]
+    shares = {"read": 1.0, "write": 0.0}
+    kind = pattern.removeprefix("rand")
+    return Job(
+        size=_size(fields["bs"]),
+        depth=int(fields["iodepth"]),
+        read_share=shares[kind] if kind in shares else int(fields.get("rwmixread", "50")) / 100,
+        sequential=not pattern.startswith("rand"),
+        threads=int(fields.get("numjobs", "1")),
+        increment=int(fields.get("offset_increment", "0%").removesuffix("%")) / 100,
+        region=_size(fields.get("size", "4g")),
+    )
+
+
+def _size(text: str) -> int:
+    return int(text[:-1]) * _UNITS[text[-1]] if text[-1] in _UNITS else int(text)
+
+
+def _writing(job: Job | None) -> Job | None:
+    return job if job is not None and job.read_share < 1 else None
+
+
+def _throttling_runs(content: Mapping[str, Any]) -> Iterator[Case]:
+    before = previous = None
+    for run in content["runs"]:
+        member = _member_32_tags(run["member_latency_ns"] * 1e-9, run["wbt_lat_usec"] * 1e-6)
+        array = RecordedArray(run["level"], run["n"], algorithm="n2" if run["level"] == "raid10" else None)
+        job = _job(f"rw={run['rw']} bs=4k iodepth={run['iodepth']} rwmixread=70")
+        name = (
+            f"{run['member_latency_ns'] / 1e6:g} ms wbt {run['wbt_lat_usec']} {run['level']} "
+            f"{run['rw']} q{run['iodepth']}"
+        )
+        if previous != (member, array):
+            before, previous = None, (member, array)
+        yield Case(name, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, 0.0, before)
+        before = job
+
+
+def _stripe_cache_runs(file: TruthFile) -> Iterator[Case]:
+    content = file.content
+    said = re.search(r"null_blk (\d+) ms, .*wbt_lat_usec (\d+)", content["member"])
+    if said is None:
+        raise InputError(
+            f"{file.path.name}, field member", content["member"], 'allowed: "null_blk N ms, ... wbt_lat_usec N"'
+        )
+    member = _member_32_tags(int(said[1]) * 1e-3, int(said[2]) * 1e-6)
+    before = None
+    for run in content["runs"]:
+        level, _, count = run["array"].partition("_n")
+        array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=run["stripe_cache_size"])
+        job = _job(run["cmd"].replace("--", " "))
+        name = f"stripe_cache_size {run['stripe_cache_size']} {run['array']} {run['workload']}"
+        yield Case(name, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)
+        before = job
+
+
+def _member_32_tags(service_s: float, target_s: float) -> Member:
+    return Member(service_s, 32, 1_310_720, False, 0, target_s, 4096 * MIB)

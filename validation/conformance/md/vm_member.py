@@ -1,0 +1,284 @@
+"""The virtual machine of the timing recordings: members of known service time, md arrays over them, and fio's threads.
+
+A member is null_blk: it completes a request a fixed time after its dispatch, so many at once, behind the block layer
+of Linux 6.1. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an I/O is
+measured on a member without md (`single` in the recordings), and what md adds in four other cases
+(:data:`CALIBRATED`); nothing else is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from ....model.block.multi_queue import BlkMqQueue
+from ....model.block.wbt import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
+from ....model.core.engine import Engine
+from ....model.core.fixed_service import FixedServiceDevice, linear_service
+from ....model.layouts import ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.memory.write_back import BlockDevice
+from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
+from ....model.raid.mirrors.barrier import AlternatingBarrier
+from ....model.raid.mirrors.mirror import MirrorArray
+from ....model.raid.mirrors.raid10 import Raid10Array
+from ....model.raid.parity.array import ParityArray
+from ....model.raid.read_balance import Md61, Md61Raid10
+from ....model.raid.striped.stripe import StripeArray
+from ....model.raid.stripes.settings import ParitySettings
+from ....model.schedulers import MqDeadline
+from ....model.tasks.cpu import Cpu
+from ....model.tasks.host import FREE, Host
+
+MIB = 1 << 20
+
+IO_S = 6.1e-6
+"""CPU time of one direct I/O of fio without that of its request (s): single at 95,000 IOPS of 10.3 us."""
+
+BYTE_S = 96e-12
+"""What each byte adds to that (s): its page pinned and released; single at 61,000 I/Os of 64 KiB."""
+
+HUGE_PAGE_BYTE_S = 47e-12
+"""The same where fio's buffers, all together, are large enough for huge pages; single at 10,700 I/Os of 1 MiB."""
+
+HUGE_PAGE = 2 * MIB
+
+SWITCH_S = 4.1e-6
+"""From a completion to the thread that sleeps for its tag (s): single with one tag, at any queue depth above 1."""
+
+REQUEST_S = 4.2e-6
+"""CPU time of a request of a member (s): single, where 1 MiB are 9 requests, at queue depth 1."""
+
+BIO_S = 1.9e-6
+"""CPU time of a bio that md passes on, or cuts off (s): RAID 0 of two at 81,000 IOPS beside single at 95,000."""
+
+CLONE_S = 2.5e-6
+"""CPU time of a bio that md clones, with the choice of a mirror (s): RAID 1 of two at 75,500 random reads a second."""
+
+LATENCY_S = 1.9e-6
+"""From the end of the service to the completion (s): timer interrupt, idle CPU left; single at queue depth 1."""
+
+SCHEDULER_S = 5.6e-6
+"""What mq-deadline adds to the latency (s): single at queue depth 1 with and without it."""
+
+STRIPE_S = 1.6e-6
+"""CPU time of raid5d for a pass over a stripe head (s): sequential writes of 64 KiB on RAID 5 of four, one at a time,
+take 2.10 ms longer where the row has to be read up (a standard deviation of 0.99 ms), 2.00 of it for the reads."""
+
+COPY_S_PER_BYTE = 6.6e-10
+"""CPU time of a byte copied, or put through a parity computation (s): what the same writes take in all, 3.03 ms."""
+
+SEGMENT_S = 4.5e-8
+"""CPU time of a step along the pages of a write (s): writes of 1 MiB there, one at a time, 7.35 ms."""
+
+PRICES = replace(
+    FREE,
+    command_s=REQUEST_S,
+    switch_s=SWITCH_S,
+    bio_s=BIO_S,
+    clone_s=CLONE_S,
+    stripe_s=STRIPE_S,
+    copy_s_per_byte=COPY_S_PER_BYTE,
+    xor_s_per_byte=COPY_S_PER_BYTE,
+    segment_s=SEGMENT_S,
+)
+
+CALIBRATED = {
+    "*": ("single *",),
+    "timing_ssd100us_d32.json": ("raid0_n2 randread_4k_q16", "raid1_n2 randread_4k_q16"),
+    "timing2_lat2ms_d32_nowbt.json": ("raid5_n4 seqwrite_64k_q1", "raid5_n4 seqwrite_1m_q1"),
+}
+"""What the prices are fitted to, by file: these cases are no predictions."""
+
+
+def is_calibrated(file: str, case: str) -> bool:
+    """Whether the prices may have been fitted to this case."""
+    return any(fnmatchcase(case, pattern) for pattern in (*CALIBRATED["*"], *CALIBRATED.get(file, ())))
+
+
+_TAG_WORD = 64
+"""Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
+
+_LEFT_SYMMETRIC = 2
+_MOST_HEADS = 32_768
+"""What memory allows the stripe cache to grow to: more than any recorded load asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A null_blk device of a recording.
+
+    Attributes
+    ----------
+    service_s
+        Time (s) from dispatch to completion.
+    tags
+        Requests served at once.
+    max_request_bytes
+        max_sectors_kb of its queue.
+    rotational
+        Whether the queue says that it turns.
+    scheduler_requests
+        nr_requests of mq-deadline; 0 without a scheduler.
+    target_s
+        wbt_lat_usec in seconds; 0 for off.
+    size
+        Bytes.
+    """
+
+    service_s: float
+    tags: int
+    max_request_bytes: int
+    rotational: bool
+    scheduler_requests: int
+    target_s: float
+    size: int
+
+    @property
+    def scheduler_writes(self) -> int:
+        """How many of the scheduler's tags writes could take.
+
+        mq-deadline lets writes have three quarters of the tags, but applies that number to each word of the tags'
+        bitmap, and when nr_requests is set it computes it from the one before, which is twice the device's tags
+        (block/mq-deadline.c, dd_depth_updated and dd_limit_depth; block/blk-mq.c, blk_mq_update_nr_requests).
+        """
+        word = _TAG_WORD
+        while word > 1 and 4 * word > self.scheduler_requests:
+            word //= 2
+        return max(self.scheduler_requests // word * min(word, max(3 * 2 * self.tags // 4, 1)), 1)
+
+    @classmethod
+    def recorded(cls, member: Mapping[str, object]) -> Member:
+        """The member of a timing file; a missing wbt_lat_usec is the kernel's default."""
+        rotational = bool(member["rotational"])
+        target_us = member.get("wbt_lat_usec")
+        if target_us is None:
+            target_s = TARGET_ROTATIONAL_S if rotational else TARGET_NON_ROTATIONAL_S
+        else:
+            target_s = _number(target_us) * 1e-6
+        scheduled = member.get("scheduler", "none") == "mq-deadline"
+        return cls(
+            service_s=_number(member["completion_nsec"]) * 1e-9,
+            tags=int(_number(member["hw_queue_depth"])),
+            max_request_bytes=int(_number(member["max_sectors_kb"])) * 1024,
+            rotational=rotational,
+            scheduler_requests=int(_number(member["nr_requests"])) if scheduled else 0,
+            target_s=target_s,
+            size=int(_number(member["size_MiB"])) * MIB,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedArray:
+    """An array of a recording.
+
+    Attributes
+    ----------
+    level
+        "single" for a member without md, or md's level.
+    members
+        How many.
+    chunk_bytes
+        Chunk.
+    algorithm
+        RAID 10: "n2", "f2" and the like; None for the level's default.
+    heads
+        stripe_cache_size.
+    failed
+        Failed slots.
+    """
+
+    level: str
+    members: int
+    chunk_bytes: int = 65_536
+    algorithm: str | None = None
+    heads: int = 256
+    failed: frozenset[int] = frozenset()
+
+
+@dataclass(slots=True)
+class VirtualMachine:
+    """A machine with one CPU, and the device under test in it."""
+
+    engine: Engine
+    cpu: Cpu
+    queues: list[BlkMqQueue]
+    device: BlockDevice
+    throttles: list[WriteBackThrottle]
+    throttled: bool
+    """Whether write-back throttling has something to do: writes that it counts, and reads slower than its target."""
+
+
+_KEEP_IDLE = ("single", "raid0")
+"""What hands on an O_DIRECT write as it is, which is never throttled."""
+
+
+def build(member: Member, array: RecordedArray, seed: int = 0) -> VirtualMachine:
+    """The virtual machine with `array` over members like `member`."""
+    engine = Engine(seed)
+    cpu = Cpu(engine)
+    host = Host(cpu, PRICES)
+    service = linear_service(member.service_s + LATENCY_S + (SCHEDULER_S if member.scheduler_requests else 0.0))
+    throttles: list[WriteBackThrottle] = []
+    queues = []
+    for slot in range(array.members):
+        throttle = None
+        if member.target_s:
+            throttle = WriteBackThrottle(engine, member.target_s, member.tags)
+            throttles.append(throttle)
+        queues.append(
+            BlkMqQueue(
+                engine,
+                host,
+                FixedServiceDevice(engine, f"nullb{slot}", member.size, service, member.tags),
+                depth=member.tags,
+                scheduler=MqDeadline(member.max_request_bytes) if member.scheduler_requests else None,
+                max_request_bytes=member.max_request_bytes,
+                requests=max(member.scheduler_requests, 1),
+                write_requests=member.scheduler_writes,
+                throttle=throttle,
+            )
+        )
+    device = queues[0] if array.level == "single" else _array(engine, host, queues, member, array)
+    throttled = 0 < member.target_s <= member.service_s and array.level not in _KEEP_IDLE
+    return VirtualMachine(engine, cpu, queues, device, throttles, throttled)
+
+
+def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray) -> BlockDevice:
+    layout = layout_for(array.level, array.members, array.chunk_bytes, member.size, array.algorithm)
+    rotational = [member.rotational] * array.members
+    device: StripeArray | MirrorArray | Raid10Array | ParityArray
+    if isinstance(layout, StripedLayout):
+        device = StripeArray(engine, "md0", queues, layout, host)
+    elif isinstance(layout, Raid10Layout):
+        device = Raid10Array(
+            engine,
+            "md0",
+            queues,
+            layout,
+            Md61Raid10(array.members, rotational, near=layout.algorithm == "near"),
+            host,
+            array.failed,
+            barrier=AlternatingBarrier,
+        )
+    elif isinstance(layout, ParityLayout):
+        settings = ParitySettings(heads=array.heads, most_heads=_MOST_HEADS, hold_s=None, direct_reads=True)
+        device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
+    else:
+        balance = Md61(array.members, rotational)
+        device = MirrorArray(engine, "md0", queues, balance, host, array.failed, clones_pages=False)
+    return BioSplit(device, largest_request_bytes(layout, member.max_request_bytes))
+
+
+def algorithm_of(level: str, md_layout: object) -> str | None:
+    """The name of md's layout number: for RAID 10 near copies in the low byte, far copies in the next."""
+    if level == "raid10":
+        near, far = int(_number(md_layout)) & 0xFF, int(_number(md_layout)) >> 8 & 0xFF
+        return f"f{far}" if far > 1 else f"n{near}"
+    return "left-symmetric" if md_layout == _LEFT_SYMMETRIC else None
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is not a number")
+    return value

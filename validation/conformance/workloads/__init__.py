@@ -1,0 +1,1 @@
+"""What benchmark programs ask, next to recordings."""

@@ -1,0 +1,1 @@
+"""Predicted values next to measured ones, baselines and classes of cells."""

@@ -1,0 +1,300 @@
+"""What kind of measurement a cell is: level, load, kind of figure, kernel and processes, from its run's scenario.
+
+Errors are told apart by these, and the baselines look up by them what else was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from ...calibration.study.figures import Dimension, dimension_of_unit
+from ...calibration.study.runs import RunBuilder
+from ...calibration.study.study import Cell, StudySpec
+from ...scenarios.description.programs import CopyFileStep, DropCacheStep, ProgramsSpec, Step, TiobenchStep
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import DdSpec, LoadSpec
+
+Access = Literal["sequential read", "sequential write", "random read", "random write"]
+Mix = Mapping[Access, float]
+
+_LEVEL_NAMES = {
+    "drive": "single drive",
+    "side by side": "drives side by side",
+    "linear": "linear",
+    "raid01": "RAID 0+1",
+}
+_CPU_FIGURES = "_cpu"
+_WHOLE = ("seconds", "mean_seconds", "rate", "cpu")
+"""Figures of a program as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureKind:
+    """What a figure measures.
+
+    Attributes
+    ----------
+    name
+        In reports.
+    mix
+        Shares of the bytes by how the disks are accessed; none where the CPU sets the pace, or is what is measured.
+    """
+
+    name: str
+    mix: Mix = field(default_factory=lambda: MappingProxyType({}))
+
+
+def _kind(name: str, **mix: float) -> FigureKind:
+    names: dict[str, Access] = {
+        "read": "sequential read",
+        "write": "sequential write",
+        "rand_read": "random read",
+        "rand_write": "random write",
+    }
+    return FigureKind(name, MappingProxyType({names[key]: share for key, share in mix.items()}))
+
+
+SEQUENTIAL_READ = _kind("sequential read", read=1.0)
+SEQUENTIAL_WRITE = _kind("sequential write", write=1.0)
+RANDOM_READ = _kind("random read", rand_read=1.0)
+RANDOM_WRITE = _kind("random write", rand_write=1.0)
+REWRITE = _kind("rewrite", read=0.5, write=0.5)
+WHOLE_BENCHMARK = _kind("whole benchmark", read=0.5, write=0.5)
+CHARACTERS = FigureKind("characters")
+CPU_SHARE = FigureKind("CPU share")
+READ_FILES = _kind("files, reading", read=1.0)
+WRITE_FILES = _kind("files, writing", write=1.0)
+COPY_FILES = _kind("files, copying", read=0.5, write=0.5)
+CHANGE_FILES = _kind("files, changing", rand_read=0.5, rand_write=0.5)
+CREATE_FILES = _kind("files, creating and deleting", rand_write=1.0)
+
+_BONNIE = {
+    "putc": CHARACTERS,
+    "getc": CHARACTERS,
+    "write": SEQUENTIAL_WRITE,
+    "rewrite": REWRITE,
+    "read": SEQUENTIAL_READ,
+    "seeks": RANDOM_READ,
+}
+_POSTMARK = {"create": WRITE_FILES, "delete": CREATE_FILES}
+"""Everything else of it is transactions for the most part."""
+_PROGRAMS = {
+    "bonnie": WHOLE_BENCHMARK,
+    "bonnie++": WHOLE_BENCHMARK,
+    "tiobench": WHOLE_BENCHMARK,
+    "iozone": WHOLE_BENCHMARK,
+    "postmark": CHANGE_FILES,
+    "dd": SEQUENTIAL_WRITE,
+    "read": SEQUENTIAL_READ,
+    "cp": SEQUENTIAL_WRITE,
+    "tar-x": WRITE_FILES,
+    "cp-r": COPY_FILES,
+    "tar-c": READ_FILES,
+    "tar-pipe": WRITE_FILES,
+}
+"""Kinds of programs as a whole; what they read from another device is not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A device and what it is built of.
+
+    Attributes
+    ----------
+    level
+        "drive", "side by side" for several devices that are used at once, or an array's level.
+    parts
+        Members, those that are whole; none of a drive.
+    members
+        How many there should be.
+    groups, copies
+        Of an array of arrays, and of mirrored data; 0 and 2 unless the array says so.
+    drives
+        Names of the drives in all of it.
+    state
+        "", "degraded" or "rebuilding".
+    """
+
+    level: str
+    parts: tuple[Stack, ...] = ()
+    members: int = 1
+    groups: int = 0
+    copies: int = 2
+    drives: frozenset[str] = frozenset()
+    state: str = ""
+
+    @property
+    def name(self) -> str:
+        """Level and state, in reports."""
+        return f"{self.level_name}, {self.state}" if self.state else self.level_name
+
+    @property
+    def level_name(self) -> str:
+        """The level in reports."""
+        return _LEVEL_NAMES.get(self.level, f"RAID {self.level.removeprefix('raid')}")
+
+
+@dataclass(frozen=True, slots=True)
+class CellClass:
+    """What kind of measurement a cell is.
+
+    Attributes
+    ----------
+    stack
+        The device that the figure is about.
+    load, figure
+        Program and the name of its figure.
+    kind
+        What the figure measures.
+    kernel
+        Of the run.
+    processes
+        How many work at the same time: processes, threads, devices of raw dd, or I/Os outstanding.
+    shares_time
+        How many processes have work of their own and report how they fared each.
+    work
+        The workload in all but processes, threads and devices, as text to compare.
+    setting
+        File system and encryption, as text to compare.
+    drives
+        Machine and name of every drive below.
+    dimension
+        Of the figure.
+    """
+
+    stack: Stack
+    load: str
+    figure: str
+    kind: FigureKind
+    kernel: str
+    processes: int
+    shares_time: int
+    work: str
+    setting: str
+    drives: frozenset[tuple[str, str]]
+    dimension: Dimension
+
+    @property
+    def level(self) -> str:
+        """Level of the device, in reports."""
+        return self.stack.name
+
+
+def cell_classes(study: StudySpec) -> dict[str, CellClass]:
+    """The class of every cell of a study, by the cell's id."""
+    builder = RunBuilder(study, {})
+    scenarios = {run: builder.scenario(run) for run in {cell.run for cell in study.all_cells}}
+    machines = {name: run.machine or "" for name, run in study.runs.items()}
+    return {cell.id: cell_class(cell, scenarios[cell.run], machines.get(cell.run, "")) for cell in study.all_cells}
+
+
+def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellClass:
+    """The class of a cell that a run of this scenario, on a machine of this name, gives."""
+    workload = scenario.workload
+    if isinstance(workload, ProgramsSpec):
+        return _of_program(cell, scenario, workload, machine)
+    stacks = [_stack(scenario, target) for target in dict.fromkeys(workload.targets)]
+    stack = stacks[0] if len(stacks) == 1 else _side_by_side(stacks)
+    if isinstance(workload, DdSpec):
+        kind = SEQUENTIAL_READ if workload.direction == "read" else SEQUENTIAL_WRITE
+        load, processes = f"dd, {workload.direction}, raw device", len(workload.targets)
+    else:
+        kind, load = _load_kind(workload), f"{workload.pattern} load"
+        processes = len(workload.targets) * workload.jobs * workload.depth
+    if cell.figure == "cpu":
+        kind = CPU_SHARE
+    return CellClass(
+        stack=stack,
+        load=load,
+        figure=cell.figure,
+        kind=kind,
+        kernel=scenario.kernel,
+        processes=processes,
+        shares_time=len(workload.targets),
+        work=workload.model_dump_json(exclude={"targets", "jobs", "depth"}),
+        setting=_ciphers(scenario, workload.targets),
+        drives=frozenset((machine, drive) for drive in stack.drives),
+        dimension=dimension_of_unit(cell.unit),
+    )
+
+
+def _of_program(cell: Cell, scenario: ScenarioSpec, workload: ProgramsSpec, machine: str) -> CellClass:
+    title, _, figure = cell.figure.rpartition(".")
+    step = next(s for s in workload.steps if not isinstance(s, DropCacheStep) and s.title == title)
+    mounted = scenario.file_systems[step.on or next(iter(scenario.file_systems))]
+    stack = _stack(scenario, mounted.on)
+    threads = step.threads if isinstance(step, TiobenchStep) else 1
+    steps = [s.model_dump(mode="json", exclude={"name", "on", "threads"}) for s in workload.steps]
+    return CellClass(
+        stack=stack,
+        load=step.program,
+        figure=figure,
+        kind=_figure_kind(step, figure),
+        kernel=scenario.kernel,
+        processes=workload.processes * threads,
+        shares_time=workload.processes,
+        work=json.dumps(steps),
+        setting=f"{mounted.kind} {_ciphers(scenario, (mounted.on,))}".strip(),
+        drives=frozenset((machine, drive) for drive in stack.drives),
+        dimension=dimension_of_unit(cell.unit),
+    )
+
+
+def _figure_kind(step: Step, figure: str) -> FigureKind:
+    if figure == "cpu" or figure.endswith(_CPU_FIGURES):
+        return CPU_SHARE
+    program = step.program
+    if figure in _WHOLE:
+        if isinstance(step, CopyFileStep) and step.source is not None and step.source == step.on:
+            return REWRITE
+        return _PROGRAMS[program]
+    phase = figure.rpartition("_")[0]
+    if program == "postmark":
+        return _POSTMARK.get(phase, CHANGE_FILES)
+    if program in ("bonnie", "bonnie++"):
+        return _BONNIE.get(phase, READ_FILES if phase.startswith("stat") else CREATE_FILES)
+    return _phase_kind(phase)
+
+
+def _phase_kind(phase: str) -> FigureKind:
+    """Of tiobench and iozone, whose phases are called after what they do."""
+    random = "rand" in phase or phase.startswith(("mixed", "stride", "backward", "bkwd"))
+    if "write" in phase:
+        return RANDOM_WRITE if random else SEQUENTIAL_WRITE
+    return RANDOM_READ if random else SEQUENTIAL_READ
+
+
+def _load_kind(load: LoadSpec) -> FigureKind:
+    kinds = (SEQUENTIAL_READ, SEQUENTIAL_WRITE) if load.pattern == "sequential" else (RANDOM_READ, RANDOM_WRITE)
+    if load.read_share in (0.0, 1.0):
+        return kinds[0] if load.read_share else kinds[1]
+    read, write = (next(iter(kind.mix)) for kind in kinds)
+    mix = MappingProxyType({read: load.read_share, write: 1.0 - load.read_share})
+    return FigureKind(f"{load.pattern}, reads and writes", mix)
+
+
+def _stack(scenario: ScenarioSpec, device: str) -> Stack:
+    if device in scenario.encrypted:
+        return _stack(scenario, scenario.encrypted[device].on)
+    array = scenario.arrays.get(device)
+    if array is None:
+        return Stack("drive", drives=frozenset({device}))
+    lost = set(array.failed)
+    parts = tuple(_stack(scenario, member) for member in array.members if member not in lost)
+    drives = frozenset(drive for member in array.members for drive in _stack(scenario, member).drives)
+    state = "rebuilding" if array.rebuilding else "degraded" if lost else ""
+    copies = array.copies or (len(array.members) if array.level == "raid1" else 2)
+    return Stack(array.level, parts, len(array.members), array.groups or 0, copies, drives, state)
+
+
+def _side_by_side(stacks: list[Stack]) -> Stack:
+    drives = frozenset(drive for stack in stacks for drive in stack.drives)
+    return Stack("side by side", tuple(stacks), len(stacks), drives=drives)
+
+
+def _ciphers(scenario: ScenarioSpec, devices: tuple[str, ...]) -> str:
+    return " ".join(sorted({scenario.encrypted[name].kind for name in devices if name in scenario.encrypted}))

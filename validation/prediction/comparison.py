@@ -1,0 +1,291 @@
+"""Predicted beside measured: errors, intervals, claims and summaries of studies.
+
+The error of a cell is |ln(predicted / measured)|, shown as a percentage. Calibrated and predicted cells are never
+mixed: the first show how well the model can be fitted, only the second what a prediction is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...calibration.fit.profile import Profile
+from ...calibration.simulation.evaluator import Evaluator, Progress
+from ...calibration.study.document import ClaimSpec
+from ...calibration.study.figures import figure_value
+from ...calibration.study.reported import mean_of, repeated, reported
+from ...calibration.study.runs import RunBuilder
+from ...calibration.study.study import Cell, StudySpec
+from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
+from ...calibration.uncertainty.intervals import HalfWidth, Intervals
+from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.sample import Sample
+
+INTERVAL = COVERED
+_BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One cell after its prediction.
+
+    Attributes
+    ----------
+    predicted, measured
+        In the report's unit.
+    predicted_seconds
+        Duration (s) of the whole run.
+    low, high
+        90 % interval of the prediction, in the report's unit.
+    busiest
+        The busiest part and how busy it was, in short.
+    latencies
+        Of the run's I/Os (s); see :class:`~raidsim.scenarios.running.prediction.Prediction`.
+    half_width
+        Of the interval (ln), by where it comes from.
+    """
+
+    cell: Cell
+    predicted: float
+    predicted_seconds: float
+    low: float
+    high: float
+    bottleneck: str
+    busiest: str
+    suspected: str | None
+    latencies: dict[str, dict[str, float]] = field(default_factory=dict)
+    half_width: HalfWidth | None = None
+
+    @property
+    def measured(self) -> float:
+        """The report's number."""
+        return self.cell.measured
+
+    @property
+    def log_ratio(self) -> float:
+        """ln(predicted / measured)."""
+        return math.log(self.predicted / self.measured)
+
+    @property
+    def error_pct(self) -> float:
+        """|ln(predicted / measured)| in percent."""
+        return 100.0 * abs(self.log_ratio)
+
+    @property
+    def covered(self) -> bool:
+        """Whether the measured value lies in the interval."""
+        return self.low <= self.measured <= self.high
+
+    @property
+    def unit(self) -> str:
+        """The report's unit, as we write it."""
+        return _BINARY.get((self.cell.unit, round(self.cell.scale)), self.cell.unit)
+
+    def document(self) -> dict[str, Any]:
+        """The cell's part of ``raidsim predict --json``."""
+        return {
+            "id": self.cell.id,
+            "use": self.cell.use,
+            "run": self.cell.run,
+            "figure": self.cell.figure,
+            "unit": self.unit,
+            "measured": self.measured,
+            "predicted": self.predicted,
+            "error_pct": self.error_pct,
+            "interval": [self.low, self.high],
+            "half_width": None if self.half_width is None else self.half_width.document(),
+            "bottleneck": self.bottleneck,
+            "seconds": {"measured": self.cell.seconds, "predicted": self.predicted_seconds},
+            "latencies": self.latencies,
+            "suspected": self.suspected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim of the report after the predictions.
+
+    Attributes
+    ----------
+    value
+        Left over right as predicted (the mean of the ratios).
+    measured
+        The same as measured, where the report has cells for all of it.
+    """
+
+    claim: ClaimSpec
+    value: float
+    measured: float | None
+    suspected: str | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the prediction says what the report says."""
+        return self.claim.allows(self.value)
+
+    @property
+    def shown(self) -> str:
+        """The value with two decimals, or as many more as it takes to see on which side of its bounds it is."""
+        texts = (f"{self.value:.{decimals}f}" for decimals in range(2, 6))
+        return next((text for text in texts if self.claim.allows(float(text)) == self.holds), repr(self.value))
+
+    @property
+    def supported(self) -> bool | None:
+        """Whether the report's own cells say so; None without them."""
+        return None if self.measured is None else self.claim.allows(self.measured)
+
+    def document(self) -> dict[str, Any]:
+        """The claim's part of ``raidsim predict --json``."""
+        return {
+            **self.claim.model_dump(mode="json"),
+            "value": self.value,
+            "holds": self.holds,
+            "measured": self.measured,
+            "supported": self.supported,
+            "suspected": self.suspected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StudyComparison:
+    """A study after its predictions; `profile` is None where nothing was fitted."""
+
+    study: StudySpec
+    profile: Profile | None
+    cells: tuple[Compared, ...]
+    claims: tuple[Claimed, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """The study's part of ``raidsim predict --json``."""
+        return {
+            "id": self.study.id,
+            "title": self.study.title,
+            "report": self.study.report,
+            "profile": None if self.profile is None else _profile_document(self.profile),
+            "cases": [compared.document() for compared in self.cells],
+            "claims": [claimed.document() for claimed in self.claims],
+            "missing": [cell.model_dump(mode="json") for cell in self.study.missing],
+            "summary": summary([self]),
+        }
+
+
+def _profile_document(profile: Profile) -> dict[str, Any]:
+    document = profile.model_dump(mode="json", exclude={"sensitivities", "spreads", "correlation", "study"})
+    document["inseparable"] = [[first, second, value] for first, second, value in profile.inseparable()]
+    document["undetermined"] = profile.undetermined()
+    return document
+
+
+def compare(
+    study: StudySpec,
+    profile: Profile | None,
+    evaluator: Evaluator,
+    progress: Progress | None = None,
+    table: DiscrepancyTable | None = None,
+) -> StudyComparison:
+    """Predict every cell and claim of a study with a profile (or with the study's own values) and compare.
+
+    Intervals take from `table` what predictions of other studies came to; the one that comes with raidsim by default.
+    """
+    builder = RunBuilder(study, profile.factors if profile is not None else {})
+    runs = study.wanted_runs
+    outcomes: dict[str, Prediction] = {}
+    tasks = {run: repeated(study, run, builder.scenario(run)) for run in runs}
+    total, before = len([scenario for each in tasks.values() for scenario in each]), 0
+    for sample, chosen in (
+        (Sample(), [run for run in runs if not study.whole(run)]),
+        (Sample(scale=1), [run for run in runs if study.whole(run)]),
+    ):
+        scenarios = [scenario for run in chosen for scenario in tasks[run]]
+        made = iter(evaluator.run(scenarios, sample, _part_of(progress, before, total)))
+        outcomes |= {run: mean_of([next(made) for _ in tasks[run]]) for run in chosen}
+        before += len(scenarios)
+    predictions = {run: reported(study, run, outcomes) for run in runs}
+    cells = study.all_cells
+    measured = {cell.name: cell.value for cell in cells}
+    values = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in cells}
+    calibrated = {cell.id: math.log(values[cell.id] / cell.value) for cell in study.calibrate_cells}
+    intervals = Intervals(study, profile, calibrated, table or load_table())
+    return StudyComparison(
+        study,
+        profile,
+        tuple(_compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell)) for cell in cells),
+        tuple(_claimed(study, claim, predictions, measured) for claim in study.claims),
+    )
+
+
+def _part_of(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """The progress of one part, of `total` steps of which `before` are done, as that of the whole."""
+    if progress is None:
+        return None
+    follow = progress
+    return lambda done, _: follow(before + done, total)
+
+
+def _compared(study: StudySpec, cell: Cell, prediction: Prediction, value: float, half_width: HalfWidth) -> Compared:
+    factor = math.exp(half_width.total)
+    predicted = value / cell.scale
+    return Compared(
+        cell=cell,
+        predicted=predicted,
+        predicted_seconds=prediction.seconds,
+        low=predicted / factor,
+        high=predicted * factor,
+        bottleneck=prediction.bottleneck,
+        busiest=_busiest(prediction),
+        suspected=study.suspected(cell.id),
+        latencies=prediction.latencies,
+        half_width=half_width,
+    )
+
+
+def _claimed(
+    study: StudySpec, claim: ClaimSpec, predictions: Mapping[str, Prediction], measured: Mapping[str, float]
+) -> Claimed:
+    def predicted(name: str) -> float:
+        run, _, figure = name.rpartition(":")
+        return figure_value(predictions[run], run, figure)
+
+    known = all(name in measured for pair in claim.pairs for name in pair)
+    return Claimed(
+        claim,
+        claim.value(predicted),
+        claim.value(measured.__getitem__) if known else None,
+        study.suspected(claim.id),
+    )
+
+
+def _busiest(prediction: Prediction) -> str:
+    top = max(prediction.usages, key=lambda usage: (usage.utilisation, usage.name))
+    return f"{top.name} {100 * top.utilisation:.0f} %"
+
+
+def summarise(cells: Iterable[Compared]) -> dict[str, Any]:
+    """``{"n", "median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"}``; None without cells."""
+    chosen = list(cells)
+    if not chosen:
+        empty = dict.fromkeys(("median_error_pct", "p90_error_pct", "worst_error_pct", "coverage_pct"))
+        return {"n": 0, **empty}
+    errors = np.array([compared.error_pct for compared in chosen])
+    return {
+        "n": len(chosen),
+        "median_error_pct": float(np.median(errors)),
+        "p90_error_pct": float(np.percentile(errors, 90)),
+        "worst_error_pct": float(errors.max()),
+        "coverage_pct": 100.0 * sum(compared.covered for compared in chosen) / len(chosen),
+    }
+
+
+def summary(comparisons: Sequence[StudyComparison]) -> dict[str, Any]:
+    """Summaries of calibrated and of predicted cells over some studies, the claims, and what is missing."""
+    cells = [compared for comparison in comparisons for compared in comparison.cells]
+    claims = [claimed for comparison in comparisons for claimed in comparison.claims if claimed.claim.use == "predict"]
+    return {
+        **{use: summarise(c for c in cells if c.cell.use == use) for use in ("calibrate", "predict")},
+        "claims": {"n": len(claims), "held": sum(claimed.holds for claimed in claims)},
+        "missing": sum(len(comparison.study.missing) for comparison in comparisons),
+    }

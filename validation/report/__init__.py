@@ -1,0 +1,1 @@
+"""The validation report: words, plots, HTML."""

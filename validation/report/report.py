@@ -1,0 +1,168 @@
+"""How right raidsim is: all that `raidsim validate` reports, from comparisons that are made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..conformance.totals import ConformanceTotals
+from ..prediction.baseline_comparison import GROUPINGS, Judged, grouped, judged_cells, matches, weaknesses
+from ..prediction.baselines import BASELINES
+from ..prediction.cell_classes import cell_classes
+from ..prediction.comparison import INTERVAL, StudyComparison, summarise, summary
+from ..prediction.leave_out import LeftOut
+from ..prediction.proportion import Proportion
+
+NOTEWORTHY_PCT = 40.0
+"""Errors above this need a suspect."""
+NO_SUSPECT = "no mechanism suspected yet"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyReport:
+    """A study after its predictions, with what its cells are judged by."""
+
+    comparison: StudyComparison
+    cells: tuple[Judged, ...]
+
+    @property
+    def id(self) -> str:
+        """The study's."""
+        return self.comparison.study.id
+
+    def document(self) -> dict[str, Any]:
+        """The study's part of ``raidsim validate --json``."""
+        return {
+            "id": self.id,
+            "title": self.comparison.study.title,
+            "report": self.comparison.study.report,
+            "cases": [_cell_document(each) for each in self.cells],
+            "claims": [claimed.document() for claimed in self.comparison.claims],
+            "summary": _summary([self]),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known about how right raidsim is.
+
+    Attributes
+    ----------
+    conformance
+        None where it was not run.
+    left_out
+        Cross-validation, if it was asked for.
+    failed
+        Why studies could not be predicted, by id.
+    """
+
+    studies: tuple[StudyReport, ...]
+    conformance: ConformanceTotals | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> list[Judged]:
+        """Of all studies."""
+        return [each for study in self.studies for each in study.cells]
+
+    @property
+    def predicted(self) -> list[Judged]:
+        """The cells of all studies that nothing was fitted to."""
+        return [each for each in self.cells if each.compared.cell.use == "predict"]
+
+    @property
+    def comparisons(self) -> list[StudyComparison]:
+        """Of all studies."""
+        return [study.comparison for study in self.studies]
+
+    def document(self) -> dict[str, Any]:
+        """What ``raidsim validate --json`` prints."""
+        seed = [study for study in self.studies if study.comparison.study.report == "seed"]
+        return {
+            "studies": [study.document() for study in self.studies],
+            "summary": _summary(self.studies),
+            "seed": _summary(seed),
+            "by": {name: self._by(name) for name in GROUPINGS if name != "study"},
+            "not_better": [weakness.document() for weakness in weaknesses(self.cells)],
+            "conformance": None if self.conformance is None else self.conformance.document(),
+            "leave_out": [each.document() for each in self.left_out],
+            "failed": [{"id": study, "error": error} for study, error in self.failed.items()],
+        }
+
+    def _by(self, name: str) -> dict[str, Any]:
+        groups = grouped(self.predicted, name)
+        return {group: summarise(each.compared for each in cells) for group, cells in groups.items()}
+
+
+def report(
+    comparisons: Sequence[StudyComparison],
+    conformance: ConformanceTotals | None = None,
+    left_out: Sequence[LeftOut] = (),
+    failed: Mapping[str, str] | None = None,
+) -> Report:
+    """Judge comparisons: classes of cells, baselines, coverage. Nothing is simulated."""
+    studies = tuple(StudyReport(each, judged_cells(each, cell_classes(each.study))) for each in comparisons)
+    return Report(studies, conformance, tuple(left_out), failed or {})
+
+
+def coverage(cells: Sequence[Judged]) -> Proportion:
+    """How many predicted cells lie in their interval."""
+    chosen = [each.compared for each in cells if each.compared.cell.use == "predict"]
+    return Proportion(sum(compared.covered for compared in chosen), len(chosen))
+
+
+def suspects(study: StudyReport) -> dict[str, list[str]]:
+    """Predicted cells that are far off, and broken claims, in words, by the mechanism that is suspected."""
+    found: dict[str, list[str]] = {}
+    for each in study.cells:
+        compared = each.compared
+        if compared.cell.use == "predict" and compared.error_pct > NOTEWORTHY_PCT:
+            what = f"{compared.cell.id} ({100 * compared.log_ratio:+.0f} %)"
+            found.setdefault(compared.suspected or NO_SUSPECT, []).append(what)
+    for claimed in study.comparison.claims:
+        if not claimed.holds:
+            what = f"claim {claimed.claim.id}"
+            found.setdefault(claimed.suspected or NO_SUSPECT, []).append(what)
+    return found
+
+
+def unanswered(cells: Sequence[Judged]) -> dict[str, dict[str, list[str]]]:
+    """Predicted cells that a baseline says nothing of: ids by the reason, by the baseline's name."""
+    found: dict[str, dict[str, list[str]]] = {baseline.name: {} for baseline in BASELINES}
+    for each in cells:
+        for name, guess in each.guesses.items():
+            if isinstance(guess, str):
+                found[name].setdefault(guess, []).append(f"{each.study}: {each.compared.cell.id}")
+    return found
+
+
+def _summary(studies: Sequence[StudyReport]) -> dict[str, Any]:
+    cells = [each for study in studies for each in study.cells]
+    covered = coverage(cells)
+    left = {name: sum(map(len, reasons.values())) for name, reasons in unanswered(cells).items()}
+    return {
+        **summary([study.comparison for study in studies]),
+        "coverage_pct": None if covered.share is None else 100.0 * covered.share,
+        "coverage": {**covered.document(), "verdict": covered.against(INTERVAL) if covered.n else None},
+        "baselines": {m.baseline.name: {**m.document(), "unanswered": left[m.baseline.name]} for m in matches(cells)},
+    }
+
+
+def _cell_document(each: Judged) -> dict[str, Any]:
+    known = each.cell_class
+    document = each.compared.document()
+    del document["latencies"]
+    return {
+        **document,
+        "inside": each.compared.covered,
+        "class": {
+            "level": known.level,
+            "load": known.load,
+            "kind": known.kind.name,
+            "kernel": known.kernel,
+            "processes": known.processes,
+        },
+        "baselines": {baseline.name: each.guessed(baseline.name) for baseline in BASELINES},
+    }

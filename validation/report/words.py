@@ -1,0 +1,98 @@
+"""Numbers and findings of the report in words, the same on a page and on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..conformance.totals import ConformanceTotals
+from ..prediction.baseline_comparison import Judged, Match, matches, weaknesses
+from ..prediction.baselines import BASELINES
+from ..prediction.comparison import INTERVAL, summarise
+from .html_page import Entry, Mark
+from .report import Report, coverage
+
+_GOOD_PCT = 20.0
+
+
+def percent(value: float | None, decimals: int = 0) -> str:
+    """A percentage; "-" where there is none."""
+    return "-" if value is None else f"{value:.{decimals}f} %"
+
+
+def digits(value: float) -> str:
+    """A number of a report, with as many decimals as its size deserves."""
+    if value >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 100 else f"{value:.3g}" if value < 1 else f"{value:.2f}"
+
+
+def bounds(ratio: tuple[float | None, float | None]) -> str:
+    """What a claim's ratio has to lie within."""
+    low, high = ratio
+    if high is None:
+        return f"{low:g} or more"
+    return f"up to {high:g}" if low is None else f"{low:g} - {high:g}"
+
+
+def cell_row(each: Judged, with_guesses: bool) -> list[Entry]:
+    """A cell as a row of a table."""
+    compared = each.compared
+    row: list[Entry] = [compared.cell.id, each.cell_class.level, compared.unit]
+    row += [digits(compared.measured), digits(compared.predicted)]
+    row.append(Mark(f"{100 * compared.log_ratio:+.1f} %", compared.error_pct <= _GOOD_PCT))
+    row.append(f"{digits(compared.low)} - {digits(compared.high)}")
+    row.append(Mark("yes", True) if compared.covered else Mark("no", False))
+    if with_guesses:
+        guesses = [each.guessed(baseline.name) for baseline in BASELINES]
+        row += ["-" if guess is None else digits(guess) for guess in guesses]
+    return row
+
+
+def standing(report: Report) -> str:
+    """All of the report in a few sentences."""
+    total = summarise(each.compared for each in report.predicted)
+    if not total["n"]:
+        return "These studies have no predicted cells."
+    covered = coverage(report.cells)
+    low, high = (100 * limit for limit in covered.limits)
+    claims = [claimed for comparison in report.comparisons for claimed in comparison.claims]
+    errors = (
+        f"{total['n']} predicted cells: median error {total['median_error_pct']:.1f} %, 90th percentile "
+        f"{total['p90_error_pct']:.1f} %, worst {total['worst_error_pct']:.1f} %."
+    )
+    inside = (
+        f"{total['coverage_pct']:.0f} % lie inside their {100 * INTERVAL:.0f} % interval (95 % limits {low:.0f} to "
+        f"{high:.0f} %): the intervals are {covered.against(INTERVAL)}."
+    )
+    lines = [errors, inside]
+    if claims:
+        lines.append(f"{sum(claimed.holds for claimed in claims)} of {len(claims)} claims hold.")
+    lines += contest_words(matches(report.cells))
+    weak = sum(1 for _ in weaknesses(report.cells))
+    if weak:
+        lines.append(f"Of single groups of cells, a guess is as good or better in {weak}.")
+    return " ".join(lines)
+
+
+def contest_words(found: Sequence[Match]) -> list[str]:
+    """Whether raidsim is better than each baseline, in a sentence each."""
+    lines = []
+    for match in found:
+        one = match.document()
+        if one["n"]:
+            verdict = "better" if match.better else "not better"
+            lines.append(
+                f"raidsim is {verdict} than the {match.baseline.title}: median error "
+                f"{one['raidsim_median_error_pct']:.1f} against {one['median_error_pct']:.1f} % on {one['n']} cells, "
+                f"nearer in {one['raidsim_nearer_pct']:.0f} % of them."
+            )
+    return lines
+
+
+def conformance_words(totals: ConformanceTotals | None) -> str:
+    """What is known of the conformance, in a sentence."""
+    if totals is None:
+        return "Not run for this report; --conformance runs it, --conformance-json takes what a run has printed."
+    cases, matched = sum(each.cases for each in totals.kinds), sum(each.matched for each in totals.kinds)
+    aims = "every kind reaches its aim" if totals.reached else "not every kind reaches its aim"
+    return f"{matched} of {cases} recorded cases of real programs match ({totals.origin}); {aims}."

@@ -1,0 +1,1 @@
+"""The form: choices, fields, limits, state."""

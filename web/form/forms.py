@@ -1,0 +1,304 @@
+"""The form: one design and one load as plain values, made to fit, and the scenario that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from ...model.core.errors import InputError
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.documents.document import Document, document_from
+from ...scenarios.documents.text import plain_text
+from .choices import FIELDS, LENGTHS, UNINTERRUPTED, Offer, Range, offer, rotational, survives_first
+from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
+from .limits import duration_for
+
+BITMAP = "64MiB"
+"""What a bit of a bitmap that mdadm makes stands for on arrays of today's size."""
+ARRAY = "md0"
+
+
+_IN_TITLE = ("level", "disks", "drive", "spares", "controller", "cipher", "network", "port")
+_OTHER_PART = ("parts", "hours", "read_2", "pattern_2", "block_2", "depth_2", "iops_2")
+_ONE_PART = ("pattern", "block", "read", "hot", "how", "depth", "jobs", "iops")
+LOAD_FIELDS = (*_ONE_PART, *_OTHER_PART, "length", "seed", "fail_at")
+"""What is the load's and the run's, so that two designs can be compared under the same."""
+
+
+def changed(form: Form, values: Mapping[str, Any]) -> Form:
+    """The form with other values."""
+    return replace(form, **values)
+
+
+def fitted(form: Form) -> tuple[Form, list[str]]:
+    """The form with every value that does not go with those before it replaced by the nearest, and what was replaced.
+
+    What means nothing here goes back to its default without a word.
+    """
+    notes: list[str] = []
+    for field in FIELDS:
+        offered, value = offer(field, form), getattr(form, field)
+        usual = getattr(DEFAULT, field)
+        if offered is None:
+            form = changed(form, {field: usual})
+        elif value not in offered or (isinstance(value, bool) != isinstance(usual, bool)):
+            found = _nearest(offered, value, usual)
+            form = changed(form, {field: found})
+            notes.append(f"{LABELS[field]}: {_shown(value)} is not offered here; {_shown(found)} instead")
+    return form, notes
+
+
+def can_fail(form: Form) -> bool:
+    """Whether another member may be lost while the load runs, and the model follows it."""
+    return form.level not in UNINTERRUPTED and not form.parts and survives_first(form, form.failed + 1)
+
+
+def first_part(form: Form) -> Form:
+    """The form with its load all day long."""
+    return changed(form, {field: getattr(DEFAULT, field) for field in _OTHER_PART})
+
+
+def other_part(form: Form) -> Form:
+    """The form with the load of the other part of its day all day long."""
+    later = {name: getattr(form, f"{name}_2") for name in ("read", "pattern", "block", "depth", "iops")}
+    return changed(first_part(form), {**later, "hot": "even" if form.pattern_2 == "sequential" else form.hot})
+
+
+def _nearest(offered: Offer, value: Value, usual: Value) -> Value:
+    """The allowed value that is closest to one that is not."""
+    assert offered is not None
+    number = isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(offered, Range):
+        return offered.nearest(value if isinstance(value, int) else int(usual))
+    if number and all(isinstance(each, int) and not isinstance(each, bool) for each in offered):
+        return min((int(each) for each in offered), key=lambda each: abs(each - int(value)))
+    if usual in offered:
+        return usual
+    first: Value = offered[0]
+    return first
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else value[:40]
+
+
+def with_load_of(design: Form, load: Form) -> Form:
+    """A design under the load of another form."""
+    return changed(design, {field: getattr(load, field) for field in LOAD_FIELDS})
+
+
+def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """The scenario as a document has it.
+
+    Parameters
+    ----------
+    form
+        A fitted one.
+    lengths
+        How long is measured, and simulated before that (s), in each part of the day.
+    """
+    found: dict[str, Any] = {"name": title(form), "kernel": form.kernel}
+    found["machine"] = {"model": form.machine, "drives": _drives(form)}
+    if form.controller != NONE:
+        found["machine"]["controllers"] = {"raid": _controller(form)}
+    found["arrays"] = {ARRAY: _array(form)}
+    if form.cipher != NONE:
+        found["encrypted"] = {"secret": {"on": ARRAY, "cipher": form.cipher}}
+    if form.network != NONE:
+        found["front"] = _front(form)
+    found["workload"] = {**_load(form), **_lengths(*lengths[0])}
+    if form.parts:
+        later = {**_load_part(other_part(form)), **_lengths(*lengths[-1])}
+        found["workload"]["phases"] = [
+            {"name": "first", "lasts": f"{24 - form.hours}h"},
+            {"name": "other", "lasts": f"{form.hours}h", **later},
+        ]
+    found["seed"] = form.seed
+    return found
+
+
+def _drives(form: Form) -> dict[str, Any]:
+    drives: dict[str, Any] = {"model": form.drive, "count": form.disks + form.spares}
+    if not rotational(form):
+        drives["state"] = form.drive_state
+    elif not form.drive_cache:
+        drives["overrides"] = {"write_cache": False}
+    if form.scheduler != USUAL:
+        drives["scheduler"] = form.scheduler
+    if not form.throttle:
+        drives["wbt_lat"] = "0s"
+    return drives
+
+
+def _controller(form: Form) -> dict[str, Any]:
+    instance: dict[str, Any] = {"model": form.controller}
+    if not form.write_back:
+        instance["overrides"] = {"write_policy": "write-through"}
+    return instance
+
+
+def _array(form: Form) -> dict[str, Any]:
+    array: dict[str, Any] = {"level": form.level}
+    sizes = {"chunk": f"{form.chunk}KiB", "groups": form.groups, "copies": form.copies}
+    array |= {field: written for field, written in sizes.items() if offer(field, form) is not None}
+    if form.algorithm != USUAL:
+        array["algorithm"] = form.algorithm
+    if form.controller != NONE:
+        array["controller"] = "raid"
+    if form.spares:
+        array["spares"] = form.spares
+    if form.bitmap:
+        array["bitmap"] = BITMAP
+    if form.stripe_cache:
+        array["stripe_cache"] = form.stripe_cache
+    if form.threads:
+        array["group_thread_cnt"] = form.threads
+    if form.failed:
+        array["rebuilding" if form.rebuilding else "failed"] = form.failed
+    return array
+
+
+def _front(form: Form) -> dict[str, Any]:
+    front: dict[str, Any] = {"protocol": form.network, "port": form.port, "clients": form.clients}
+    if form.nfsd:
+        front["threads"] = form.nfsd
+    return front
+
+
+def _lengths(duration_s: float, warm_up_s: float) -> dict[str, str]:
+    return {"warm_up": f"{warm_up_s:g}s", "duration": f"{duration_s:g}s"}
+
+
+def _load(form: Form) -> dict[str, Any]:
+    load: dict[str, Any] = {"kind": "load", "jobs": form.jobs, **_load_part(form)}
+    if form.hot == "zipf":
+        load["locality"] = {"kind": "zipf", "block": "1MiB"}
+    return load
+
+
+def _load_part(form: Form) -> dict[str, Any]:
+    """What may change over the day."""
+    load: dict[str, Any] = {
+        "pattern": form.pattern,
+        "block_size": f"{form.block}KiB",
+        "read_share": f"{form.read}%",
+    }
+    if form.how == "rate":
+        load["total_iops"] = form.iops
+    else:
+        load["depth"] = form.depth
+    return load
+
+
+def shorter(form: Form) -> Form:
+    """The same with a shorter run, for what takes many of them."""
+    return replace(form, length=LENGTHS[max(0, LENGTHS.index(form.length) - 1)])
+
+
+def title(form: Form) -> str:
+    """The design in a few words."""
+    spares = f" + {form.spares} spare{'s' if form.spares > 1 else ''}" if form.spares else ""
+    runs = "" if form.controller == NONE else f" on {form.controller}"
+    beyond = "" if form.cipher == NONE else f", encrypted with {form.cipher}"
+    beyond += "" if form.network == NONE else f", over {form.network} and {form.port}"
+    return f"{level_words(form.level)}, {form.disks} x {form.drive}{spares}{runs}{beyond}"
+
+
+def difference(form: Form, other: Form) -> str:
+    """What is other in the design of a form, besides what its title says."""
+    fields_of_design = (field for field in FIELDS if field not in (*LOAD_FIELDS, *_IN_TITLE))
+    values = [(field, getattr(form, field)) for field in fields_of_design if offer(field, form) is not None]
+    return ", ".join(f"{LABELS[field]}: {_shown(value)}" for field, value in values if value != getattr(other, field))
+
+
+def load_words(form: Form) -> str:
+    """The load in a few words."""
+    if form.parts:
+        later = f"for {form.hours} h a day {load_words(other_part(form))}"
+        return f"{load_words(first_part(form))}; {later}"
+    share = {0: "writes", 100: "reads"}.get(form.read, f"I/Os ({form.read} % reads)")
+    how = f"{form.iops:,} a second" if form.how == "rate" else f"{form.depth * form.jobs:,} outstanding"
+    return f"{form.pattern} {share} of {form.block} KiB, {how}"
+
+
+def level_words(level: str) -> str:
+    """A level as people write it."""
+    return {"raid01": "RAID 0+1", "linear": "linear"}.get(level, level.replace("raid", "RAID "))
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a form, or an uploaded file, comes to.
+
+    Attributes
+    ----------
+    text
+        The scenario file.
+    document, spec
+        It as it was read, and the whole scenario; None if it was refused.
+    refused, field
+        Why, and the field of the form that it is said beside ("" if it is none).
+    """
+
+    text: str
+    document: Document | None
+    spec: ScenarioSpec | None
+    refused: str = ""
+    field: str = ""
+
+
+@lru_cache(maxsize=256)
+def built(form: Form, failing: bool = False) -> Built:
+    """The scenario of a fitted form; with `failing` a member is lost when the form says so.
+
+    How long it is measured follows from what the scenario can do at most.
+    """
+    lengths = []
+    for part in (first_part(form), other_part(form)) if form.parts else (form,):
+        found = built_text(plain_text(scenario_data(part, [(1.0, 0.0)])), "design")
+        if found.spec is None:
+            return found
+        lengths.append(duration_for(found.spec, form.length))
+    data = scenario_data(form, lengths)
+    if failing:
+        duration_s, warm_up_s = lengths[0]
+        at = warm_up_s + duration_s * form.fail_at / 100
+        data["failures"] = [{"member": f"disk{form.failed}", "at": f"{at:.6g}s"}]
+    return built_text(plain_text(data, "Made with the explorer (raidsim web)."), "design")
+
+
+def built_text(text: str, name: str) -> Built:
+    """The scenario of a file's text, from whomever it may be."""
+    try:
+        document = document_from(text, name)
+        return Built(text, document, document.spec())
+    except InputError as error:
+        return Built(text, None, None, f"{error.found}; {error.allowed}", field_of(error.place))
+
+
+def field_of(place: str) -> str:
+    """The field of the form that a refusal belongs to; "" if it is none."""
+    last = place.rsplit("field ", 1)[-1].rsplit(".", 1)[-1].strip()
+    return _FIELD_OF.get(last, last if last in LABELS else "")
+
+
+_FIELD_OF = {
+    "members": "disks",
+    "count": "disks",
+    "model": "drive",
+    "state": "drive_state",
+    "wbt_lat": "throttle",
+    "group_thread_cnt": "threads",
+    "total_iops": "iops",
+    "block_size": "block",
+    "read_share": "read",
+    "locality": "hot",
+    "write_policy": "write_back",
+    "protocol": "network",
+    "lasts": "hours",
+    "duration": "length",
+}

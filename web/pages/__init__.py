@@ -1,0 +1,1 @@
+"""The pages: what is shown, and how."""

@@ -1,0 +1,280 @@
+"""The page: the form in the sidebar, the run under way, and the view that was chosen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ...model.drives.catalogue import DriveSpec
+from ..form.choices import Range, known_drive, offer
+from ..form.examples import EXAMPLES
+from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form
+from ..form.forms import level_words, load_words, title
+from ..form.state import VIEWS
+from .markup import plain
+from .session import (
+    VIEW_KEY,
+    Subject,
+    current_state,
+    of_form,
+    server_runs,
+    set_form,
+    under_way,
+    uploaded,
+    widget_key,
+    write_link,
+)
+from .view_of_files import show_files
+from .views import show_curve, show_ios, show_layout, show_result
+from .views_of_designs import show_compare, show_explain, show_failure
+
+_TELL_S = 0.25
+
+VIEW_NAMES = {
+    "result": "Result",
+    "layout": "Layout",
+    "curve": "Load curve",
+    "compare": "Compare",
+    "ios": "Single I/Os",
+    "failure": "Failure",
+    "explain": "Explain",
+    "files": "Files and link",
+}
+
+SHOW = {
+    "result": show_result,
+    "layout": show_layout,
+    "curve": show_curve,
+    "compare": show_compare,
+    "ios": show_ios,
+    "failure": show_failure,
+    "explain": show_explain,
+    "files": show_files,
+}
+
+ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "controller", "write_back")
+DETAILS = (
+    "machine",
+    "kernel",
+    "algorithm",
+    "copies",
+    "drive_state",
+    "drive_cache",
+    "scheduler",
+    "throttle",
+    "cipher",
+    "bitmap",
+    "stripe_cache",
+    "threads",
+    "failed",
+    "rebuilding",
+)
+LOAD = ("pattern", "block", "read", "hot", "how", "depth", "iops", "jobs")
+NETWORK = ("network", "port", "clients", "nfsd")
+PARTS = ("parts", "hours", "pattern_2", "block_2", "read_2", "depth_2", "iops_2")
+RUN = ("length", "seed")
+
+HELP = {
+    "drive": "From the catalogue (raidsim drives); every number of it has a source or is marked as assumed.",
+    "chunk": "Consecutive data on one disk before the next is used.",
+    "spares": "Disks that take the place of one that fails during the run.",
+    "groups": "Inner arrays that the outer one is made of.",
+    "controller": "none: the kernel of the machine runs the array.",
+    "write_back": "Answer from the controller's memory, before the data are on the disks.",
+    "kernel": "Its md driver, I/O scheduler and prices of work.",
+    "drive_state": "steady: overwritten at random until nothing changes any more; fresh: erased.",
+    "throttle": "wbt: the kernel holds back writes while reads are late. Off is wbt_lat 0.",
+    "bitmap": "What regions are being written is kept on the disks, so that a crash means no full resync.",
+    "stripe_cache": "stripe_cache_size of md; 0 is the kernel's own choice.",
+    "threads": "0: one thread of md handles all stripes.",
+    "failed": "The first disks of the array are lost before the run begins.",
+    "rebuilding": "New disks are in their place, and md rebuilds them beside the load.",
+    "hot": "zipf: some places are wanted much more often than others.",
+    "how": "outstanding: each job keeps so many I/Os under way. rate: so many come per second, whatever happens.",
+    "depth": "I/Os that each job keeps under way (fio: iodepth).",
+    "jobs": "Programs that send I/Os (fio: numjobs).",
+    "cipher": "The array is encrypted: processors do it for every block that comes and goes.",
+    "network": "The load runs on clients, which reach the machine over it; none: on the machine itself.",
+    "clients": "The jobs are dealt out to them in turn.",
+    "nfsd": "Each works on one request at a time.",
+    "parts": "Such as a backup at night: simulated by itself; the result is the mean of the day.",
+    "length": "How many I/Os are simulated; longer runs have narrower intervals.",
+    "seed": "Of the random numbers; the same seed gives the same result to the last digit.",
+}
+
+
+def show() -> None:
+    """Show the page."""
+    st.set_page_config(
+        page_title="raidsim", layout="wide", initial_sidebar_state="auto", menu_items={"about": "raidsim"}
+    )
+    server_runs()
+    state = current_state()
+    with st.sidebar:
+        subject = _sidebar(state.form)
+    st.title("raidsim", anchor=False)
+    st.caption(
+        "How fast will a storage array be, before anyone builds it? The form is on the left; on a telephone » opens it."
+    )
+    notes = [plain(note) for note in st.session_state.notes]
+    if notes:
+        st.warning(notes[0] if len(notes) == 1 else "\n".join(f"- {note}" for note in notes), icon=":material/info:")
+    form = subject.form
+    if form is not None:
+        st.markdown(f"**{plain(title(form))}**  \n{plain(load_words(form))}")
+    elif subject.built.spec is not None:
+        st.markdown(f"**File: {plain(subject.built.spec.name)}**  \nThe form is set aside; remove the file to use it.")
+    view = st.radio(
+        "View",
+        VIEWS,
+        format_func=VIEW_NAMES.__getitem__,
+        horizontal=True,
+        key=_view_key(state.view),
+        label_visibility="collapsed",
+    )
+    running = under_way()
+    if running is not None:
+        running.shown = running.ticket.early is not None
+        _progress()
+    if subject.built.spec is None:
+        if not subject.built.field or form is None:
+            st.error(plain(subject.built.refused), icon=":material/block:")
+        st.info("This cannot be simulated: see the message beside the field." if form else "The file is not used.")
+    else:
+        SHOW[view](subject)
+    write_link(st.session_state.state)
+
+
+def _view_key(view: str) -> str:
+    if st.session_state.get(VIEW_KEY) is None:
+        st.session_state[VIEW_KEY] = view
+    return VIEW_KEY
+
+
+def _sidebar(form: Form) -> Subject:
+    """The form, and the place for a file."""
+    st.selectbox(
+        "Start from an example",
+        list(EXAMPLES),
+        index=None,
+        placeholder="choose one",
+        key="example",
+        on_change=_take_example,
+    )
+    subject = of_form(form)
+    st.subheader("Array", anchor=False)
+    for field in ALWAYS:
+        _field(field, form, subject)
+    with st.expander("Machine, kernel and state", expanded=_unusual(form, subject)):
+        for field in DETAILS:
+            _field(field, form, subject)
+    st.subheader("Load", anchor=False)
+    for field in LOAD:
+        _field(field, form, subject)
+    for words, names in (("Network", NETWORK), ("Parts of the day", PARTS)):
+        if offer(names[0], form) is not None:
+            with st.expander(words, expanded=_other(names, form) or subject.built.field in names):
+                for field in names:
+                    _field(field, form, subject)
+    st.subheader("Run", anchor=False)
+    for field in RUN:
+        _field(field, form, subject)
+    with st.expander("Scenario file instead of the form"):
+        file = st.file_uploader(
+            "Scenario (YAML, up to 1 MiB)", type=["yaml", "yml"], key="upload", help="As of raidsim run."
+        )
+    return subject if file is None else uploaded(file.getvalue(), plain_name(file.name))
+
+
+def plain_name(name: str) -> str:
+    """A file's name as far as messages show it."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name[-60:])
+
+
+def _take_example() -> None:
+    chosen = st.session_state.example
+    if chosen is not None:
+        set_form(EXAMPLES[chosen])
+
+
+def _unusual(form: Form, subject: Subject) -> bool:
+    """Whether something in the details needs to be seen."""
+    return subject.built.field in DETAILS or _other(DETAILS, form)
+
+
+def _other(names: tuple[str, ...], form: Form) -> bool:
+    return any(getattr(form, name) != getattr(DEFAULT, name) for name in names)
+
+
+def _field(name: str, form: Form, subject: Subject) -> None:
+    """One field with what it offers, and what is wrong with it, if anything."""
+    offered = offer(name, form)
+    if offered is None:
+        return
+    key, label, words = widget_key(name, getattr(form, name)), LABELS[name], HELP.get(name)
+    if isinstance(offered, Range):
+        if name in ("read", "read_2"):
+            st.slider(label, offered.low, offered.high, step=5, key=key, help=words)
+        else:
+            st.number_input(label, offered.low, offered.high, step=1, key=key, help=words)
+    elif isinstance(offered[0], bool):
+        st.checkbox(label, key=key, help=words)
+    else:
+        st.selectbox(label, offered, key=key, format_func=lambda value: _option(name, value), help=words)
+    if name == "drive":
+        st.caption(plain(_drive_words(form.drive)))
+    if subject.built.spec is None and subject.built.field == name:
+        st.error(plain(subject.built.refused), icon=":material/block:")
+
+
+def _option(field: str, value: str | int | bool) -> str:
+    """An option as it is offered."""
+    if field == "level":
+        return level_words(str(value))
+    if value == USUAL:
+        return "the kernel's own" if field == "scheduler" else "as md makes it"
+    if field in ("stripe_cache", "threads") and value == 0:
+        return "the kernel's own" if field == "stripe_cache" else "md's one thread"
+    if field == "nfsd" and value == 0:
+        return "as usual"
+    words = {
+        ("cipher", NONE): "none",
+        ("network", NONE): "none (the load is on the machine)",
+        ("controller", NONE): "none (the kernel's md)",
+        ("how", "outstanding"): "I/Os outstanding",
+        ("how", "rate"): "I/Os per second",
+        ("hot", "even"): "all alike",
+        ("hot", "zipf"): "some wanted more often (Zipf)",
+    }
+    return words.get((field, str(value)), f"{value:,}" if isinstance(value, int) else value)
+
+
+def _drive_words(name: str) -> str:
+    spec = known_drive(name)
+    kind = f"{spec.rotation:,.0f} rpm" if isinstance(spec, DriveSpec) else "flash"
+    size = f"{spec.capacity / 1e12:.3g} TB" if spec.capacity >= 1e12 else f"{spec.capacity / 1e9:.3g} GB"
+    return f"{size}, {kind}, {spec.interface}"
+
+
+@st.fragment(run_every=_TELL_S)
+def _progress() -> None:
+    """How far the visitor's run is, and the way to end it."""
+    running = under_way()
+    if running is None:
+        st.rerun()
+    ticket = running.ticket
+    if ticket.early is not None and not running.shown:
+        running.shown = True
+        st.rerun()
+    if ticket.state == "waiting":
+        ahead = server_runs().ahead(ticket)
+        text = f"Waiting: {ahead} run{'' if ahead == 1 else 's'} of this server first"
+    elif ticket.early is not None:
+        text = (
+            f"{VIEW_NAMES[running.kind]}: here it is. Now the same without what limits it, {100 * ticket.share:.0f} %"
+        )
+    else:
+        text = f"{VIEW_NAMES[running.kind]}: simulating, {100 * ticket.share:.0f} %"
+    st.progress(ticket.share, text=text)
+    if st.button("Cancel the run", key="cancel"):
+        ticket.cancel()
+        st.rerun()

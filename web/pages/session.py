@@ -1,0 +1,196 @@
+"""What the page remembers of one visitor between two looks: the form, the run under way, and results so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ...model.core.errors import InputError
+from ...model.files.yaml_files import decoded
+from ..form.choices import FIELDS
+from ..form.fields import Form
+from ..form.forms import Built, built, built_text, changed, fitted
+from ..form.limits import check_work
+from ..form.state import State, from_query, to_query
+from ..work.runs import Runs, Ticket
+from ..work.tasks import AnyTask
+
+VIEW_KEY = "view"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is explored: the form's design, or an uploaded file.
+
+    Attributes
+    ----------
+    built
+        Its scenario, if it can be.
+    form
+        None for a file.
+    """
+
+    built: Built
+    form: Form | None
+
+    @property
+    def key(self) -> str:
+        """What results of it are known by."""
+        return self.built.text
+
+
+@st.cache_resource(show_spinner=False)
+def server_runs() -> Runs:
+    """The runs of the whole server."""
+    runs = Runs()
+    runs.prepare()
+    return runs
+
+
+def _state() -> State:
+    found: State = st.session_state.state
+    return found
+
+
+def current_state() -> State:
+    """The state after what the visitor did last, with every value made to fit; what did not fit is noted."""
+    memory = st.session_state
+    if "state" not in memory or _travelled():
+        memory.state, memory.notes = from_query(_address())
+        for field in FIELDS:
+            memory.pop(_key(field), None)
+        memory.pop(VIEW_KEY, None)
+        return _state()
+    widgets = {field: memory[_key(field)] for field in FIELDS if _key(field) in memory}
+    if any(getattr(memory.state.form, field) != value for field, value in widgets.items()):
+        form, memory.notes = fitted(changed(memory.state.form, widgets))
+        memory.state = replace(memory.state, form=form)
+    if memory.get(VIEW_KEY) is not None:
+        memory.state = replace(memory.state, view=memory[VIEW_KEY])
+    return _state()
+
+
+def _address() -> dict[str, list[str]]:
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _travelled() -> bool:
+    """Whether the visitor went Back or Forward.
+
+    Any other address than the state's is one that the browser sent before it had the newest; it says nothing.
+    """
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
+
+
+def write_link(state: State) -> None:
+    """Put the state into the address."""
+    st.session_state.state = state
+    wanted = {name: [value] if isinstance(value, str) else value for name, value in to_query(state).items()}
+    if _address() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def set_form(form: Form) -> None:
+    """Put other values into the form; for callbacks, before the page is shown again."""
+    memory = st.session_state
+    memory.state = replace(memory.state, form=fitted(form)[0])
+    memory.notes = []
+    for field in FIELDS:
+        memory.pop(_key(field), None)
+
+
+def set_kept(kept: tuple[Form, ...]) -> None:
+    """Keep other designs; for callbacks."""
+    st.session_state.state = replace(st.session_state.state, kept=kept)
+
+
+def widget_key(field: str, value: Any) -> str:
+    """The key of a field's widget, which will show `value`."""
+    key = _key(field)
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    return key
+
+
+def _key(field: str) -> str:
+    return f"f_{field}"
+
+
+def uploaded(raw: bytes, name: str) -> Subject:
+    """What an uploaded file describes; everything in it may be wrong on purpose."""
+    try:
+        found = built_text(decoded(raw, name), name)
+        if found.spec is not None:
+            check_work(found.spec)
+    except InputError as error:
+        found = Built("", None, None, f"{error.place}: {error.found}; {error.allowed}")
+    return Subject(found, None)
+
+
+def of_form(form: Form) -> Subject:
+    """The form's design."""
+    return Subject(built(form), form)
+
+
+@dataclass(slots=True)
+class Running:
+    """The visitor's run under way: what of, for which view, and whether its first answer has been shown."""
+
+    ticket: Ticket
+    kind: str
+    key: str
+    shown: bool = False
+
+
+def start(kind: str, key: str, make: Callable[[], AnyTask]) -> None:
+    """Begin a run; one that is still under way is given up."""
+    running = under_way()
+    if running is not None:
+        running.ticket.cancel()
+    try:
+        task = make()
+    except InputError as error:
+        messages()[kind] = f"{error.found}; {error.allowed}"
+        return
+    messages().pop(kind, None)
+    st.session_state.running = Running(server_runs().start(task), kind, key)
+
+
+def under_way() -> Running | None:
+    """The visitor's run; None if there is none, or it is over. What it gave, also so far, is kept."""
+    running: Running | None = st.session_state.get("running")
+    if running is None:
+        return None
+    over, ticket = not running.ticket.open, running.ticket
+    found = ticket.result if ticket.state == "done" else ticket.early
+    if found is not None:
+        results()[running.kind] = (running.key, found)
+    if not over:
+        return running
+    st.session_state.running = None
+    if running.ticket.state == "refused":
+        messages()[running.kind] = running.ticket.message
+    return None
+
+
+def results() -> dict[str, tuple[str, Any]]:
+    """What the last run of each view gave, with what it was of."""
+    found: dict[str, tuple[str, Any]] = st.session_state.setdefault("results", {})
+    return found
+
+
+def result_of(kind: str, key: str) -> Any:
+    """What the last run of a view gave if it was of the design with this key; None otherwise."""
+    found = results().get(kind)
+    return found[1] if found is not None and (found[0] == key or found[0].startswith(f"{key} ")) else None
+
+
+def messages() -> dict[str, str]:
+    """Why the last run of a view gave nothing."""
+    found: dict[str, str] = st.session_state.setdefault("messages", {})
+    return found

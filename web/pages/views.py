@@ -1,0 +1,215 @@
+"""The views of one design: what a run gives, the layout, the load curve, and single I/Os."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from ...calibration.uncertainty.model_interval import WORDS, scenario_interval
+from ...model.files.quantities import format_duration
+from ...model.statistics.usage import limit
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.questions.load_curve import LoadCurve
+from ...scenarios.questions.without_bottleneck import Relief, is_open
+from ...scenarios.running.prediction import Prediction
+from ...scenarios.timeline.timeline import Timeline
+from ..form.forms import built, first_part, shorter
+from ..work.layout_map import layout_html, layout_map, layout_words
+from ..work.tasks import CurveTask, Outcome, RunTask, TimelineTask
+from . import pictures, tables
+from .markup import plain
+from .render import asked, download, picture, table
+from .session import Subject, under_way
+
+MOST_LOST = 3
+_NOT_KNOWN = "What there would be without that was not simulated to its end."
+
+
+def show_result(subject: Subject) -> None:
+    """Throughput, latencies, what was busy, and what limits."""
+    outcome: Outcome | None = asked("result", subject.key, lambda: RunTask(_spec(subject)), "Simulate")
+    if outcome is None:
+        if under_way() is None:
+            st.markdown("Press **Simulate**: throughput, latencies, how busy every part was, and what limits.")
+        return
+    spec, prediction = outcome.spec, outcome.prediction
+    figures = tables.headline(prediction, is_open(spec))
+    for column, (name, value) in zip(st.columns(len(figures)), figures, strict=True):
+        column.metric(name, value)
+    if prediction.saturated:
+        st.warning("More I/Os come than can be done: they wait longer and longer, so there is no latency to tell.")
+    st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
+    if outcome.relief is not None:
+        st.markdown(plain(relief_words(prediction, outcome.relief)))
+    elif not outcome.known:
+        st.markdown("What there would be without that is simulated next." if under_way() else _NOT_KNOWN)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("How busy every part was", anchor=False)
+        picture(pictures.usage_bars(prediction), _busy_words(prediction))
+    with right:
+        st.subheader("Latency", anchor=False)
+        if prediction.saturated or not prediction.latencies:
+            st.markdown("None to tell.")
+        else:
+            picture(pictures.latency_shares(prediction), _latency_words(prediction))
+    load, parts = tables.load_table(prediction), tables.usage_table(prediction)
+    if load.rows:
+        table(load, "Throughput and latencies of the load")
+    if prediction.phases:
+        table(tables.phases_table(prediction), "Parts of the day; all else on this page is the mean of the day")
+    with st.expander("The parts as a table"):
+        table(parts, "How busy every part was, busiest first")
+    for rebuild in prediction.rebuilds:
+        whole = format_duration(rebuild.duration_s) if math.isfinite(rebuild.duration_s) else "for ever"
+        st.markdown(plain(f"The rebuild moves at {rebuild.rate / 1e6:.3g} MB/s a disk; at this rate it takes {whole}."))
+    st.caption(plain(sure_words(spec, prediction)))
+    download([load, parts], "raidsim-result", "csv_result")
+
+
+def relief_words(prediction: Prediction, relief: Relief) -> str:
+    """What would happen without what limits."""
+    then, now = sum(relief.prediction.iops.values()), sum(prediction.iops.values())
+    more = abs(then - now) > 0.02 * now  # programs may find all in memory, before and then
+    gained = f"{then:,.0f} instead of {now:,.0f} I/Os per second" if more else "no more I/Os"
+    return f"With {relief.what}: {gained}; {relief.then}."
+
+
+def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:
+    """How far all that may be off."""
+    interval = scenario_interval(spec)
+    own = "± is the 90 % interval of this simulation alone. " if prediction.estimates else ""
+    if interval is None:
+        return f"{own}How far such figures are off on real machines is not known: too few reports give any."
+    low, high = interval.around(prediction.rate / 1e6)
+    kinds = " or ".join(WORDS[kind] for kind in interval.kinds)
+    return (
+        f"{own}Real machines: a factor of {interval.factor:.2g} either way ({low:.3g} to {high:.3g} MB/s here) holds "
+        f"90 % of the {interval.cells} figures of this kind ({kinds}) that raidsim predicted in {interval.studies} "
+        "published reports."
+    )
+
+
+def _busy_words(prediction: Prediction) -> str:
+    busiest = sorted(prediction.usages, key=lambda each: -each.utilisation)[:12]
+    bars = ", ".join(f"{each.name} {100 * each.utilisation:.0f} %" for each in busiest)
+    found = limit(prediction.usages)
+    role = "" if found is None else f" {'Limits' if found.saturated else 'Busiest'}: {found.words}."
+    return f"Bars: {bars}.{role}"
+
+
+def _latency_words(prediction: Prediction) -> str:
+    told = [
+        f"{op}s: half within {format_duration(known['p50_s'])}, 99 % within {format_duration(known['p99_s'])}"
+        for op, known in prediction.latencies.items()
+    ]
+    return f"Share of the I/Os that are over within a time. {'; '.join(told)}."
+
+
+def show_layout(subject: Subject) -> None:
+    """Where data, copies and parity lie, also without some disks."""
+    spec = _spec(subject)
+    if not spec.arrays:
+        st.info("There is no array: the load goes to the drives themselves.")
+        return
+    name = next(iter(spec.arrays))
+    if len(spec.arrays) > 1:
+        name = st.selectbox("Array", list(spec.arrays), key="layout_array")
+    array = spec.arrays[name]
+    first = [place for place, member in enumerate(array.members) if member in array.failed]
+    lost = st.multiselect(
+        "Disks that are lost",
+        range(len(array.members)),
+        default=first,
+        max_selections=max(MOST_LOST, len(first)),
+        format_func=lambda place: f"disk {place}",
+        key=f"lost_{name}_{len(array.members)}_{len(first)}",
+    )
+    found = layout_map(array, frozenset(lost))
+    words = layout_words(found)
+    if words:
+        (st.success if found.kept else st.error)(words)
+    st.html(layout_html(found, f"The first {found.rows} rows of {name}, {array.level} of {found.disks} disks"))
+
+
+def show_curve(subject: Subject) -> None:
+    """Response time against offered load."""
+    spec = _spec(subject)
+    if not isinstance(spec.workload, LoadSpec):
+        st.info("A load curve needs a load of direct I/O; this file has a workload of another kind.")
+        return
+    if subject.form is not None:
+        spec = built(shorter(first_part(subject.form))).spec or spec
+    st.markdown("The same I/Os, offered at a rate from little up to more than can be done.")
+    curve: LoadCurve | None = asked("curve", subject.key, lambda: CurveTask(spec), "Draw the load curve")
+    if curve is None:
+        return
+    if curve.knee is not None:
+        words = (
+            f"Knee at {curve.knee.offered_iops:,.0f} I/Os per second with {format_duration(curve.knee.mean_s)} on "
+            f"average: below it more load costs little time, above it much. Saturated at {curve.saturation_iops:,.0f}."
+        )
+    else:
+        words = f"Every load was too much; saturated at {curve.saturation_iops:,.0f} I/Os per second."
+    st.markdown(plain(words))
+    picture(pictures.curve_picture(curve), f"Response time against offered load. {words}")
+    found = tables.curve_table(curve)
+    table(found, "The load curve")
+    download([found], "raidsim-load-curve", "csv_curve")
+
+
+def show_ios(subject: Subject) -> None:
+    """The first I/Os, and the commands that each became."""
+    spec = _spec(subject)
+    st.markdown("What the first hundred I/Os of the load become on the disks.")
+    timeline: Timeline | None = asked("ios", subject.key, lambda: TimelineTask(spec), "Record single I/Os")
+    if timeline is None:
+        return
+    if not timeline.ios:
+        st.info("No I/O of the load was recorded.")
+        return
+    fan = tables.fan_out_table(timeline)
+    st.markdown(plain(fan_words(timeline)))
+    table(fan, "Commands of the disks for the recorded I/Os")
+    st.subheader("One I/O", anchor=False)
+    writes = [io.number for io in timeline.ios if io.op == "write"]
+    st.number_input(
+        f"Number of the I/O (0 to {len(timeline.ios) - 1})",
+        0,
+        len(timeline.ios) - 1,
+        value=writes[0] if writes else 0,
+        key=f"io_{len(timeline.ios)}",
+    )
+    number = int(st.session_state[f"io_{len(timeline.ios)}"])
+    io = timeline.ios[number]
+    if io.ended_s is not None:
+        took = format_duration(io.ended_s - io.began_s)
+        st.markdown(plain(f"A {io.op} of {io.size / 1024:g} KiB at {io.offset:,}; it took {took}."))
+    one = tables.commands_table(timeline, number)
+    picture(pictures.one_io_picture(timeline, number), f"The commands of I/O {number} in time; the table has them all.")
+    table(one, f"Commands of I/O {number}")
+    st.subheader("All of them, disk by disk", anchor=False)
+    picture(
+        pictures.timeline_picture(timeline),
+        "Commands of each disk in time, for the recorded I/Os; those of parity are narrow, writes are dark.",
+    )
+    download([fan, one], "raidsim-ios", "csv_ios")
+
+
+def fan_words(timeline: Timeline) -> str:
+    """What a write and a read cost on average."""
+    said = []
+    for op in ("write", "read"):
+        numbers = {io.number for io in timeline.ios if io.op == op}
+        if numbers:
+            commands = sum(len(numbers.intersection(each.causes)) for each in timeline.commands)
+            each = f"{commands / len(numbers):.2g}"
+            said.append(f"{each} command{'' if each == '1' else 's'} for each {op}")
+    return f"On average {' and '.join(said)} of the load."
+
+
+def _spec(subject: Subject) -> ScenarioSpec:
+    assert subject.built.spec is not None
+    return subject.built.spec

@@ -1,0 +1,1 @@
+"""The work behind a page: runs, tasks, explanations."""

@@ -1,0 +1,123 @@
+"""Designs beside the one of an uploaded file: without a mechanism, with a disk that fails, and with other values.
+
+They come from the file's document, as `--set` and `--vary` of the command line make them, so they can be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.core.errors import InputError
+from ...model.layouts import LEVELS
+from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS, ArraySpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.documents.document import Document
+from ..form.choices import CHUNKS_KIB, UNINTERRUPTED
+from ..form.limits import check_work
+from .explain import MOST_VARIANTS, WHY
+from .layout_map import survives
+
+DIFFERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "layout": ("RAID level", LEVELS),
+    "chunk": ("Chunk", tuple(f"{size}KiB" for size in CHUNKS_KIB)),
+    "depth": ("Outstanding I/Os of each job", ("1", "2", "4", "8", "16", "32", "64")),
+    "block_size": ("Block", ("4KiB", "8KiB", "16KiB", "64KiB", "256KiB", "1MiB")),
+    "read_share": ("Reads", ("0%", "30%", "50%", "70%", "90%", "100%")),
+}
+"""What may differ between designs of a file: short names of `raidsim compare --vary`, their words, and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileVariant:
+    """A mechanism that is switched off in a file's design; as :class:`.explain.Mechanism`."""
+
+    name: str
+    without: str
+    why: str
+    adds: bool = False
+
+
+def other(document: Document, values: Mapping[str, Any]) -> ScenarioSpec:
+    """The scenario with other values.
+
+    Raises
+    ------
+    InputError
+        If it cannot be, or takes too long here.
+    """
+    spec = document.changed(values).spec()
+    check_work(spec)
+    return spec
+
+
+def file_variants(document: Document, spec: ScenarioSpec) -> list[tuple[FileVariant, ScenarioSpec]]:
+    """The mechanisms of a file's design that can be switched off, and the scenarios without them."""
+    found: list[tuple[FileVariant, ScenarioSpec]] = []
+    for name, without, values in _switches(spec):
+        try:
+            changed = other(document, values)
+        except InputError:
+            continue  # this design does not go without it
+        if changed != spec:
+            found.append((FileVariant(name, without, WHY[name]), changed))
+    return found[:MOST_VARIANTS]
+
+
+def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Mechanisms, the design without each in words, and what that changes in the document."""
+    levels = {array.level for array in spec.arrays.values()}
+    plain = {"layout": "raid0", "state": "whole"}
+    if len(spec.arrays) == 1 and levels <= set(PARITY_LEVELS):
+        yield "parity", "On RAID 0 of the same disks, which has no parity", plain
+    if len(spec.arrays) == 1 and levels <= set(MIRROR_LEVELS):
+        yield "mirroring", "On RAID 0 of the same disks, which has no copies", plain
+    if any(array.failed or array.rebuilding for array in spec.arrays.values()):
+        lost = {f"arrays.{name}.{state}": None for name in spec.arrays for state in ("failed", "rebuilding")}
+        yield "the lost disk", "With all disks at work", lost
+    if spec.front is not None:
+        yield "the network", "With the load on the machine itself", {"front": None}
+    load = spec.workload
+    if isinstance(load, LoadSpec):
+        turning = any(drive.spec().rotational for drive in spec.machine.drives.values())
+        if load.pattern != "sequential" and turning:
+            yield "positioning", "The same I/Os in order", {"workload.pattern": "sequential", "workload.locality": None}
+        if load.job_iops is None and load.depth * load.jobs > 1:
+            yield "queueing", "One I/O at a time", {"depth": 1, "jobs": 1}
+    bitmaps = {f"arrays.{name}.bitmap": None for name, array in spec.arrays.items() if array.bitmap}
+    if bitmaps:
+        yield "the write-intent bitmap", "Without a bitmap", bitmaps
+
+
+def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[ScenarioSpec, str]:
+    """The file's design with a disk that fails after so many percent of the measurement, and the disk.
+
+    Raises
+    ------
+    InputError
+        If no disk may fail while it runs.
+    """
+    load = spec.workload
+    if not isinstance(load, LoadSpec) or load.phases:
+        raise InputError("failure", "this workload", "allowed: a load of direct I/O that is the same all day long")
+    if spec.failures:
+        raise InputError("failure", "a file with failures of its own", "allowed: one without; Result shows it")
+    for array in spec.arrays.values():
+        member = _next_member(spec, array)
+        if member is not None:
+            at = load.warm_up + load.duration * percent / 100
+            return other(document, {"failures": [{"member": member, "at": f"{at:.6g}s"}]}), member
+    raise InputError("failure", "no array that survives another failure while it runs", "allowed: RAID 1, 5, 6, 10")
+
+
+def _next_member(spec: ScenarioSpec, array: ArraySpec) -> str | None:
+    """The first drive that may be lost beside those that are; None if there is none."""
+    if array.level in UNINTERRUPTED or array.rebuilding:
+        return None
+    gone = {place for place, member in enumerate(array.members) if member in array.failed}
+    for place, member in enumerate(array.members):
+        if place not in gone and member in spec.machine.drives and survives(array, frozenset({*gone, place})):
+            return member
+    return None
