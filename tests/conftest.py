@@ -70,7 +70,7 @@ _LONGEST = (
     "scenarios/running/test_conservation.py",
     "phenomena/test_ceilings.py",
     "phenomena/test_side_by_side.py",
-    "scenarios/test_advice.py",
+    "scenarios/advice/test_advice.py",
     "phenomena/test_mirrors.py",
     "calibration/fio_study/test_study.py",
     "scenarios/description/test_programs.py",

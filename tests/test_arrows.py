@@ -1,64 +1,38 @@
-"""The arrows of the house: model <- scenarios <- calibration <- validation <- cli, web, and no circle anywhere."""
+"""The arrows of the house: every folder imports only from lower floors, and no circle anywhere."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import raidsim
+from raidsim.tests.house import ABSOLUTE, API, FLOORS, ITEMS, ROOT, TOP, folder_of, imports, sources
 
-ROOT = Path(raidsim.__file__).parent
-RANKS = {"compiled": -1, "model": 0, "scenarios": 1, "calibration": 2, "validation": 3, "cli": 4, "web": 4}
-
-
-def sources(root: Path) -> dict[str, Path]:
-    """Every module below the ranked folders, by its dotted name without the package's."""
-    found = {}
-    for folder in RANKS:
-        for path in sorted((root / folder).rglob("*.py")):
-            parts = path.relative_to(root).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def imports(name: str, path: Path, modules: dict[str, Path]) -> Iterator[tuple[int, str]]:
-    """(line, module) of each import from the package itself, wherever in the file it stands; "" is the root."""
-    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.split(".")[0] == "raidsim":
-                    yield node.lineno, "absolute"
-        elif isinstance(node, ast.ImportFrom):
-            if node.level == 0:
-                if (node.module or "").split(".")[0] == "raidsim":
-                    yield node.lineno, "absolute"
-                continue
-            base = package[: len(package) - node.level + 1]
-            target = ".".join([*base, *(node.module or "").split(".")]).strip(".")
-            for alias in node.names:
-                inner = f"{target}.{alias.name}".strip(".")
-                # "from .x import y" needs y itself if that is a module, and x's own file otherwise.
-                yield node.lineno, inner if inner in modules or inner in RANKS else target
+FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
+FACES = ("cli", "web")
+MOST_FILES, MOST_ITEMS = 16, 25
 
 
 def violations(root: Path) -> list[str]:
     """Imports against the arrows, each with its file and line."""
     modules, wrong = sources(root), []
     for name, path in modules.items():
-        folder = name.split(".")[0]
+        mine = folder_of(name, modules, root)
         for line, target in imports(name, path, modules):
-            to = target.split(".")[0]
-            if target == "absolute":
-                wrong.append(f"{path}:{line}: absolute import of the package; inside it imports are relative")
-            elif not to and RANKS[folder] < RANKS["cli"]:
-                wrong.append(f"{path}:{line}: {folder} imports the public API, which is made of it")
-            elif to and to != folder and RANKS.get(to, 99) >= RANKS[folder]:
-                wrong.append(f"{path}:{line}: {folder} imports {to}")
+            place, to = f"{path}:{line}", folder_of(target, modules, root)
+            if target == ABSOLUTE:
+                wrong.append(f"{place}: absolute import of the package; inside it imports are relative")
+            elif target == API:
+                if not mine.startswith(FACES):
+                    wrong.append(f"{place}: {mine} imports the public API, which is made of it")
+            elif to != mine and not (mine in FLOOR and to in FLOOR and FLOOR[to] < FLOOR[mine] and not _face(mine, to)):
+                wrong.append(f"{place}: {mine} imports {to}")
     return wrong
+
+
+def _face(mine: str, to: str) -> bool:
+    """Whether one face imports the other."""
+    return {mine.split("/", maxsplit=1)[0], to.split("/", maxsplit=1)[0]} == set(FACES)
 
 
 def circle(root: Path) -> list[str]:
@@ -82,7 +56,7 @@ def circle(root: Path) -> list[str]:
 
 
 def test_imports_run_one_way() -> None:
-    """Protects the model from knowing measurements and faces: every import in every file, also inside functions."""
+    """Protects the floors: every import in every file, also inside functions, goes to a lower floor."""
     assert len(sources(ROOT)) > 10
     assert violations(ROOT) == []
 
@@ -92,31 +66,61 @@ def test_there_is_no_circle() -> None:
     assert circle(ROOT) == []
 
 
+def test_every_folder_has_its_floor() -> None:
+    """Protects the list of floors from being out of date: a folder with code stands on exactly one."""
+    modules = sources(ROOT)
+    with_code = {folder_of(name, modules) for name, path in modules.items() if path.name != "__init__.py"}
+    assert with_code == set(FLOOR)
+    assert len(FLOOR) == sum(map(len, FLOORS))
+
+
+def test_folders_stay_small_enough_to_survey() -> None:
+    """Protects the newcomer: a folder has 16 files at most, one with an item a file 25."""
+    counts = {folder: len(list((ROOT / folder).glob("*.py"))) for folder in FLOOR}
+    too_many = {name: count for name, count in counts.items() if count > (MOST_ITEMS if name in ITEMS else MOST_FILES)}
+    assert too_many == {}
+
+
+def _good(root: Path) -> None:
+    """A small tree without a violation."""
+    for name in ("model/core/engine.py", "model/disk/hard_disk.py", "scenarios/running/simulate.py", "web/app.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("import os\n")
+    for name, text in {
+        "cli/main.py": "from .. import __version__\nfrom ..model.disk.hard_disk import x\n",
+        "model/drives/catalogue.py": "from ..disk.hard_disk import x\nfrom ..core import engine\n",
+        "web/form/choices.py": "from ...model.core.engine import x\n",
+        "cli/support/files.py": "from ...model.core.engine import x\n",
+        "calibration/fit/fit.py": "from ...scenarios.running import simulate\n",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
 @pytest.mark.parametrize(
     ("file", "line", "words"),
     [
-        ("model/disk/hard_disk.py", "from ..scenarios.run import simulate", "model imports scenarios"),
-        ("model/layouts/raid5.py", "from ...calibration import fit", "model imports calibration"),
-        ("model/disk/hard_disk.py", "def f():\n    from .. import cli", "model imports cli"),
+        ("model/disk/media.py", "from ...scenarios.running.simulate import y", "model/disk imports scenarios/running"),
+        ("model/layouts/raid5.py", "from ...calibration.fit import fit", "model/layouts imports calibration/fit"),
+        ("model/disk/media.py", "def f():\n    from ... import cli", "model/disk imports cli"),
+        ("model/disk/media.py", "from ..drives.catalogue import drive", "model/disk imports model/drives"),
+        ("model/core/request.py", "from ..disk import hard_disk", "model/core imports model/disk"),
         ("cli/main.py", "from ..web import app", "cli imports web"),
-        ("scenarios/running/simulate.py", "if True:\n    import raidsim.model.disk.hard_disk", "absolute import"),
-        ("calibration/fit/fit.py", "from raidsim.model import disk", "absolute import"),
-        ("model/disk/hard_disk.py", "from .. import __version__", "the public API"),
-        ("validation/truth.py", "from ..somewhere import thing", "validation imports somewhere"),
+        ("web/app.py", "from ..cli.support import files", "web imports cli/support"),
+        ("scenarios/running/run.py", "if True:\n    import raidsim.model.disk.hard_disk", "absolute import"),
+        ("calibration/fit/search.py", "from raidsim.model import disk", "absolute import"),
+        ("model/disk/media.py", "from ... import __version__", "the public API"),
+        (
+            "validation/prediction/truth.py",
+            "from ..somewhere import thing",
+            "validation/prediction imports validation/so",
+        ),
+        ("model/novelty/thing.py", "from ..core import engine", "model/novelty imports model/core"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, words: str) -> None:
     """Protects the check itself: each kind of wrong import, planted in a good tree, is found with its file."""
-    for name in (
-        "model/disk/hard_disk.py",
-        "scenarios/running/simulate.py",
-        "cli/main.py",
-        "web/app.py",
-        "calibration/fit/fit.py",
-    ):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("import os\n")
-    (tmp_path / "cli/main.py").write_text("from .. import __version__\nfrom ..model.disk import x\n")
+    _good(tmp_path)
     assert violations(tmp_path) == []
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(line + "\n")
@@ -124,6 +128,23 @@ def test_a_planted_violation_is_found(tmp_path: Path, file: str, line: str, word
     assert len(found) == 1
     assert file in found[0]
     assert words in found[0]
+
+
+def test_every_arrow_turned_round_is_found(tmp_path: Path) -> None:
+    """Protects every pair of floors: whichever folder imports from a higher or its own floor is reported."""
+    for folder in FLOOR:
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "thing.py").write_text("")
+    for folder, floor in FLOOR.items():
+        for other, height in FLOOR.items():
+            if other != folder and height >= floor:
+                dots = "." * (folder.count("/") + 2)
+                (tmp_path / folder / "thing.py").write_text(f"from {dots}{other.replace('/', '.')} import thing\n")
+                assert f"{folder} imports {other}" in "".join(violations(tmp_path)), (folder, other)
+                (tmp_path / folder / "thing.py").write_text("")
+                break  # one of each folder: a tree is read again for each
+    assert violations(tmp_path) == []
+    assert set(TOP) == {folder.split("/")[0] for folder in FLOOR}
 
 
 def test_a_planted_circle_is_found(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from raidsim.scenarios.description.machine import (
     MachineSpec,
     PriceList,
 )
+from raidsim.scenarios.description.network import FrontSpec
 from raidsim.scenarios.description.programs import (
     ArchiveStep,
     BonniePlusPlusStep,
@@ -39,7 +40,6 @@ from raidsim.scenarios.description.programs import (
 )
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import DdSpec, LoadSpec
-from raidsim.scenarios.front import FrontSpec
 from raidsim.tests.manual_pages import (
     DOCS,
     ROOT,

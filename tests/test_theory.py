@@ -15,8 +15,8 @@ from pydantic import BaseModel
 import raidsim
 from raidsim.calibration.study.document import StudyDocument
 from raidsim.model.kernels.spec import KernelSpec
-from raidsim.scenarios.advice.requirement import RequirementSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.scenarios.sweeps.plan import SweepSpec
 
 ROOT = Path(raidsim.__file__).parent

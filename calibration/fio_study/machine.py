@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from ...model.core.errors import InputError
-from ...model.drives.catalogue import AnyDrive, DriveSpec, drive, hard_disk, hard_disk_names
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import AnyDrive, drive, hard_disk, hard_disk_names
 from ...model.kernels import SchedulerName
 from ...model.solid_state.spec import SolidStateSpec
 from ..measurement.machine import MeasuredDevice, MeasuredMachine

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from ...model.core.errors import InputError
-from ...model.drives.catalogue import DriveSpec
+from ...model.disk.spec import DriveSpec
 from ...model.files.atomic_file import write_whole
 from ...model.files.description_errors import validate
 from ...scenarios.description.programs import ProgramsSpec

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from pydantic import Field, model_validator
 
-from ... import model as model_package
+from ...compiled.loader import ROOT
 from ...model.core.errors import InputError
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec, refusal
@@ -190,11 +190,10 @@ def data_fingerprint(study: StudySpec) -> str:
 def fingerprint(study: StudySpec) -> str:
     """Hash of everything a fit depends on: the study, and the code and data of the model and the scenarios."""
     digest = hashlib.sha256(data_fingerprint(study).encode())
-    root = Path(str(model_package.__file__)).parent.parent
     for folder in ("model", "scenarios", "calibration"):
-        for path in sorted((root / folder).rglob("*")):
+        for path in sorted((ROOT / folder).rglob("*")):
             data = path.parent.name not in (_STUDIES, _KEPT.name) and path.name != _INTERVALS_ONLY
             if path.suffix == ".py" or (path.suffix == ".yaml" and data):
-                digest.update(path.relative_to(root).as_posix().encode())
+                digest.update(path.relative_to(ROOT).as_posix().encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()[:32]

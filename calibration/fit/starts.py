@@ -17,9 +17,9 @@ import numpy as np
 
 from ...model.core.errors import InputError
 from ..simulation.responses import Matrix, Vector
-from ..uncertainty.discrepancy import NORMAL_QUANTILE
 from .fit import Fit
 from .profile import Profile
+from .quantile import NORMAL_QUANTILE
 from .search import Optimum
 
 _MOST_HALVINGS = 6

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from ..simulation.responses import Matrix, Vector
-from ..uncertainty.discrepancy import NORMAL_QUANTILE
+from .quantile import NORMAL_QUANTILE
 
 DRAWS = 3
 """Simulations of every run; as many as there are parameters if these are fewer."""

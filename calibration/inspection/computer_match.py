@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.controller.catalogue import controller, controller_names
 from ...model.kernels import kernel_names
-from .findings import FoundController
+from .tools.findings import FoundController
 
 NEWEST = "linux-6.1"
 FREEBSD = "freebsd-6.2"

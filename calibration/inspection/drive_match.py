@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ...model.drives.catalogue import DriveSpec, hard_disk, hard_disk_names
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import hard_disk, hard_disk_names
 from ...model.files.quantities import format_size
-from .findings import FoundDrive, Interface
+from .tools.findings import FoundDrive, Interface
 
 SMALLEST, LARGEST = 10**9, 5 * 10**13
 """Bytes of the disks that the catalogue can stand in for."""

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
-from .findings import Findings
-from .hardware import connect
-from .outputs import MOST_CHARACTERS, Output, between, outputs
 from .scenario_document import scenario
 from .selection import select
 from .tools import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
+from .tools.findings import Findings
+from .tools.hardware import connect
+from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
 
 _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,

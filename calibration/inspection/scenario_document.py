@@ -10,8 +10,8 @@ from ...model.kernels import kernel
 from ...scenarios.description.arrays import PARITY_LEVELS
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
-from .findings import Fact, Findings, FoundArray
 from .selection import Chosen, Selection
+from .tools.findings import Fact, Findings, FoundArray
 
 _OLD_CHUNK, _NEW_CHUNK = 64 << 10, 512 << 10
 _BITMAP = 64 << 20

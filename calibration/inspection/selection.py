@@ -17,8 +17,8 @@ from ...model.core.errors import InputError
 from ...model.files.quantities import format_size
 from ...scenarios.description.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
 from .drive_match import Match, match
-from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 from .solid_state_match import match_solid_state
+from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 
 _PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
 _NEVER_TURNS = ("nvme", "mmcblk", "pmem")

@@ -14,7 +14,7 @@ from ...model.drives.catalogue import drive, solid_state_names
 from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
 from .drive_match import LARGEST, SMALLEST, Match, rounded
-from .findings import FoundDrive
+from .tools.findings import FoundDrive
 
 _SAME_SIZE = 0.02
 _CLASSES = {"nvme": "PCIe", "sata": "SATA", "sas": "SAS"}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .inspection import Source
-from .outputs import MOST_CHARACTERS
+from .tools.outputs import MOST_CHARACTERS
 
 PATIENCE_S = 15.0
 """What a program may take."""

@@ -25,6 +25,7 @@ from pydantic import Field
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec
 from ...model.files.description_errors import load_spec
+from ..fit.quantile import NORMAL_QUANTILE
 
 if TYPE_CHECKING:
     from ..study.study import Cell, StudySpec
@@ -33,8 +34,6 @@ TABLE = Path(__file__).parent / "discrepancy.yaml"
 
 COVERED = 0.90
 """How many measured values an interval is to hold."""
-NORMAL_QUANTILE = 1.6448536269514722
-"""Half of a 90 % interval of the normal distribution, in standard deviations."""
 CORRELATION = 0.2
 """Between cells of a study. Assumed: five cells of one study say as much as two and a half studies of one cell."""
 POINTS = 20

@@ -16,10 +16,10 @@ import numpy as np
 from ..fit.fit import UNCALIBRATED_SD
 from ..fit.problem import CELL_SD, PROGRAM_CELL_SD
 from ..fit.profile import Profile
+from ..fit.quantile import NORMAL_QUANTILE
 from ..fit.search import FORETOLD
 from ..study.study import Cell, StudySpec
 from .discrepancy import (
-    NORMAL_QUANTILE,
     CellError,
     DiscrepancyTable,
     FigureClass,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ...scenarios.advice.advice import advise
-from ...scenarios.advice.requirement import read_requirement
+from ...scenarios.designs.requirement import read_requirement
 from ..plots.advise import advice_figure
 from ..plots.picture_file import check_picture, write_picture
 from ..support.progress import progress_share

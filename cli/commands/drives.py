@@ -11,7 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from ...model.drives.catalogue import AnyDrive, DriveSpec, drive, drive_names, drive_sources
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import AnyDrive, drive, drive_names, drive_sources
 from ...model.files.quantities import format_rate, format_size
 from ...model.solid_state.spec import SolidStateSpec
 from ...validation.prediction.data_sheets import SheetCell, compare, data_sheets, median_error

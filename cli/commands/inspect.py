@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from ...calibration.inspection.inspection import Inspection, Source, decoded, inspect, read_source
-from ...calibration.inspection.outputs import MOST_CHARACTERS
 from ...calibration.inspection.this_machine import ThisMachine
+from ...calibration.inspection.tools.outputs import MOST_CHARACTERS
 from ...model.core.errors import InputError
 from ..support.progress import progress_text
 from ..support.write_file import write_file

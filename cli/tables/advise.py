@@ -14,9 +14,9 @@ from rich.text import Text
 from ...model.files.quantities import format_duration, format_size
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.advice.advice import Advice
-from ...scenarios.advice.designs import Family
-from ...scenarios.advice.requirement import RequirementSpec
 from ...scenarios.advice.verdict import Attainable, Verdict
+from ...scenarios.designs.designs import Family
+from ...scenarios.designs.requirement import RequirementSpec
 
 _ALL_CERTAIN = ("failures", "capacity", "budget", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""

@@ -18,8 +18,8 @@ from ..core.discard import DiscardLimits, discard_limits, pieces_of
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.flush import flush
+from ..core.join import Join
 from ..core.request import ASYNC, READ, RESYNC_STREAM, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Device, Request
-from ..raid.base.array import Join
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
 from ..tasks.submitting_threads import SubmittingThreads

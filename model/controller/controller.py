@@ -21,9 +21,9 @@ from ..core.discard import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.extents import ExtentSet
+from ..core.join import Join
 from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Device, Request
 from ..links.link import Path
-from ..raid.base.array import Join
 from ..readahead import PAGE
 from .cache import WriteCache
 from .destaging import Destager

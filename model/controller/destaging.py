@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core.engine import Engine
+from ..core.join import Join
 from ..core.request import ASYNC, FLUSHER_STREAM, WAITED, WRITE, Request
-from ..raid.base.array import Join
 from .cache import DirtyRow, WriteCache
 from .settings import ControllerSettings, parity_chunk_of
 

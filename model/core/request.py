@@ -105,3 +105,7 @@ class Device(Protocol):
 
     def submit(self, request: Request) -> None:
         """Accept a request; ``request.done`` is called when it is complete."""
+
+
+FLUSH = 2
+"""``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""

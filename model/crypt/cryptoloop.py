@@ -17,8 +17,8 @@ from ..core.discard import DiscardLimits, discard_limits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.flush import flush
+from ..core.join import forward
 from ..core.request import READ, TRIM, Request
-from ..raid.base.array import forward
 from ..tasks.host import Host
 
 SECTOR = 512

@@ -16,8 +16,8 @@ from operator import attrgetter
 from typing import Any
 
 from ..core.engine import Engine
+from ..core.join import Join, forward
 from ..core.request import READ, TRIM, WRITE, Request
-from ..raid.base.array import Join, forward
 from ..tasks.host import Host
 from .cryptoloop import CryptDevice
 

@@ -22,16 +22,13 @@ from simpy.events import NORMAL
 from ..core.discard import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import READ, WRITE, WRITE_THROUGH, Request
-from ..drives.catalogue import DriveSpec, mechanics
+from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
 from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
 from .media import Media
 from .queue import DiskQueue, Fcfs
 from .shortest_positioning import ShortestPositioning
-
-FLUSH = 2
-"""``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""
+from .spec import DriveSpec, mechanics
 
 
 class HardDisk:

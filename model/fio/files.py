@@ -9,11 +9,11 @@ from ..block.queues_below import queues_under
 from ..core.discard import discard_limits, issue
 from ..core.errors import ModelError
 from ..core.flush import flush
+from ..core.join import Join
 from ..core.request import DIRECT, WAITED, WRITE, Request
 from ..file_system import File, FileSystem
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
-from ..raid.base.array import Join
 from ..readahead import PAGE, ReadAhead
 from ..tasks.account import Account
 from ..tasks.host import Host

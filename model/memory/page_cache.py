@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
+from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.flush import flush
 from ..core.request import FLUSHER_STREAM, WRITE, Request
@@ -24,7 +25,7 @@ from .page_memory import PageMemory
 from .page_reads import PageReads
 from .paged_file import PagedFile, device_file
 from .settings import PageCacheSettings
-from .write_back import BlockDevice, next_run
+from .write_back import next_run
 
 
 class PageCache(PageReads):

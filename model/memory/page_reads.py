@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
+from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.request import READ, Request
 from ..core.signal import Signal
@@ -22,7 +23,7 @@ from .dirty_memory import DirtyMemory
 from .page_memory import PageMemory
 from .paged_file import PagedFile
 from .settings import Mapper, PageCacheSettings
-from .write_back import BlockDevice, WriteBack
+from .write_back import WriteBack
 
 
 class PageReads(WriteBack):

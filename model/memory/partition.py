@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.block_device import BlockDevice
 from ..core.flush import flush
 from ..core.request import Request
 from ..raid.parity_until_4_0.row_locks import RowLocks
-from .write_back import BlockDevice
 
 STRETCH_BYTES = 128 << 20
 """A stretched partition keeps so many bytes together, unless the file system has other groups."""

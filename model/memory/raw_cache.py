@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
 from ..core.request import FLUSHER_STREAM, READ, WRITE, Request
@@ -20,7 +21,7 @@ from ..readahead import PAGE, PageMarks, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.host import Host
 from .dirty_memory import DirtyMemory
-from .write_back import BlockDevice, WriteBack, next_run
+from .write_back import WriteBack, next_run
 
 _FORGET_BYTES = 1 << 20
 """Runs of the cache up to this long are forgotten together."""

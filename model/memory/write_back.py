@@ -8,40 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from typing import Any, Protocol
+from typing import Any
 
+from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
-from ..core.request import Request
 from ..core.signal import Signal, fire_all
 from ..readahead import PAGE
 from ..tasks.account import Account
 from ..tasks.host import Host
 from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory
-
-
-class BlockDevice(Protocol):
-    """A device with a request queue: what the page cache needs beyond :class:`~raidsim.model.core.request.Device`."""
-
-    name: str
-
-    @property
-    def capacity(self) -> int:
-        """Bytes."""
-
-    @property
-    def has_room(self) -> bool:
-        """Whether more writes may be queued."""
-
-    def submit(self, request: Request) -> None:
-        """Queue a request."""
-
-    def unplug(self) -> None:
-        """Let held-back requests go: somebody waits for them."""
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back once when more writes may be queued."""
 
 
 class WriteBack(ABC):

@@ -24,8 +24,7 @@ from collections.abc import Callable, Iterator
 from ..core.discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import READ, WRITE, WRITE_THROUGH, Request
-from ..disk.hard_disk import FLUSH
+from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
 from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash

@@ -2,7 +2,7 @@
 
 First bounds (:mod:`raidsim.scenarios.advice.bounds.bounds`) refuse what cannot do. What is left is simulated for
 longer and longer (:mod:`.trials`) and compared with the limits (:mod:`.judgement`), with as few drives as do
-(:mod:`raidsim.scenarios.advice.bounds.fewest_drives`). If nothing does, :mod:`.alternatives` says what would.
+(:mod:`raidsim.scenarios.advice.fewest_drives`). If nothing does, :mod:`.alternatives` says what would.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..designs.designs import Design
+from ..designs.requirement import RequirementSpec
 from .alternatives import Alternatives
-from .bounds.fewest_drives import FewestDrives
-from .designs import Design
+from .fewest_drives import FewestDrives
 from .ranking import pareto
-from .requirement import RequirementSpec
 from .runs import Simulations
 from .trials import Trials
 from .verdict import Attainable, Verdict

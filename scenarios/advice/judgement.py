@@ -12,8 +12,8 @@ from math import inf, isfinite
 from ...model.files.quantities import format_duration
 from ..comparison.array_facts import array_facts
 from ..description.scenario import ScenarioSpec
+from ..designs.requirement import RequirementSpec
 from .bounds.drive_times import drive_time
-from .requirement import RequirementSpec
 from .runs import Measured
 from .verdict import Status, Verdict
 

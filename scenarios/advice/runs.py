@@ -14,12 +14,12 @@ from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
 from ..comparison.rebuild_time import rebuild_time
 from ..description.workloads import LEAST_PRECISION
+from ..designs.designs import Design
+from ..designs.requirement import RequirementSpec
 from ..questions.offered_load import as_much_as_it_takes
 from ..running.simulate import simulate
 from ..workers.worker_pool import WorkerPool
 from ..workers.worker_processes import end_with_parent
-from .designs import Design
-from .requirement import RequirementSpec
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25

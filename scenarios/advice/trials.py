@@ -12,11 +12,11 @@ from math import isfinite
 from ..comparison.array_facts import array_facts
 from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
+from ..designs.designs import Design
+from ..designs.requirement import RequirementSpec
 from .bounds.bounds import Refusal, refusals
 from .bounds.drive_times import drive_time
-from .designs import Design
 from .judgement import is_known, judged, worse
-from .requirement import RequirementSpec
 from .runs import LONGEST_IOS, Measured, Search, Task
 from .verdict import Status, Verdict
 

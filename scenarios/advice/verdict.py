@@ -7,8 +7,8 @@ from math import inf
 from typing import Literal
 
 from ..comparison.array_facts import ArrayFacts
+from ..designs.designs import Design
 from .bounds.bounds import Refusal
-from .designs import Design
 from .runs import Measured
 
 Status = Literal["meets", "close", "fails"]

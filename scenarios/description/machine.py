@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from ...model.controller.catalogue import ControllerSpec, controller
 from ...model.core.errors import InputError
-from ...model.drives.catalogue import AnyDrive, DriveSpec, drive
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import AnyDrive, drive
 from ...model.files.description import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size, parse_size

@@ -10,7 +10,7 @@ from ...model.controller.drive_queue import DriveOrder
 from ...model.core.engine import Engine
 from ...model.core.request import Device
 from ...model.disk.hard_disk import HardDisk
-from ...model.drives.catalogue import DriveSpec
+from ...model.disk.spec import DriveSpec
 from ...model.kernels import KernelSpec
 from ...model.links.link import AtaChannel, Link, Path
 from ...model.solid_state.drive import SolidState

@@ -33,10 +33,10 @@ from ..description.programs import FileSystemSpec, ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.virtual_memory import VirtualMemorySpec, dirty_limits
 from ..description.workloads import DdSpec, LoadSpec
-from ..front import Front
 from .arrays import Arrays
 from .drives import Drives
 from .loads import FIRST_STREAM, Jobs
+from .network import Front
 from .observer import UNOBSERVED, Observer
 
 LOW_MEMORY_BYTES = 896 << 20

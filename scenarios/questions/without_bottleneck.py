@@ -16,9 +16,10 @@ from typing import Any, Literal
 from ...model.kernels import kernel
 from ...model.statistics.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
+from ..description.network import PORT, FrontSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
-from ..front import CLIENTS_CPU, PORT, REQUESTS, THREADS, FrontSpec
+from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
 from ..running.prediction import Prediction
 from ..running.run import Run
 from ..running.sample import Sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...model.drives.catalogue import DriveSpec
+from ...model.disk.spec import DriveSpec
 from ..description.scenario import ScenarioSpec
 
 _CACHES = 1.5

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import numpy as np
 
-from ... import model as model_package
+from ...compiled.loader import ROOT
 
 _FOLDERS = ("model", "scenarios")
 
@@ -18,12 +17,11 @@ _FOLDERS = ("model", "scenarios")
 def model_fingerprint() -> str:
     """Hash of the code and data of the model and the scenarios, and of the release of numpy that draws for them."""
     digest = hashlib.sha256(f"numpy {np.__version__}\n".encode())
-    root = Path(str(model_package.__file__)).parent.parent
     for folder in _FOLDERS:
-        for path in sorted((root / folder).rglob("*")):
+        for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in (".py", ".yaml", ".json"):
                 content = path.read_bytes().replace(b"\r\n", b"\n")
-                digest.update(f"{path.relative_to(root).as_posix()} {len(content)}\n".encode())
+                digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
                 digest.update(content)
     return digest.hexdigest()[:16]
 

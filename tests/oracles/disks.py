@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, Device, Request
 from raidsim.model.disk.hard_disk import HardDisk
-from raidsim.model.drives.catalogue import DriveSpec, hard_disk, mechanics
+from raidsim.model.disk.spec import DriveSpec, mechanics
+from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import layout_for
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray

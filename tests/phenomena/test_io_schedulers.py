@@ -14,7 +14,8 @@ from raidsim.model.block.wbt import TARGET_NON_ROTATIONAL_S, WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.disk.hard_disk import HardDisk
-from raidsim.model.drives.catalogue import DriveSpec, drive
+from raidsim.model.disk.spec import DriveSpec
+from raidsim.model.drives.catalogue import drive
 from raidsim.model.links.link import Link, Path
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ...model.core.errors import InputError
 from .base import TruthFile
-from .md.shapes import Shape, shape_of
+from .shapes import Shape, shape_of
 
 DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""

@@ -13,7 +13,8 @@ from functools import lru_cache
 from ...model.controller.catalogue import ControllerSpec, controller, controller_names
 from ...model.core.errors import InputError, ModelError
 from ...model.crypt.ciphers import cipher, cipher_names
-from ...model.drives.catalogue import AnyDrive, DriveSpec, drive, drive_names
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import AnyDrive, drive, drive_names
 from ...model.kernels import kernel, kernel_names
 from ...model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, Layout, layout_for
 from ...model.links.catalogue import link_model, link_names

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 from ...model.core.errors import InputError
-from ...model.drives.catalogue import AnyDrive, DriveSpec
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import AnyDrive
 from ...model.files.quantities import format_duration
 from ...model.loads.pattern import LoadPattern
 from ...scenarios.comparison.redundancy import top_parts

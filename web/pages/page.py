@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ...model.drives.catalogue import DriveSpec
+from ...model.disk.spec import DriveSpec
 from ..form.choices import Range, known_drive, offer
 from ..form.examples import EXAMPLES
 from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form

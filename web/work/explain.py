@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ...model.controller.catalogue import controller
-from ...model.drives.catalogue import DriveSpec
+from ...model.disk.spec import DriveSpec
 from ...model.files.quantities import format_duration
 from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS
 from ...scenarios.description.scenario import ScenarioSpec

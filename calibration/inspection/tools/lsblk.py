@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from ...formats.positioned_json import Value
-from ..findings import Fact, Findings, FoundArray, FoundDrive, FoundMember, Interface, fact, place
-from ..outputs import Output
+from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember, Interface, fact, place
 from .output_text import bounded, has_unit, said, size_of
+from .outputs import Output
 
 RANK = 1
 _TRANSPORTS: dict[str, Interface] = {

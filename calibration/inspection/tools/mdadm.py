@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from ...formats.report_text import Cell, ReportText
-from ..findings import Fact, Findings, FoundArray, FoundMember, State, fact
-from ..outputs import Output
+from .findings import Fact, Findings, FoundArray, FoundMember, State, fact
 from .mdstat import NOT_SIMULATED
 from .output_text import LARGEST, SECTOR, Line, bounded, first_word, key_lines, size_of
+from .outputs import Output
 
 DETAIL_RANK, EXAMINE_RANK, EXPORT_RANK = 4, 3, 2
 MOST_SLOTS = 1024

@@ -13,9 +13,9 @@ import re
 from ...formats import mdstat
 from ...formats.report import Figure, Report
 from ...formats.report_text import ReportText
-from ..findings import Fact, Findings, FoundArray, FoundMember
-from ..outputs import Output
+from .findings import Fact, Findings, FoundArray, FoundMember
 from .output_text import LARGEST
+from .outputs import Output
 
 RANK = 3
 NOT_SIMULATED = {

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 
 from ...formats.report_text import Cell
-from ..findings import Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, fact, place
-from ..hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_words
-from ..outputs import Output
+from .findings import Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, fact, place
+from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_words
 from .output_text import Line, bounded, has_unit, pairs, rate_of, sectors_of, size_of
+from .outputs import Output
 
 RANK = 3
 _ADAPTER = re.compile(r"(?:Adapter|BBU status for Adapter)\b[ #:]*(?P<number>\d{1,4})", re.ASCII)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..findings import Fact, Findings, fact, place
-from ..outputs import Output
+from .findings import Fact, Findings, fact, place
 from .output_text import LARGEST, bounded, first_word, key_lines, pairs
+from .outputs import Output
 
 _MOST_CORES = 4096
 _KERNEL = re.compile(r"(?:Linux|FreeBSD)\b.*?\b(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?[\w.+~-]*)", re.ASCII)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from ..findings import Fact, Findings, FoundDrive, Interface, fact, place
-from ..outputs import Output
+from .findings import Fact, Findings, FoundDrive, Interface, fact, place
 from .output_text import LARGEST, Line, bounded, inner, key_lines, rate_of, said
+from .outputs import Output
 
 _BEHIND = re.compile(r"megaraid,(\d{1,5})", re.ASCII)
 _COMMAND = re.compile(r"\bsmartctl\b.*\s(/dev/\S{1,100})")

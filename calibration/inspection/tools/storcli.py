@@ -11,10 +11,10 @@ import re
 
 from ...formats.positioned_json import Value
 from ...formats.report_text import Cell
-from ..findings import Fact, Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, State, fact, place
-from ..hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_letters
-from ..outputs import Output
+from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, State, fact, place
+from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_letters
 from .output_text import bounded, first_word, has_unit, inner, rate_of, said, sectors_of, size_of
+from .outputs import Output
 
 RANK = 4
 _VOLUME = re.compile(r"/c(\d{1,4})/v(\d{1,4})$")

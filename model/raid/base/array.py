@@ -14,25 +14,10 @@ from ...core.discard import DiscardLimits, discard_limits, refused, stacked
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.flush import flush_all
+from ...core.join import Join
 from ...core.request import ASYNC, DAEMON_STREAM, READ, RESYNC_STREAM, TRIM, Device, Request
 from ...tasks.host import FREE, Host, Prices
 from ...tasks.task_plug import TaskPlug
-
-
-class Join:
-    """Counts member requests down and calls `then` after the last."""
-
-    __slots__ = ("left", "then")
-
-    def __init__(self, left: int, then: Callable[[], None]) -> None:
-        self.left = left
-        self.then = then
-
-    def done(self, _: Request) -> None:
-        """One member request is complete."""
-        self.left -= 1
-        if not self.left:
-            self.then()
 
 
 class Metadata(Protocol):
@@ -330,9 +315,3 @@ class Array(ABC):
         """Charge the host for work of the array's kernel thread."""
         if seconds and self.host is not None:
             self.host.cpu.interrupt(seconds)
-
-
-def forward(done_of_parent: Request) -> None:
-    """Completion of a member request that is the whole of its parent."""
-    parent: Request = done_of_parent.parent
-    parent.done(parent)

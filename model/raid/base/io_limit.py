@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.block_device import BlockDevice
 from ...core.discard import DiscardLimits, discard_limits, pieces_of
 from ...core.flush import flush
+from ...core.join import Join
 from ...core.request import READ, TRIM, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
-from ...memory.write_back import BlockDevice
-from .array import Join
 
 PARITY_REQUEST_BYTES = 256 * 4096
 """Largest request of a parity array (RAID5_MAX_REQ_STRIPES stripe heads of a page)."""

@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Callable
 
 from ...core.errors import ModelError
+from ...core.join import Join
 from ...core.request import FLUSHER_STREAM, WRITE, WRITE_THROUGH, Device, Request
-from ..base.array import Join
 
 BLOCK = 4096
 UNIT_HEADS = 8

@@ -14,10 +14,11 @@ from ...block.kernel_thread import compute
 from ...core.discard import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
+from ...core.join import Join
 from ...core.request import DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
 from ...layouts import Copies, Raid10Layout
 from ...tasks.host import Host
-from ..base.array import Array, Join
+from ..base.array import Array
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, ResyncBarrier
 from .completion import part_done

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from ...core.discard import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
+from ...core.join import Join, forward
 from ...core.request import READ, Device, Request
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
-from ..base.array import Array, Join, Metadata, forward
+from ..base.array import Array, Metadata
 from ..metadata.journal import Journal
 from ..parity_6_1.stripe_handler import StripeHandler
 from ..parity_6_1.thread import ParityThread

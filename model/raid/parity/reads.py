@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.join import Join, forward
 from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
-from ..base.array import Array, Join, forward
+from ..base.array import Array
 from ..parity_6_1.thread import ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
-from ..parity_until_4_0.gathered_row import Owner
 from ..parity_until_4_0.waiting_readers import HeadTurns
+from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import Arrival, StripeCache
 

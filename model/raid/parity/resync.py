@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.join import Join
 from ...core.request import READ, RESYNC_STREAM, WRITE, Request
 from ...layouts.parity import ParityLayout
-from ..base.array import Array, Join
+from ..base.array import Array
 from ..parity_6_1.thread import ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon

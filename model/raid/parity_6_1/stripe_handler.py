@@ -22,7 +22,7 @@ from ...core.request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
 from ..metadata.journal import Journal
-from ..parity_until_4_0.gathered_row import Owner
+from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan

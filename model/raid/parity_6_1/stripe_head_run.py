@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.request import WRITE_THROUGH, Request
-from ..parity_until_4_0.gathered_row import Owner
+from ..stripes.owner import Owner
 
 
 class Piece:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...core.request import Request
+from ..stripes.owner import Owner
 
 
 class GatheredRow:
@@ -115,20 +115,3 @@ class GatheredRow:
             if full or partial:
                 ranges.append((a, b, full, partial))
         return ranges
-
-
-class Owner:
-    """A logical I/O in pieces, most often a write spread over rows."""
-
-    __slots__ = ("left", "request")
-
-    def __init__(self, request: Request, left: int) -> None:
-        self.request = request
-        self.left = left
-
-    def done(self) -> None:
-        """One of the pieces is."""
-        self.left -= 1
-        if not self.left:
-            request = self.request
-            request.done(request)

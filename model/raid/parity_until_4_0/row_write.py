@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 
+from ...core.join import Join
 from ...core.request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
-from ..base.array import Array, Join
+from ..base.array import Array
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
 from .daemon import ParityDaemon

@@ -12,14 +12,16 @@ from functools import partial
 from typing import Any
 
 from ...core.engine import Engine
+from ...core.join import Join
 from ...core.request import Request
 from ...layouts.parity import ParityLayout
-from ..base.array import Array, Join
+from ..base.array import Array
+from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan, plan_write
 from .daemon import ParityDaemon
-from .gathered_row import GatheredRow, Owner
+from .gathered_row import GatheredRow
 from .row_write import RangeWrite, RowState, SmallWrite
 
 _PLANS = 4096

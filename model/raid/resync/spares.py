@@ -14,9 +14,10 @@ from typing import Any
 from ...core.discard import DiscardLimits, discard_limits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
+from ...core.join import Join
 from ...core.request import READ, TRIM, Device, Request
 from ...layouts import ParityLayout, Raid10Layout
-from ..base.array import Array, Join
+from ..base.array import Array
 from ..mirrors.mirror import MirrorArray
 from ..mirrors.raid10 import Raid10Array
 from ..parity.array import ParityArray

@@ -23,10 +23,11 @@ from functools import partial
 
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
+from ...core.join import Join
 from ...core.request import ASYNC, READ, RESYNC_STREAM, WRITE, Device, Request
 from ...layouts.byte_striped import MEMBER_SECTOR, ByteStripedLayout
 from ...tasks.host import Host
-from ..base.array import Array, Join
+from ..base.array import Array
 
 BUFFERS = ((4 << 10, 1200), (16 << 10, 200), (64 << 10, 50))
 """Size of a buffer (bytes), and how many there are: kern.geom.raid3.n4k, n16k, n64k."""

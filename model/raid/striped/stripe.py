@@ -8,10 +8,11 @@ from typing import Protocol
 from ...core.discard import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
+from ...core.join import Join, forward
 from ...core.request import TRIM, Device, Request
 from ...layouts import StripedLayout
 from ...tasks.host import Host
-from ..base.array import Array, Join, forward
+from ..base.array import Array
 from ..mirrors.discard_ranges import MemberRange, striped_ranges
 
 

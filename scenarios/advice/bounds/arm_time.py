@@ -7,10 +7,10 @@ from functools import cached_property
 
 from ....model.core.exact_sums import sum_in_order
 from ....model.disk.geometry import SECTOR
-from ....model.drives.catalogue import DriveSpec, mechanics
+from ....model.disk.spec import DriveSpec, mechanics
 from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING
-from ..requirement import Limits
+from ...designs.requirement import Limits
 from .drive_time import OPS, Demand, DriveTime
 from .positioning_bound import least_mean, least_positioning, least_time, log_moments, reach
 

@@ -18,7 +18,7 @@ from ....model.drives.catalogue import AnyDrive
 from ....model.layouts import Layout, ParityLayout, Raid10Layout
 from ...description.scenario import Devices, ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
-from ..requirement import TARGET, Limits
+from ...designs.requirement import TARGET, Limits
 from .member_visits import Visits, visits_for
 
 _STRIPE_CACHE = 32768 * 4096

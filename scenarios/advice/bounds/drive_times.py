@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ....model.drives.catalogue import DriveSpec
+from ....model.disk.spec import DriveSpec
 from ...description.scenario import ScenarioSpec
-from ..requirement import TARGET
+from ...designs.requirement import TARGET
 from .arm_time import ArmTime
 from .drive_time import DriveTime
 from .flash_time import FlashTime

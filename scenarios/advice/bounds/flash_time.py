@@ -22,7 +22,7 @@ from functools import cached_property
 from ....model.core.exact_sums import sum_in_order
 from ....model.solid_state.spec import SolidStateSpec
 from ...description.scenario import ScenarioSpec
-from ..requirement import Limits
+from ...designs.requirement import Limits
 from .drive_time import OPS, Demand, DriveTime
 
 _LATE = 0.01

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.disk.geometry import SECTOR
-from ....model.drives.catalogue import DriveSpec, mechanics
+from ....model.disk.spec import DriveSpec, mechanics
 
 _STEPS = 512
 _EXPONENTS = np.logspace(0.5, 6.5, 241)

@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import norm, t
 
 from raidsim.calibration.fit import unfitted_spread as far_spread
+from raidsim.calibration.fit.quantile import NORMAL_QUANTILE
 from raidsim.calibration.fit.unfitted_spread import DRAWS, STUDENT_QUANTILE, draws, spread
 from raidsim.calibration.simulation.responses import Matrix, Vector
-from raidsim.calibration.uncertainty.discrepancy import NORMAL_QUANTILE
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.running.sample import Sample
 from raidsim.tests.calibration.simulation.stand_in import Model, StandIn, stand_in_study

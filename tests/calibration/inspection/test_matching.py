@@ -8,7 +8,7 @@ import pytest
 
 from raidsim.calibration.inspection.computer_match import nearest_cpu, nearest_kernel
 from raidsim.calibration.inspection.drive_match import LARGEST, SMALLEST, Match, match
-from raidsim.calibration.inspection.findings import Fact, FoundDrive
+from raidsim.calibration.inspection.tools.findings import Fact, FoundDrive
 from raidsim.model.drives.catalogue import hard_disk, hard_disk_names
 
 

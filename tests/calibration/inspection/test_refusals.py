@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
-from raidsim.calibration.inspection.outputs import MOST_CHARACTERS, MOST_OUTPUTS
+from raidsim.calibration.inspection.tools.outputs import MOST_CHARACTERS, MOST_OUTPUTS
 from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.inspection import mdstat_texts
 

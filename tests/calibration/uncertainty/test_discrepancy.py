@@ -14,11 +14,11 @@ from raidsim.calibration.fit import profile as profile_module
 from raidsim.calibration.fit.fit import UNCALIBRATED_SD
 from raidsim.calibration.fit.problem import CELL_SD, PROGRAM_CELL_SD
 from raidsim.calibration.fit.profile import Profile
+from raidsim.calibration.fit.quantile import NORMAL_QUANTILE
 from raidsim.calibration.study.study import StudySpec, load_study, study_names
 from raidsim.calibration.uncertainty import learn_discrepancy
 from raidsim.calibration.uncertainty.discrepancy import (
     COVERED,
-    NORMAL_QUANTILE,
     POINTS,
     CellError,
     DiscrepancyTable,

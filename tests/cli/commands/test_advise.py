@@ -11,7 +11,7 @@ import pytest
 from raidsim.cli.main import main
 from raidsim.cli.plots.advise import advice_figure
 from raidsim.scenarios.advice.advice import advise
-from raidsim.scenarios.advice.requirement import read_requirement
+from raidsim.scenarios.designs.requirement import read_requirement
 
 REQUIREMENT = """
 name: small

@@ -11,7 +11,8 @@ from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.queue import Fcfs
 from raidsim.model.disk.shortest_positioning import ShortestPositioning
-from raidsim.model.drives.catalogue import DriveSpec, hard_disk, mechanics
+from raidsim.model.disk.spec import DriveSpec, mechanics
+from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.links.link import AtaChannel, Bus, Link, Path
 
 JB = hard_disk("WD2500JB")

@@ -7,7 +7,8 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import ASYNC, READ, WRITE, WRITE_THROUGH, Request
 from raidsim.model.disk.hard_disk import HardDisk
-from raidsim.model.drives.catalogue import DriveSpec, hard_disk
+from raidsim.model.disk.spec import DriveSpec
+from raidsim.model.drives.catalogue import hard_disk
 
 MIB = 1 << 20
 

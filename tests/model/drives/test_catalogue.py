@@ -9,16 +9,8 @@ from typer.testing import CliRunner
 
 from raidsim.cli.commands.drives import drives_command
 from raidsim.model.core.errors import InputError
-from raidsim.model.drives.catalogue import (
-    DriveSpec,
-    drive,
-    drive_names,
-    drive_sources,
-    hard_disk,
-    hard_disk_names,
-    load_drive,
-    mechanics,
-)
+from raidsim.model.disk.spec import DriveSpec, mechanics
+from raidsim.model.drives.catalogue import drive, drive_names, drive_sources, hard_disk, hard_disk_names, load_drive
 
 SEEDS = {"WD2500JB", "WD800JB", "ST3120022A", "ST3120026A", "Maxtor-4G120J6", "WD2500JS", "WD5000AAKS"}
 TODAY = {"IronWolf-Pro-20TB", "Exos-X20-20TB-SAS", "Exos-10E2400-2400GB", "Exos-15E900-900GB"}

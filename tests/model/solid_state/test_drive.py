@@ -8,8 +8,7 @@ import pytest
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
-from raidsim.model.core.request import READ, TRIM, WRITE, WRITE_THROUGH, Request
-from raidsim.model.disk.hard_disk import FLUSH
+from raidsim.model.core.request import FLUSH, READ, TRIM, WRITE, WRITE_THROUGH, Request
 from raidsim.model.links.link import Link, Path
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded, small

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.core.request import READ, TRIM, WAITED, WRITE, WRITE_THROUGH, Request
-from raidsim.model.disk.hard_disk import FLUSH
+from raidsim.model.core.request import FLUSH, READ, TRIM, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench
 
 SECTORS = 20 * MIB // 512  # commands fall into 20 MiB, so they meet again and again

@@ -14,7 +14,7 @@ from raidsim.model.layouts import layout_for
 from raidsim.scenarios.comparison.array_facts import array_facts
 from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.tests.scenarios.designs import design
+from raidsim.tests.scenarios.advice.sample_designs import design
 from raidsim.tests.scenarios.random_documents import documents
 
 CASES: list[tuple[str, int, dict[str, Any]]] = [

@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.scenarios.comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.tests.scenarios.designs import design
+from raidsim.tests.scenarios.advice.sample_designs import design
 
 LIGHT = {"iops": 0.1}
 SLOW = {"action": "check", "speed_max": "8MB/s"}

@@ -9,7 +9,7 @@ import pytest
 
 from raidsim.scenarios.comparison.loss_chain import Chain
 from raidsim.scenarios.comparison.reliability import YEAR_S, data_loss, failure_rate, unknown_rates
-from raidsim.tests.scenarios.designs import design
+from raidsim.tests.scenarios.advice.sample_designs import design
 
 HOUR = 3600.0
 YEAR = YEAR_S

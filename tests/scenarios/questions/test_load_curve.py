@@ -10,7 +10,7 @@ from raidsim.scenarios.questions.load_curve import CurvePoint, LoadCurve, knee, 
 from raidsim.scenarios.questions.offered_load import as_much_as_it_takes, at_rate
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.workers.task_pool import TaskPool
-from raidsim.tests.scenarios.designs import design
+from raidsim.tests.scenarios.advice.sample_designs import design
 
 
 def point(offered: float, mean: float, saturated: bool = False) -> CurvePoint:

@@ -19,7 +19,7 @@ from raidsim.scenarios.questions.replications import (
 )
 from raidsim.scenarios.running.prediction import Prediction
 
-from ..designs import design
+from ..advice.sample_designs import design
 
 COUNT = 8
 

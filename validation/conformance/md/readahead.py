@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....model.block.multi_queue import BlkMqQueue
+from ....model.core.block_device import BlockDevice
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError
 from ....model.core.request import Request
@@ -23,7 +24,6 @@ from ....model.kernels import kernel
 from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from ....model.memory.raw_cache import RawCache, RawCacheSettings
-from ....model.memory.write_back import BlockDevice
 from ....model.raid.base.io_limit import BioSplit, behind_limit, largest_request_bytes, optimal_request_bytes
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array

@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.block.wbt import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
+from ....model.core.block_device import BlockDevice
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.layouts import ParityLayout, Raid10Layout, StripedLayout, layout_for
-from ....model.memory.write_back import BlockDevice
 from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
 from ....model.raid.mirrors.barrier import AlternatingBarrier
 from ....model.raid.mirrors.mirror import MirrorArray

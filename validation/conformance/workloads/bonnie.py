@@ -20,7 +20,7 @@ from ....model.programs.bonnie_plus_plus import SEEKS as PLUS_SEEKS
 from ....model.programs.bonnie_plus_plus import BonniePlusPlus, BonniePlusPlusSettings, version_1_03
 from ....model.programs.operation import Kind, Operation, system_calls
 from ..base import KindResult, Progress, TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import field_differences, first_difference, parsed
 
 _NAMES = (

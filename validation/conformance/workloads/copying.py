@@ -29,7 +29,7 @@ from ....model.programs.copying import (
 )
 from ....model.programs.operation import Kind, Operation, system_calls
 from ..base import KindResult, Progress, TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import beyond, field_differences, parsed
 
 _BLOCK_SHARE = 0.005

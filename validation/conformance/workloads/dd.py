@@ -25,7 +25,7 @@ from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import FREE, Host
 from ..base import KindResult, Progress, TruthFile
 from ..md.recorder import RecordingMember
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import field_differences, parsed
 
 SIZE = 32 << 20

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ....model.core.errors import InputError
 from ..base import TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 
 _SHOWN = 8
 

@@ -22,7 +22,7 @@ from ....model.programs.fio.offsets import FioOffsets, iolog
 from ....model.programs.fio.sections import Section, sections
 from ....model.programs.operation import Kind, Operation
 from ..base import KindResult, Progress, TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import field_differences, first_difference, lines_of, parsed
 
 _HEADER = "fio version 3 iolog"

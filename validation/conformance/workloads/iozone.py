@@ -10,7 +10,7 @@ from pydantic import PositiveInt
 from ....model.programs.iozone import Iozone
 from ....model.programs.operation import Kind, Operation
 from ..base import KindResult, Progress, TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import field_differences, parsed
 
 

@@ -22,7 +22,7 @@ from ....model.programs.postmark import (
 from ....model.programs.postmark_report import Clock, report, scaled_bytes
 from ....model.programs.postmark_script import commands, transcript
 from ..base import KindResult, Progress, TruthFile
-from ..md.shapes import Shape
+from ..shapes import Shape
 from .files import field_differences, first_difference, lines_of, parsed
 
 _SETTINGS = {

@@ -9,8 +9,9 @@ import pytest
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed
+from raidsim.model.core.join import Join, forward
 from raidsim.model.core.request import READ, WRITE, Request
-from raidsim.model.raid.base.array import Array, Join, forward
+from raidsim.model.raid.base.array import Array
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import FREE, Host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidsim.model.core.request import WRITE, Request
 from raidsim.model.raid.parity_6_1.stripe_head_run import HeadRun, Piece, cover
-from raidsim.model.raid.parity_until_4_0.gathered_row import Owner
+from raidsim.model.raid.stripes.owner import Owner
 
 PAGE = 4096
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidsim.model.core.request import WRITE, Request
-from raidsim.model.raid.parity_until_4_0.gathered_row import GatheredRow, Owner
+from raidsim.model.raid.parity_until_4_0.gathered_row import GatheredRow
+from raidsim.model.raid.stripes.owner import Owner
 from raidsim.tests.model.recording import KIB
 
 HEAD = 4 * KIB

@@ -13,11 +13,11 @@ from raidsim.scenarios.advice.bounds.bounds import refusals
 from raidsim.scenarios.advice.bounds.drive_times import drive_time
 from raidsim.scenarios.advice.bounds.member_visits import Visits, visits_for
 from raidsim.scenarios.advice.bounds.positioning_bound import least_positioning, log_moments
-from raidsim.scenarios.advice.designs import Design, families
-from raidsim.scenarios.advice.requirement import RequirementSpec
+from raidsim.scenarios.designs.designs import Design, families
+from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.scenarios.questions.offered_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.tests.scenarios.advice.test_requirement import DRIVE, wanted
+from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 KIB = 1024
 

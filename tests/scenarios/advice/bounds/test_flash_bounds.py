@@ -10,11 +10,11 @@ from raidsim.model.drives.catalogue import drive
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.advice.bounds.bounds import refusals
 from raidsim.scenarios.advice.bounds.drive_times import drive_time
-from raidsim.scenarios.advice.requirement import RequirementSpec
+from raidsim.scenarios.designs.requirement import RequirementSpec
 from raidsim.scenarios.questions.offered_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.advice.bounds.test_bounds import design_of
-from raidsim.tests.scenarios.advice.test_requirement import wanted
+from raidsim.tests.scenarios.designs.test_requirement import wanted
 
 SATA = "Intel-S4510-960GB"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.scenarios.advice.designs import Design, families, impossible
-from raidsim.scenarios.advice.requirement import RequirementSpec, read_requirement, requirement_from
+from raidsim.scenarios.designs.designs import Design, families, impossible
+from raidsim.scenarios.designs.requirement import RequirementSpec, read_requirement, requirement_from
 
 DRIVE = "Exos-15E900-900GB"
 

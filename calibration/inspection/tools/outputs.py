@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...model.core.errors import InputError
-from ..formats.positioned_json import JsonText, Value
-from ..formats.report_text import ReportText, shown
+from ....model.core.errors import InputError
+from ...formats.positioned_json import JsonText, Value
+from ...formats.report_text import ReportText, shown
 
 MOST_CHARACTERS = 4 << 20
 """What the tools print of the largest machine is shorter."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
-from ..formats.report_text import Cell
+from ...formats.report_text import Cell
 from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, Seat, fact
 
 INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme", "FC": "fc"}

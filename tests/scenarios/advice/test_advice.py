@@ -10,15 +10,15 @@ import pytest
 
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
-from raidsim.scenarios.advice.bounds.fewest_drives import FewestDrives
+from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
-from raidsim.scenarios.advice.requirement import RequirementSpec
 from raidsim.scenarios.advice.runs import Measured, Simulations, Task
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
-from raidsim.tests.scenarios.advice.test_requirement import DRIVE, wanted
+from raidsim.scenarios.designs.requirement import RequirementSpec
+from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {
     "load": {"iops": 150, "read_share": "80%", "block_size": "8KiB"},

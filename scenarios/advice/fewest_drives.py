@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...comparison.array_facts import array_facts
-from ..designs import Design, Family, families, impossible
-from ..runs import Search, Task
-from ..trials import Trials
-from ..verdict import Verdict
-from .bisection import first_that
-from .bounds import Refusal
-from .drive_times import drive_time
+from ..comparison.array_facts import array_facts
+from ..designs.designs import Design, Family, families, impossible
+from .bounds.bisection import first_that
+from .bounds.bounds import Refusal
+from .bounds.drive_times import drive_time
+from .runs import Search, Task
+from .trials import Trials
+from .verdict import Verdict
 
 FULL_IOS = 3000
 """I/Os that a design that is too slow would serve in the time in which it is looked at with as many as it takes."""

@@ -1,0 +1,108 @@
+"""The network in front of a machine, as data: protocol, ports, clients."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from ...model.core.errors import InputError
+from ...model.files.description import Duration, PositiveSize, Spec, refusal
+from ...model.files.description_errors import changed
+from ...model.links.catalogue import link_model
+from ...model.network.protocols import ProtocolName, ProtocolSpec, protocol
+from .machine import LinkSpec, MachineSpec
+
+PORT = "network"
+"""The server's port in results."""
+
+
+MOST_CLIENTS = 1024
+
+
+NFS = ("nfs3", "nfs4")
+
+
+class FrontSpec(Spec):
+    """Clients that reach the machine's devices across a network; the load then runs on them.
+
+    Attributes
+    ----------
+    protocol
+        How they ask for data.
+    port
+        The server's port: an Ethernet of the catalogue of links, or a rate.
+    clients
+        How many; the load's jobs are dealt out to them in turn.
+    client_port
+        The port of each client, if it is another than the server's.
+    round_trip
+        Latency of the network for a request and its reply: wires, switches, interrupts that are held back.
+    depth
+        Requests that each client keeps outstanding at most; as usual with the protocol unless given, which for iSCSI
+        is another number on each device.
+    threads
+        Threads of an NFS server (nfsd), each of which works on one request; the usual number unless given.
+    export
+        Whether an NFS server answers a write when it is on the medium (`sync`) or when it is in memory (`async`).
+    write_behind
+        What the memory of an `async` server takes before writers wait.
+    client_cores, client_speed
+        Cores of each client (as many as the server has unless given), and how much faster they are than the server's.
+    overrides
+        Fields of the protocol in the catalogue that are different here.
+    """
+
+    protocol: ProtocolName
+    port: LinkSpec
+    clients: int = Field(default=1, ge=1, le=MOST_CLIENTS)
+    client_port: LinkSpec | None = None
+    round_trip: Duration = 25e-6
+    depth: int | None = Field(default=None, ge=1, le=65536)
+    threads: int | None = Field(default=None, ge=1, le=65536)
+    export: Literal["sync", "async"] | None = None
+    write_behind: PositiveSize = 64 << 20
+    client_cores: int | None = Field(default=None, ge=1, le=4096)
+    client_speed: float = Field(default=1.0, gt=0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _consistent(self, info: ValidationInfo) -> Self:
+        for name in ("port", "client_port"):
+            link: LinkSpec | None = getattr(self, name)
+            if link is None:
+                continue
+            if link.model is not None and link_model(link.model).kind != "ethernet":
+                raise refusal(f"{link.model}, which is no network", "allowed: 1GbE to 100GbE", (name, "model"))
+            if not link.duplex:
+                raise refusal("a port that does not move data both ways at once", "allowed: duplex: true", (name,))
+        if self.protocol not in NFS:
+            for name in ("threads", "export"):
+                if getattr(self, name) is not None:
+                    raise refusal(f"{name} with {self.protocol}", f"allowed: with {' and '.join(NFS)}", (name,))
+        units = isinstance(info.context, dict) and info.context.get("units") == "required"
+        try:
+            changed(protocol(self.protocol), self.overrides, units)
+        except InputError as error:
+            place = (error.place,) if error.place else ()
+            found = error.found.removeprefix("found ")
+            raise refusal(found, error.allowed, ("overrides", *place)) from None
+        return self
+
+    def check(self, machine: MachineSpec) -> None:
+        """Refuse names of links that the network needs itself."""
+        mine = (PORT, *(client_name(number) for number in range(self.clients)))
+        for name in (*machine.links, *machine.channels):
+            if name in mine:
+                raise refusal(
+                    f"the link {name}, as a part of the network is called", "allowed: another name", ("front",)
+                )
+
+    def spec(self) -> ProtocolSpec:
+        """The protocol with the overrides."""
+        return changed(protocol(self.protocol), self.overrides)
+
+
+def client_name(number: int) -> str:
+    """Name of a client in results."""
+    return f"client{number}"

@@ -1,0 +1,1 @@
+"""A requirement, and the designs that may meet it."""

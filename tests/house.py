@@ -1,0 +1,111 @@
+"""The house: which folder stands on which floor, and what every module imports.
+
+A folder imports only what stands on a lower floor. `tests/test_arrows.py` checks it, and the picture in
+`docs/architecture.md` is drawn from it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import raidsim
+
+ROOT = Path(raidsim.__file__).parent
+TOP = ("compiled", "model", "scenarios", "calibration", "validation", "cli", "web")
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("compiled",),
+    ("model/core", "model/readahead"),
+    ("model/files", "model/schedulers"),
+    ("model/layouts", "model/links", "model/tasks", "model/programs"),
+    ("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
+    ("model/solid_state", "model/raid/base", "model/raid/read_balance", "model/raid/metadata", "model/raid/stripes"),
+    ("model/raid/mirrors", "model/raid/parity_until_4_0", "model/raid/parity_6_1"),
+    ("model/raid/striped", "model/raid/parity"),
+    ("model/raid/resync",),
+    ("model/drives", "model/kernels", "model/controller", "model/memory"),
+    ("model/crypt", "model/file_system", "model/loads"),
+    ("model/process", "model/fio"),
+    ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats"),
+    ("scenarios/traces", "scenarios/description"),
+    ("scenarios/documents", "scenarios/machine"),
+    ("scenarios/designs", "scenarios/running"),
+    ("scenarios/questions", "scenarios/timeline", "scenarios/traces/replay"),
+    ("scenarios/comparison", "scenarios/fio", "scenarios/sweeps"),
+    ("scenarios/advice/bounds", "scenarios/fio/output"),
+    ("scenarios/advice",),
+    ("calibration/formats",),
+    ("calibration/measurement", "calibration/inspection/tools"),
+    ("calibration/inspection", "calibration/study"),
+    ("calibration/simulation", "calibration/fio_study"),
+    ("calibration/fit", "calibration/sensitivity"),
+    ("calibration/uncertainty",),
+    ("validation/conformance",),
+    ("validation/conformance/md",),
+    ("validation/conformance/workloads", "validation/prediction"),
+    ("validation/report",),
+    ("cli/support", "web/form"),
+    ("cli/tables", "web/work"),
+    ("cli/plots", "web/pages"),
+    ("cli/commands", "web"),
+    ("cli",),
+)
+"""Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
+ITEMS = ("cli/commands", "model/programs", "scenarios/traces/formats", "calibration/formats")
+"""Folders with one item a file: a command, a program, a format."""
+ABSOLUTE = "absolute"
+API = ""
+
+
+def sources(root: Path = ROOT) -> dict[str, Path]:
+    """Every module below the top folders, by its dotted name without the package's."""
+    found = {}
+    for folder in TOP:
+        for path in sorted((root / folder).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, modules: dict[str, Path]) -> Iterator[tuple[int, str]]:
+    """(line, module) of each import from the package itself, also inside functions.
+
+    Instead of a module: `ABSOLUTE` for an absolute import of the package, `API` for its root.
+    """
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "raidsim":
+                    yield node.lineno, ABSOLUTE
+        elif isinstance(node, ast.ImportFrom):
+            if node.level == 0:
+                if (node.module or "").split(".")[0] == "raidsim":
+                    yield node.lineno, ABSOLUTE
+                continue
+            base = package[: len(package) - node.level + 1]
+            target = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            for alias in node.names:
+                inner = f"{target}.{alias.name}".strip(".")
+                # "from .x import y" needs y itself if that is a module, and x's own file otherwise.
+                yield node.lineno, inner if inner in modules or inner in TOP else target
+
+
+def folder_of(module: str, modules: dict[str, Path], root: Path = ROOT) -> str:
+    """The folder that a module's file lies in; for a module that is not there, what its name says."""
+    path = modules.get(module)
+    return module.replace(".", "/") if path is None else path.parent.relative_to(root).as_posix()
+
+
+def arrows(root: Path = ROOT) -> dict[tuple[str, str], int]:
+    """(importing folder, imported folder) -> number of imports."""
+    modules = sources(root)
+    found: dict[tuple[str, str], int] = defaultdict(int)
+    for name, path in modules.items():
+        mine = folder_of(name, modules, root)
+        for _, target in imports(name, path, modules):
+            if target not in (ABSOLUTE, API) and folder_of(target, modules, root) != mine:
+                found[mine, folder_of(target, modules, root)] += 1
+    return dict(found)
