@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from .. import __version__
 from ..compiled.loader import how, stay_pure
 from ..model.core.errors import RaidsimError, WorkersFailed
-from ..scenarios.workers.garbage import search_less
+from ..scenarios.workers.process_setup import search_less
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ COMMANDS = {
     "trace": ("commands.trace:trace_command", "Say what is in a recorded trace."),
     "scenario": ("commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
     "inspect": ("commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
-    "schema": ("commands.schema:schema_command", "Print the JSON Schema of scenario files."),
+    "schema": ("commands.scenario:schema_command", "Print the JSON Schema of scenario files."),
     "sensitivity": ("commands.sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
     "web": ("commands.web:web_command", "Explore designs in a browser."),
     "workload": ("commands.workload:workload_command", "Show what a benchmark program asks of the kernel."),

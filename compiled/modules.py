@@ -17,7 +17,7 @@ FOLDERS = (
 EXCEPTIONS = (
     "block.queues_below",
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
-    "disk.queue",
+    *("disk.queue", "disk.spec"),
     *("file_system.nodes", "file_system.settings"),
     *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
     "process.phase",

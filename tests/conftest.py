@@ -20,7 +20,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from raidsim.compiled.loader import PURE
-from raidsim.scenarios.workers.garbage import search_less
+from raidsim.scenarios.workers.process_setup import search_less
 
 # Nothing that is imported or collected goes away, so there is nothing to search for until that is over.
 gc.disable()

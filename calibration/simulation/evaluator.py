@@ -24,7 +24,7 @@ from ...scenarios.running.prediction import Prediction
 from ...scenarios.running.program_run import scale_for
 from ...scenarios.running.sample import Sample
 from ...scenarios.running.simulate import simulate
-from ...scenarios.workers.interrupts import interrupts_postponed
+from ...scenarios.workers.process_setup import interrupts_postponed
 from ...scenarios.workers.worker_pool import WorkerPool
 from .kept_results import KeptResults, Outcome
 

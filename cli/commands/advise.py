@@ -11,7 +11,7 @@ import typer
 from ...scenarios.advice.advice import advise
 from ...scenarios.designs.requirement import read_requirement
 from ..plots.advise import advice_figure
-from ..plots.picture_file import check_picture, write_picture
+from ..support.files import check_picture, write_picture
 from ..support.progress import progress_share
 from ..tables.advise import document, print_advice
 from ..tables.predict import tables_console

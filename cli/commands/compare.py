@@ -17,9 +17,9 @@ from ...scenarios.documents.document import parse_alternatives, read_document
 from ...scenarios.questions.load_curve import FEWEST_POINTS, POINTS
 from ...scenarios.workers.task_pool import TaskPool
 from ..plots.compare import curves_figure, designs_figure
-from ..plots.picture_file import check_picture, write_picture
+from ..support.files import check_picture, write_picture
+from ..support.options import ScenarioArgument, SetOption
 from ..support.progress import progress_share
-from ..support.scenario_options import ScenarioArgument, SetOption
 from ..tables.compare import print_comparison
 from ..tables.compare_document import comparison_document
 from ..tables.predict import tables_console

@@ -30,9 +30,9 @@ from ...scenarios.fio.output.normal_text import normal_text
 from ...scenarios.fio.plan import chosen
 from ...scenarios.fio.result import FioRun
 from ...scenarios.fio.run import FioOptions, run_fio
-from ..support.output_files import check_output
+from ..support.files import check_output
+from ..support.options import SetOption
 from ..support.progress import progress_share
-from ..support.scenario_options import SetOption
 from ..tables.fio_comparison import show_comparison
 from ..tables.run import run_console
 

@@ -13,8 +13,8 @@ from ...calibration.inspection.inspection import Inspection, Source, decoded, in
 from ...calibration.inspection.this_machine import ThisMachine
 from ...calibration.inspection.tools.outputs import MOST_CHARACTERS
 from ...model.core.errors import InputError
+from ..support.files import write_file
 from ..support.progress import progress_text
-from ..support.write_file import write_file
 
 _STDIN = "-"
 _OWN_NAME = "this machine"

@@ -27,7 +27,7 @@ from ...model.layouts import (
 )
 from ...model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
 from ..plots.layout import layout_figure
-from ..plots.picture_file import check_picture, write_picture
+from ..support.files import check_picture, write_picture
 
 MOST_CHUNKS = 1_000_000
 _MOST_DRAWN = 64

@@ -15,8 +15,8 @@ from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.study.study import StudySpec, load_study, study_names
 from ...model.core.errors import InputError
 from ...validation.prediction.comparison import StudyComparison, compare, summary
-from ..plots.picture_file import check_picture, write_picture
 from ..plots.predict import comparison_figure
+from ..support.files import check_picture, write_picture
 from ..support.progress import progress_bar
 from ..support.unfinished import evaluating
 from ..tables.predict import print_all, print_study, tables_console

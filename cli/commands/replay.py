@@ -18,9 +18,8 @@ from ...scenarios.documents.document import read_document
 from ...scenarios.traces.reading import Trace, open_trace
 from ...scenarios.traces.replay.placement import Fit
 from ...scenarios.traces.replay.replay import Replay, ReplayOptions, replay
+from ..support.options import OnErrorOption, SetOption, skips_malformed
 from ..support.progress import progress_share
-from ..support.scenario_options import SetOption
-from ..support.trace_options import OnErrorOption, skips_malformed
 from ..tables.run import print_prediction, print_right, run_console
 from ..tables.run_document import document
 

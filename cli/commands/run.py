@@ -24,12 +24,11 @@ from ...scenarios.running.sample import Sample
 from ...scenarios.running.simulate import simulate
 from ...scenarios.timeline.chrome_trace import chrome_trace
 from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
-from ..plots.picture_file import check_picture, write_picture
 from ..plots.run import run_figure
 from ..plots.timeline import IOS, MOST_IOS, timeline_figure
-from ..support.output_files import check_output, whole_file
+from ..support.files import check_output, check_picture, whole_file, write_picture
+from ..support.options import ScenarioArgument, SetOption
 from ..support.progress import progress_share
-from ..support.scenario_options import ScenarioArgument, SetOption
 from ..tables.run import offered_only, print_prediction, print_relief, print_right, run_console
 from ..tables.run_document import document
 

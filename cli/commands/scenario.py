@@ -1,4 +1,4 @@
-"""`raidsim scenario`: the scenarios that come with raidsim, shown, changed and written as files of one's own."""
+"""`raidsim scenario` and `raidsim schema`: the scenarios that come with raidsim, and the format of their files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,24 @@ from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_file, read_document
 from ...scenarios.documents.extends import parse_layer, read_text
 from ...scenarios.documents.library import PREFIX, library_names, library_summary
+from ...scenarios.documents.schema import document_schema
 from ...scenarios.documents.text import changed_text, plain_text
 from ...scenarios.documents.written import written
-from ..support.scenario_options import SetOption
-from ..support.write_file import write_file
+from ..support.files import write_file
+from ..support.options import SetOption
+
+
+def schema_command(
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+) -> None:
+    """Print the JSON Schema (draft 2020-12) of scenario files."""
+    text = json.dumps(document_schema(), indent=2) + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_file(output, text, force)
+
 
 _WIDTH = 100
 

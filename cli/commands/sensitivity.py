@@ -12,8 +12,8 @@ from ...calibration.sensitivity.parameters import default_parameters, given_para
 from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, sensitivity
 from ...calibration.sensitivity.sensitivity import check_salib
 from ...scenarios.documents.document import read_document
-from ..plots.picture_file import check_picture, write_picture
 from ..plots.sensitivity import sensitivity_figure
+from ..support.files import check_picture, write_picture
 from ..support.progress import progress_bar
 from ..support.unfinished import evaluating
 from ..tables.predict import tables_console

@@ -18,9 +18,9 @@ from ...scenarios.sweeps.plan import SweepPlan, read_sweep
 from ...scenarios.sweeps.result_store import ResultStore
 from ...scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ...scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
-from ..plots.picture_file import check_picture, write_picture
 from ..plots.sweep import sweep_figure
-from ..support.scenario_options import SetOption
+from ..support.files import check_picture, write_picture
+from ..support.options import SetOption
 from ..support.sweep_progress import sweep_progress
 from ..tables.sweep import document, dumped, print_state, print_sweep, sweep_console
 

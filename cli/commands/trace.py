@@ -20,8 +20,8 @@ from ...scenarios.traces.formats.table import FORMATS
 from ...scenarios.traces.reading import Trace, open_trace
 from ...scenarios.traces.summary import DeviceSummary, TraceSummary, summarised
 from ...scenarios.traces.touched import PIECE
+from ..support.options import OnErrorOption, skips_malformed
 from ..support.progress import progress_bar
-from ..support.trace_options import OnErrorOption, skips_malformed
 
 _MOST_SHOWN = 10
 

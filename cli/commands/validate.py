@@ -19,8 +19,7 @@ from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
 from ...validation.report.html import html_report
 from ...validation.report.report import report
-from ..plots.picture_file import require_matplotlib
-from ..support.output_files import whole_file
+from ..support.files import require_matplotlib, whole_file
 from ..support.progress import progress_bar, progress_text
 from ..support.unfinished import evaluating
 from ..tables.predict import tables_console

@@ -22,7 +22,7 @@ from ...model.programs.operation import Kind, Operation
 from ...model.programs.postmark import PostMark, log_lines
 from ...model.programs.postmark_report import Clock, report
 from ...model.programs.postmark_script import transcript
-from ..support.output_files import whole_file
+from ..support.files import whole_file
 from ..support.workload_programs import OPTIONS, Asked, phases_of
 
 _WIDTH = 100

@@ -46,7 +46,7 @@ class LoopDevice:
     encrypted_bytes, decrypted_bytes
         What has been through the cipher.
     stream, cpu_s, owed_s
-        The thread's account; see :class:`~raidsim.model.tasks.account.Account`.
+        The thread's account; see :class:`~raidsim.model.tasks.cpu.Account`.
     """
 
     __slots__ = (

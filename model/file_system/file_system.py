@@ -16,7 +16,7 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import ExtentMap
-from ..tasks.account import Account
+from ..tasks.cpu import Account
 from ..tasks.host import Host
 from .block_journal import BlockJournal
 from .groups import Groups

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.engine import Engine
 from ..memory.page_cache import PageCache
-from ..tasks.account import Account
+from ..tasks.cpu import Account
 from .inodes import Inodes
 from .metadata import Metadata
 from .names import Names

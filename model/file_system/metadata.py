@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Iterable
 from typing import Any
 
 from ..memory.page_cache import PageCache
-from ..tasks.account import Account
+from ..tasks.cpu import Account
 from .journal import Journal
 
 

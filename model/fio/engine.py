@@ -14,9 +14,8 @@ from ..core.request import READ, WRITE, Request
 from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
 from ..tasks.host import Host
-from .completions import FioCompletions
 from .files import CachedFile, DirectFile, FioFile
-from .statistics import FioStatistics
+from .statistics import FioCompletions, FioStatistics
 
 TRIM = 2
 USER_S = 1e-6

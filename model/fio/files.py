@@ -15,7 +15,7 @@ from ..file_system import File, FileSystem
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
 from ..readahead import PAGE, ReadAhead
-from ..tasks.account import Account
+from ..tasks.cpu import Account
 from ..tasks.host import Host
 
 _SLICE_BYTES = 256 * 1024

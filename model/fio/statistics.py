@@ -8,7 +8,61 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ..programs.fio.buckets import bucket_of
+BUCKET_BITS = 6
+BUCKETS = 29 << BUCKET_BITS
+
+
+def bucket_of(nanoseconds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """fio's bucket of each latency (stat.c, plat_val_to_idx)."""
+    bits = np.frexp(nanoseconds.astype(np.float64))[1] - 1
+    error_bits = np.maximum(bits - BUCKET_BITS, 0)
+    mask = (1 << BUCKET_BITS) - 1
+    coarse = ((error_bits + 1) << BUCKET_BITS) + (mask & (nanoseconds >> error_bits))
+    buckets = np.where(error_bits == 0, nanoseconds, coarse)
+    return np.minimum(buckets, BUCKETS - 1)
+
+
+def bucket_value(bucket: int) -> int:
+    """The latency in nanoseconds that fio reports for a bucket (stat.c, plat_idx_to_val)."""
+    if bucket < 2 << BUCKET_BITS:
+        return bucket
+    error_bits = (bucket >> BUCKET_BITS) - 1
+    base = 1 << (error_bits + BUCKET_BITS)
+    return base + int((bucket % (1 << BUCKET_BITS) + 0.5) * (1 << error_bits))
+
+
+class FioCompletions:
+    """Reads, writes and trims in the order of their completion, a column for each thing known of them.
+
+    Attributes
+    ----------
+    op
+        0 read, 1 write, 2 trim.
+    offset, size
+        Bytes.
+    began_s, issued_s, ended_s
+        When fio began to prepare it, when it was submitted, and when fio saw it complete (s).
+    """
+
+    __slots__ = ("began_s", "ended_s", "issued_s", "offset", "op", "size")
+
+    def __init__(self) -> None:
+        self.op = array("b")
+        self.offset = array("q")
+        self.size = array("q")
+        self.began_s = array("d")
+        self.issued_s = array("d")
+        self.ended_s = array("d")
+
+    def add(self, op: int, offset: int, size: int, began_s: float, issued_s: float, ended_s: float) -> None:
+        """One more."""
+        self.op.append(op)
+        self.offset.append(offset)
+        self.size.append(size)
+        self.began_s.append(began_s)
+        self.issued_s.append(issued_s)
+        self.ended_s.append(ended_s)
+
 
 _FOLD = 1 << 16
 _NS_EDGES = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)

@@ -14,11 +14,10 @@ from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
 from ..programs.operation import Kind, Operation
 from ..tasks.host import Host
-from .completions import FioCompletions
 from .engine import TRIM, FioEngine
 from .files import CachedFile, FioFile
 from .pace import Pace
-from .statistics import FioStatistics
+from .statistics import FioCompletions, FioStatistics
 
 _OPS = {Kind.READ: READ, Kind.WRITE: WRITE, Kind.TRIM: TRIM}
 _SETTLING_S = 2.0

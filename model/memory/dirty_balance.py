@@ -15,8 +15,7 @@ from collections.abc import Generator
 from typing import Any
 
 from ..core.engine import Engine
-from .decaying_count import Recent
-from .dirty_memory import DirtyMemory
+from .dirty_memory import DirtyMemory, Recent
 
 PAGE = 4096
 LONGEST_PAUSE_S = 0.2

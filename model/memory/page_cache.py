@@ -17,7 +17,7 @@ from ..core.flush import flush
 from ..core.request import FLUSHER_STREAM, WRITE, Request
 from ..core.signal import Signal
 from ..readahead import ReadAhead
-from ..tasks.account import QUANTUM_S, Account
+from ..tasks.cpu import QUANTUM_S, Account
 from ..tasks.host import Host
 from .dirty_lists import DirtyLists
 from .dirty_memory import DirtyMemory

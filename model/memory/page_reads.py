@@ -17,7 +17,7 @@ from ..raid.parity_until_4_0.row_locks import RowLocks
 from ..raid.parity_until_4_0.waiting_readers import HeadTurns
 from ..readahead import PAGE, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
-from ..tasks.account import QUANTUM_S, Account
+from ..tasks.cpu import QUANTUM_S, Account
 from ..tasks.host import Host
 from .dirty_memory import DirtyMemory
 from .page_memory import PageMemory

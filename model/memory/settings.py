@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..tasks.account import QUANTUM_S, Account
+from ..tasks.cpu import QUANTUM_S, Account
 
 EXPIRE_S = 30.0
 """What has been dirty for so long is written back (dirty_expire_centisecs; age_buffer of Linux 2.4)."""

@@ -15,7 +15,7 @@ from ..core.engine import Engine
 from ..core.extents import ExtentSet
 from ..core.signal import Signal, fire_all
 from ..readahead import PAGE
-from ..tasks.account import Account
+from ..tasks.cpu import Account
 from ..tasks.host import Host
 from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory

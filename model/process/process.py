@@ -17,7 +17,7 @@ from ..memory.page_cache import PageCache
 from ..memory.pipe import Pipe
 from ..programs.operation import Kind, Operation
 from ..readahead import PAGE, ReadAhead
-from ..tasks.account import QUANTUM_S
+from ..tasks.cpu import QUANTUM_S
 from ..tasks.host import Host
 from .phase import Phase
 

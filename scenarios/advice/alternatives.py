@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
-from .bounds.bisection import at_least, first_that
 from .bounds.drive_times import drive_time
+from .fewest_drives import at_least, first_that
 from .ranking import cost_key
 from .runs import Search, Simulations
 from .trials import Trials

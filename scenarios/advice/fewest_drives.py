@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
-from .bounds.bisection import first_that
 from .bounds.bounds import Refusal
 from .bounds.drive_times import drive_time
 from .runs import Search, Task
 from .trials import Trials
 from .verdict import Verdict
+
+
+def first_that(count: int, holds: Callable[[int], bool]) -> int | None:
+    """The first number below `count` for which something holds that holds from there on."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low if low < count else None
+
+
+def at_least(counts: Sequence[int], wanted: float, first: int) -> int:
+    """Where the first number from `first` on is that is `wanted` or more; the last place if none is."""
+    return next((i for i in range(first, len(counts)) if counts[i] >= wanted), len(counts) - 1)
+
 
 FULL_IOS = 3000
 """I/Os that a design that is too slow would serve in the time in which it is looked at with as many as it takes."""

@@ -16,10 +16,10 @@ from ..comparison.rebuild_time import rebuild_time
 from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
 from ..designs.requirement import RequirementSpec
-from ..questions.offered_load import as_much_as_it_takes
+from ..questions.load_curve import as_much_as_it_takes
 from ..running.simulate import simulate
+from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
-from ..workers.worker_processes import end_with_parent
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25

@@ -8,7 +8,7 @@ from ..description.arrays import NO_REDUNDANCY, ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
-from ..questions.offered_load import without_phases
+from ..questions.load_curve import without_phases
 from ..running.load_run import LoadRun
 from ..running.prediction import RebuildProgress
 from ..running.run import Run

@@ -16,14 +16,13 @@ from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import Layout, NestedLayout
+from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
 from .file_systems import FileSystems
 from .machine import MachineSpec
-from .nesting import DEEPEST, allow_nesting
 from .network import FrontSpec
 from .programs import FileSystemSpec, ProgramsSpec
-from .queue_settings import check_queues
-from .virtual_memory import VirtualMemorySpec
+from .tuning import VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec, Workload
 
 _LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")

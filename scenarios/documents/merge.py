@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from ...model.files.yaml_files import KeyPath
-from ..description.queue_settings import QUEUE_FIELDS
+from ..description.tuning import QUEUE_FIELDS
 from .positions import DocumentPositions, paths_below
 
 _KEPT_WHOLE = "overrides"

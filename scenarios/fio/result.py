@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.fio.completions import FioCompletions
-from ...model.programs.fio.buckets import bucket_of, bucket_value
+from ...model.fio.statistics import FioCompletions, bucket_of, bucket_value
 from ...model.programs.operation import Operation
 
 __all__ = [

@@ -14,10 +14,9 @@ from ...model.core.errors import ArrayFailed, InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Spec
 from ...model.files.quantities import format_duration
-from ...model.fio.completions import FioCompletions
 from ...model.fio.files import CachedFile
 from ...model.fio.pace import Pace
-from ...model.fio.statistics import FioStatistics
+from ...model.fio.statistics import FioCompletions, FioStatistics
 from ...model.fio.thread import FioThread
 from ...model.programs.fio.offsets import FioOffsets
 from ...model.programs.fio.sections import Section

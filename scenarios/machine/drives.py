@@ -12,13 +12,29 @@ from ...model.core.request import Device
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.kernels import KernelSpec
-from ...model.links.link import AtaChannel, Link, Path
+from ...model.links.link import AtaChannel, Bus, DuplexLink, Link, Path
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.host import Host
-from ..description.machine import MachineSpec
-from .links import built_cable, built_link
+from ..description.machine import ChannelSpec, LinkSpec, MachineSpec
 from .observer import UNOBSERVED, Observer
 from .queues import Queue, QueueChoice, Queues
+
+
+def built_link(name: str, spec: LinkSpec, ends: tuple[str, str] = ("to the host", "to the drives")) -> Link:
+    """A link of a machine, or of a network; `ends` are its directions in words."""
+    what = spec.model or ""
+    if not spec.duplex:
+        return Bus(name, spec.rate, spec.per_transfer, spec.write_rate, what)
+    return DuplexLink(
+        name, spec.rate, spec.per_transfer, spec.write_rate, what, command_rate=spec.command_rate, ends=ends
+    )
+
+
+def built_cable(name: str, spec: ChannelSpec) -> Link:
+    """The cable between a drive and the links beyond."""
+    what = spec.model or ""
+    return DuplexLink(name, spec.rate, what=what) if spec.duplex else Link(name, spec.rate, what=what)
+
 
 _UNLIMITED = 1 << 62
 

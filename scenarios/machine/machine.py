@@ -25,14 +25,13 @@ from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.thread import ParityThread
 from ...model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.schedulers import BfqSettings
-from ...model.tasks.account import QUANTUM_S
-from ...model.tasks.cpu import Cpu
+from ...model.tasks.cpu import QUANTUM_S, Cpu
 from ...model.tasks.host import Host
-from ..description.nesting import allow_nesting
 from ..description.programs import FileSystemSpec, ProgramsSpec
 from ..description.scenario import ScenarioSpec
-from ..description.virtual_memory import VirtualMemorySpec, dirty_limits
+from ..description.tuning import VirtualMemorySpec, dirty_limits
 from ..description.workloads import DdSpec, LoadSpec
+from ..workers.process_setup import allow_nesting
 from .arrays import Arrays
 from .drives import Drives
 from .loads import FIRST_STREAM, Jobs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ...model.block.hardware_queues import HardwareQueues
 from ...model.block.multi_queue import BlkMqQueue
 from ...model.block.single_queue import BlockQueue, PlugSettings
-from ...model.block.wbt import WriteBackThrottle
+from ...model.block.throttle import WriteBackThrottle
 from ...model.core.engine import Engine
 from ...model.core.request import Device
 from ...model.drives.catalogue import AnyDrive

@@ -22,7 +22,7 @@ from ..documents.document import Document
 from ..questions.replications import replication
 from ..running.sample import Sample
 from ..running.simulate import simulate
-from ..workers.interrupts import interrupts_postponed
+from ..workers.process_setup import interrupts_postponed
 from .axes import canonical
 from .figure_values import figure_values
 from .model_version import model_fingerprint

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...model.core.errors import InputError
-from ..workers.worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
+from ..workers.process_setup import end_pool, end_with_parent, interrupts_left_to_parent
 from . import point as sweep_point
 from .point import Batch, BatchReport, run_batch
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ...model.core.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
 from ...model.files.quantities import format_duration, parse_time
-from .worker_processes import end_pool, end_with_parent, interrupts_left_to_parent
+from .process_setup import end_pool, end_with_parent, interrupts_left_to_parent
 
 Key = TypeVar("Key")
 RESTARTS = 2

@@ -100,8 +100,8 @@ def _library(name: str) -> str:
 
 
 def _deep() -> str:
-    from raidsim.scenarios.description.nesting import DEEPEST
     from raidsim.scenarios.documents.document import document_from
+    from raidsim.scenarios.workers.process_setup import DEEPEST
 
     lines = ["machine: {drives: {model: WD2500JB, count: 2}}", "arrays:"]
     lines += ["  a0: {level: raid0, members: [disk0, disk1]}"]

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from raidsim.model.core.errors import ModelError
 from raidsim.scenarios.documents.document import read_document
 from raidsim.scenarios.timeline import recorder as timeline_recorder
 from raidsim.scenarios.timeline.timeline import record
+from raidsim.tests.house import sources
 
 
 def numbers(*arguments: str) -> Any:
@@ -153,31 +155,50 @@ def test_the_environment_keeps_to_the_source(tmp_path: Path, package: Path, monk
     assert finder.find_spec("raidsim.model.links.link") is not None
 
 
+def _imported(module: str, path: Path, tree: ast.Module, modules: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    """Names that a module imports from modules of the package, each with the module that defines it."""
+    package = module.split(".")[:-1]
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = ".".join([*package[: len(package) - node.level + 1], *(node.module or "").split(".")])
+            for alias in node.names:
+                inner = home
+                while inner in modules and modules[inner].name == "__init__.py":  # what a package passes on
+                    inside = ast.parse(modules[inner].read_text(encoding="utf-8"))
+                    inner = next(
+                        (
+                            f"{inner}.{each.module}"
+                            for each in inside.body
+                            if isinstance(each, ast.ImportFrom)
+                            and each.level == 1
+                            and alias.name in {one.name for one in each.names}
+                        ),
+                        "",
+                    )
+                if inner in modules:
+                    yield alias.asname or alias.name, inner
+
+
 def test_families_of_classes_are_compiled_as_a_whole() -> None:
     """Protects the build: a class from source cannot inherit from a compiled one, nor the other way round."""
+    modules = sources(ROOT)
     homes: dict[tuple[str, str], str] = {}
-    classes: list[tuple[str, ast.ClassDef, dict[str, str]]] = []
-    for path in sorted((ROOT / "model").rglob("*.py")):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        origins = {
-            alias.asname or alias.name: (node.module or "").split(".")[-1]
-            for node in tree.body
-            if isinstance(node, ast.ImportFrom) and node.level
-            for alias in node.names
-        }
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef):
-                homes[module.split(".")[-1], node.name] = module
-                classes.append((module, node, origins))
+    classes: list[tuple[str, ast.ClassDef]] = []
+    for module, path in modules.items():
+        if module.startswith("model."):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef):
+                    homes[module, node.name] = module
+                    classes.append((module, node))
+            for name, home in _imported(module, path, tree, modules):
+                homes.setdefault((module, name), home)
     apart = []
-    for module, node, origins in classes:
+    for module, node in classes:
         for base in node.bases:
-            if not isinstance(base, ast.Name):
-                continue
-            found = homes.get((origins.get(base.id, module.split(".")[-1]), base.id))
+            found = homes.get((module, base.id)) if isinstance(base, ast.Name) else None
             if found is not None and (found in MODULES) != (module in MODULES):
-                apart.append(f"{module}.{node.name} inherits {found}.{base.id}")
+                apart.append(f"{module}.{node.name} inherits {ast.unparse(base)} of {found}")
     assert apart == []
     assert all((ROOT / f"{module.replace('.', '/')}.py").is_file() for module in MODULES)
 

@@ -10,7 +10,7 @@ import pytest
 
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
-from raidsim.model.block.wbt import TARGET_NON_ROTATIONAL_S, WriteBackThrottle
+from raidsim.model.block.throttle import TARGET_NON_ROTATIONAL_S, WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.disk.hard_disk import HardDisk

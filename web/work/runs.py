@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Literal
 
 from ...model.core.errors import RaidsimError
-from ...scenarios.workers.worker_processes import end_with_parent, interrupts_left_to_parent
+from ...scenarios.workers.process_setup import end_with_parent, interrupts_left_to_parent
 from .tasks import AnyTask, Follow, stopped
 
 WORKERS = 2

@@ -14,7 +14,38 @@ from ...tasks.host import Host
 from ..base.array import Array
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
-from .completion import part_done
+
+
+class _Parts:
+    """The member requests of a logical one."""
+
+    __slots__ = ("_balance", "_barrier", "_left", "_request", "_ticket")
+
+    def __init__(self, request: Request, parts: int, ticket: int, barrier: ResyncBarrier, balance: ReadBalance) -> None:
+        self._request = request
+        self._left = parts
+        self._ticket = ticket
+        self._barrier = barrier
+        self._balance = balance
+
+    def done(self, child: Request) -> None:
+        self._balance.ended(child.parent, child.offset + child.size)
+        self._left -= 1
+        if not self._left:
+            request = self._request
+            request.done(request)
+            self._barrier.leave(self._ticket)
+
+
+def part_done(
+    request: Request, parts: int, ticket: int, barrier: ResyncBarrier, balance: ReadBalance
+) -> Callable[[Request], None]:
+    """What each of the `parts` member requests of `request` calls when it is complete.
+
+    A member request has its slot as `parent`. After the last one `request` is complete, and leaves the barrier.
+    """
+    return _Parts(request, parts, ticket, barrier, balance).done
+
 
 PAGE = 4096
 """What one clone covers where a write is cloned page by page."""

@@ -21,8 +21,8 @@ from ...tasks.host import Host
 from ..base.array import Array
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, ResyncBarrier
-from .completion import part_done
 from .discard_ranges import mirrored_ranges
+from .mirror import part_done
 
 Place = tuple[int, int]
 """Slot and byte on the member."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....model.files.atomic_file import write_whole
-from ....model.fio.completions import FioCompletions
+from ....model.fio.statistics import FioCompletions
 from ....model.programs.fio import values as fio_values
 from ....model.programs.operation import Kind
 from ..result import FioRun, ThreadRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
-from raidsim.model.block.wbt import WriteBackThrottle
+from raidsim.model.block.throttle import WriteBackThrottle
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service

@@ -8,7 +8,7 @@ import pytest
 
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
-from raidsim.model.block.wbt import WriteBackThrottle
+from raidsim.model.block.throttle import WriteBackThrottle
 from raidsim.model.core.discard import DiscardLimits, discard_limits, issue, refused, split, stacked
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError

@@ -16,8 +16,7 @@ from raidsim.model.file_system.record_journal import RecordJournal
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.process.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer
-from raidsim.model.tasks.account import Account
-from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.cpu import Account, Cpu
 from raidsim.model.tasks.writer_turns import WriterTurns
 from raidsim.tests.model.file_system.test_file_system import BLOCK, MIB, Machine
 

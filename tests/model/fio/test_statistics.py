@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raidsim.model.fio.statistics import Direction, FioStatistics, Latencies
-from raidsim.model.programs.fio.buckets import bucket_of, bucket_value
+from raidsim.model.fio.statistics import Direction, FioStatistics, Latencies, bucket_of, bucket_value
 
 
 @pytest.mark.parametrize(

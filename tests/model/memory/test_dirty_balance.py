@@ -11,9 +11,8 @@ from simpy.events import Timeout
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import Request
-from raidsim.model.memory.decaying_count import Recent
 from raidsim.model.memory.dirty_balance import DirtyBalance, position_ratio
-from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory
+from raidsim.model.memory.dirty_memory import DirtyLimits, DirtyMemory, Recent
 from raidsim.model.memory.page_cache import PageCache
 from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.paged_file import PagedFile

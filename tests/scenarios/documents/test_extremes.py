@@ -14,9 +14,9 @@ from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts.striped import StripedLayout
 from raidsim.model.raid.striped.stripe import StripeArray
-from raidsim.scenarios.description.nesting import DEEPEST
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.scenarios.workers.process_setup import DEEPEST
 
 TEN_YEARS_S = 10 * 365.25 * 86400
 

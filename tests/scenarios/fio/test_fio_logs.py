@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from raidsim.model.core.request import READ, WRITE
-from raidsim.model.fio.completions import FioCompletions
+from raidsim.model.fio.statistics import FioCompletions
 from raidsim.model.programs.operation import Kind, Operation
 from raidsim.scenarios.fio.output.logs import LogLine, latency_log, rate_log, thread_logs, write_logs
 from raidsim.scenarios.fio.result import FioRun, ThreadRecord

@@ -11,7 +11,7 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel
 from raidsim.model.statistics.usage import THREAD, Usage
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.description.virtual_memory import VirtualMemorySpec, dirty_limits
+from raidsim.scenarios.description.tuning import VirtualMemorySpec, dirty_limits
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.questions.without_bottleneck import relieved

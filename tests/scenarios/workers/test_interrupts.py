@@ -16,7 +16,7 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.documents.document import read_document
 from raidsim.scenarios.sweeps.point import result_key
-from raidsim.scenarios.workers.interrupts import interrupts_postponed
+from raidsim.scenarios.workers.process_setup import interrupts_postponed
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from multiprocessing import get_context
 
-from raidsim.scenarios.workers.worker_processes import interrupts_left_to_parent
+from raidsim.scenarios.workers.process_setup import interrupts_left_to_parent
 
 if __name__ == "__main__":
     for left in (interrupts_left_to_parent, nullcontext):

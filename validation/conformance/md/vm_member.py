@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from ....model.block.multi_queue import BlkMqQueue
-from ....model.block.wbt import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
+from ....model.block.throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
 from ....model.core.block_device import BlockDevice
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service

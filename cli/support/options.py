@@ -1,4 +1,4 @@
-"""What commands that read traces have in common."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -21,3 +21,19 @@ def skips_malformed(answer: str) -> bool:
     if answer not in _ANSWERS:
         raise InputError("--on-error", f"found {answer!r}", f"allowed: {', '.join(_ANSWERS)}")
     return _ANSWERS[answer]
+
+
+ScenarioArgument = Annotated[
+    str, typer.Argument(help="A scenario file (YAML), the name of a library scenario, or - for stdin.")
+]
+"""For :func:`raidsim.scenarios.documents.document.read_document`."""
+
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Change the scenario: depth=32, layout=raid6, machine.memory=8GiB; repeatable.",
+        metavar="PATH=VALUE",
+    ),
+]
+"""For the same function's `sets`; None without the option."""

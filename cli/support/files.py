@@ -1,0 +1,121 @@
+"""Files that commands write: checked before the work, replaced as a whole, text or picture."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...model.core.errors import InputError
+from ...model.files.atomic_file import part_of
+from ...model.files.atomic_file import whole_file as written_whole
+from ...scenarios.pictures.letters import installed_fallbacks, missing_words
+from ...scenarios.pictures.style import FORMS, save, styled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
+    """Refuse a picture that could not be drawn or written, or that is the `source` of what it is to show.
+
+    Raises
+    ------
+    InputError
+        Naming the option, and what is wrong.
+    """
+    if path.suffix.lower() not in FORMS:
+        raise InputError(option, f"{path} is no picture file", f"allowed: {', '.join(FORMS)}")
+    check_output(path, option, source)
+    require_matplotlib(option)
+
+
+def require_matplotlib(option: str) -> None:
+    """Refuse an option that needs pictures where there is no matplotlib."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InputError(option, "matplotlib is not installed", "allowed: with raidsim's extra `plot`")
+
+
+def write_picture(path: Path, draw: Callable[[], Figure], option: str = "--plot") -> None:
+    """Draw a picture into a file of the kind that its ending says; a note on stderr names letters that no font has."""
+    form = path.suffix.lower()
+    with whole_file(path, option) as unfinished:
+        with styled() as missing:
+            save(draw(), unfinished, form)
+        if not missing or form == ".svg":  # which has letters, for the fonts of whoever looks at it
+            return
+        with styled(installed_fallbacks()) as missing:
+            save(draw(), unfinished, form)
+    if missing:
+        print(f"note: {path}: {missing_words(missing)}", file=sys.stderr)
+
+
+def write_file(path: Path, text: str, force: bool = False, option: str = "--output") -> None:
+    """Write a text file; another process sees the old file or all of the new one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    text
+        What it is to hold.
+    force
+        Whether a file that is there already is replaced.
+    option
+        What errors name.
+
+    Raises
+    ------
+    InputError
+        If there is such a file already, or it cannot be written.
+    """
+    if os.path.lexists(path):
+        if not path.is_file():
+            raise InputError(option, f"{path} is no regular file", "allowed: a file")
+        if not force:
+            raise InputError(option, f"{path} exists already", "allowed: another name, or --force")
+    with whole_file(path, option) as unfinished:
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
+
+
+_ALLOWED = "allowed: a file in a folder that is there and may be written to"
+
+
+def check_output(path: Path, option: str, source: str) -> None:
+    """Refuse a file that could not be written, or that is the `source` of what will be written.
+
+    Raises
+    ------
+    InputError
+        Naming the option, and what is wrong with the file.
+    """
+    if path == Path("-"):
+        raise InputError(option, "found -, which is no name of a file", _ALLOWED)
+    if path.is_dir():
+        raise InputError(option, f"{path} is a folder", _ALLOWED)
+    if not path.absolute().parent.is_dir():
+        raise InputError(option, f"{path}: there is no folder {path.parent}", _ALLOWED)
+    if path.exists() and Path(source).exists() and path.samefile(source):
+        raise InputError(option, f"{path} is what it is made from", "allowed: another file")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device: it is not tried, for what is read of it is gone
+    try:
+        part_of(Path(os.path.realpath(path))).unlink()
+    except OSError as error:
+        raise InputError(option, f"{path} cannot be written ({error.strerror})", _ALLOWED) from None
+
+
+@contextmanager
+def whole_file(path: Path, option: str) -> Iterator[Path]:
+    """As :func:`raidsim.model.files.atomic_file.whole_file`; `InputError` if it cannot be written, the disk is full,
+    say.
+    """
+    try:
+        with written_whole(path) as unfinished:
+            yield unfinished
+    except OSError as error:
+        raise InputError(option, f"{path} cannot be written ({error.strerror})", _ALLOWED) from None

@@ -1,0 +1,106 @@
+"""What a process sets up before it simulates: signals, its end with its parent, garbage collection, depth of calls."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import parent_process, resource_tracker
+from multiprocessing.connection import wait
+from types import FrameType
+
+DEEPEST = 2000
+"""Arrays and encrypted devices on each other, at most: what calls inside each other have room for."""
+_CALLS_EACH = 12
+_OTHERS = 1000
+
+
+def allow_nesting(devices: int) -> None:
+    """Let calls go as deep as so many devices that are built on each other need."""
+    needed = _OTHERS + _CALLS_EACH * min(devices, DEEPEST)
+    if sys.getrecursionlimit() < needed:
+        sys.setrecursionlimit(needed)
+
+
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@contextmanager
+def interrupts_postponed() -> Iterator[None]:
+    """An interrupt that comes meanwhile, and every other signal that ends the command like one, is heeded afterwards.
+
+    pydantic takes the exception for a value that is not of the kind it tries, warns, and goes on with the next kind:
+    whoever dumps thousands of scenarios would lose most interrupts that come while it does. And a program that is just
+    being started would be nobody's. It is the handlers that are changed: a mask (as for workers, which inherit it)
+    leaves the signal to any other thread, and Python has it handled in the main one all the same.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = {each: handler for each in _SIGNALS if callable(handler := signal.getsignal(each))}
+    for each in before:
+        signal.signal(each, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        for number, frame in came[:1]:
+            before[number](number, frame)
+
+
+_MORE, _OLDER = 50_000, 20
+"""How many objects more than are gone it takes, and of how many searches one is among older objects."""
+
+
+def search_less() -> None:
+    """Search less often than Python does by itself, and never among what is there by now."""
+    gc.freeze()
+    gc.set_threshold(_MORE, _OLDER, _OLDER)
+
+
+def end_with_parent() -> None:
+    """Begin a worker: it ends when its parent is gone, however that ended, also in the middle of a simulation."""
+    search_less()
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
+
+
+def _wait_and_end(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def end_pool(pool: ProcessPoolExecutor, at_once: bool) -> None:
+    """End a pool; what its workers are at may take long, and is not waited for if they are to end `at_once`."""
+    if at_once:
+        for process in list((pool._processes or {}).values()):
+            process.kill()  # one that is stopped or hangs would not hear of anything else
+    pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def interrupts_left_to_parent() -> Iterator[None]:
+    """Ctrl-C reaches the whole process group, but the parent alone acts on it.
+
+    It is held back while processes are started: they are born with it held back, and stay so, also while they import.
+    One that comes meanwhile reaches the parent when that is over. Where signals cannot be held back nothing happens.
+    With the first process multiprocessing starts its resource tracker, and lets interrupts through when that is born,
+    before the process is: so the tracker is started first.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
