@@ -186,7 +186,7 @@ class _Program:
     """Who pays for CPU time."""
 
     def __init__(self) -> None:
-        self.stream = 1
+        self.issuer = 1
         self.cpu_s = self.owed_s = 0.0
 
 

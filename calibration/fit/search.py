@@ -48,7 +48,7 @@ RAW_SHARE = 0.25
 """What one of a run on raw devices counts as, which takes a tenth of a second; programs on files take seconds."""
 MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 3
 """The same where they are, of all runs."""
-FORETOLD = 0.25
+PREDICTED = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
 CERTAIN = 0.25
 """A run is not simulated where its cells are foretold better than to so many of the standard deviations that they are
@@ -274,7 +274,7 @@ class Search:
                 doubtful.append(run)
                 continue
             there, known = self._known[run][nearest]
-            logs |= {cell.id: known[cell.id] + self._slopes.foretold(cell, theta - there) for cell in cells}
+            logs |= {cell.id: known[cell.id] + self._slopes.predicted(cell, theta - there) for cell in cells}
         return logs, doubtful
 
     def _doubt(self, cells: Sequence[Cell], step: Vector) -> float:
@@ -311,7 +311,7 @@ class Search:
             if not np.array_equal(self._known[cell.run][-1][0], trial.theta):
                 continue
             change = trial.logs[cell.id] - best.logs[cell.id]
-            if abs(self._slopes.correct(cell, step, change)) > max(CELL_SD, FORETOLD * abs(change)):
+            if abs(self._slopes.correct(cell, step, change)) > max(CELL_SD, PREDICTED * abs(change)):
                 unsure.add(cell.run)
         return unsure
 

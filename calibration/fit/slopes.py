@@ -57,7 +57,7 @@ class Slopes:
         self.rows |= rows
         self._simulated |= simulated
 
-    def foretold(self, cell: Cell, step: Vector) -> float:
+    def predicted(self, cell: Cell, step: Vector) -> float:
         """By how much ln(figure) should change along a step."""
         return float(self.rows[cell.id] @ step)
 
@@ -67,7 +67,7 @@ class Slopes:
 
     def correct(self, cell: Cell, step: Vector, change: float) -> float:
         """Learn from what ln(figure) has changed by along a step; returns by how much the row had missed it."""
-        missed = change - self.foretold(cell, step)
+        missed = change - self.predicted(cell, step)
         along = self._doubts(cell) ** 2 * step
         noise = SIMULATION_SD**2 + self._noise.get(cell.id, 0.0) ** 2
         self.rows[cell.id] = self.rows[cell.id] + missed / (float(along @ step) + noise) * along

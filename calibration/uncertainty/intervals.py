@@ -17,7 +17,7 @@ from ..fit.fit import UNCALIBRATED_SD
 from ..fit.problem import CELL_SD, PROGRAM_CELL_SD
 from ..fit.profile import Profile
 from ..fit.quantile import NORMAL_QUANTILE
-from ..fit.search import FORETOLD
+from ..fit.search import PREDICTED
 from ..study.study import Cell, StudySpec
 from .discrepancy import (
     CellError,
@@ -33,7 +33,7 @@ from .discrepancy import (
 _ONE_SD_PERCENT = 68.3
 _SOME = 5
 """Cells of a class, from which on they speak for themselves."""
-_LEAST_LEFT = FORETOLD
+_LEAST_LEFT = PREDICTED
 """A cell that has determined its parameters alone is off by so much of its error at least when it is left out: its
 slopes are not known better than that."""
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import DIRECT, READ, RESYNC_STREAM, RESYNC_THREADS, TRIM, WRITE_THROUGH, Device, Request
+from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE_THROUGH, Device, Request
 from ..schedulers import QueuedRequest
 from ..tasks.host import GIVE_WAY_S, Host
 from .multi_queue import BlkMqQueue
@@ -82,8 +82,8 @@ class HardwareQueues(BlkMqQueue):
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not any(self._waiting_for) and not self._throttled
 
-    def _queue_of(self, stream: int) -> int:
-        return stream % self._cores % self.hardware_queues
+    def _queue_of(self, issuer: int) -> int:
+        return issuer % self._cores % self.hardware_queues
 
     def submit(self, request: Request) -> None:
         """Accept an I/O; without a tag in its thread's queue, it waits in order of arrival."""
@@ -99,7 +99,7 @@ class HardwareQueues(BlkMqQueue):
         ):
             super().submit(request)
             return
-        queue = request.stream % self._cores % self.hardware_queues
+        queue = request.issuer % self._cores % self.hardware_queues
         free = self._free
         if not free[queue]:
             super().submit(request)
@@ -115,18 +115,18 @@ class HardwareQueues(BlkMqQueue):
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag of its thread's queue, or let it wait for one."""
-        queue = self._queue_of(request.stream)
+        queue = self._queue_of(request.issuer)
         if not self._free[queue]:
             if not self._waiting_for[queue]:
                 self._freed_of[queue] = 0
             self._waiting_for[queue].append(request)
-            self._fall_asleep(request.stream)
+            self._fall_asleep(request.issuer)
             return
         self._free[queue] -= 1
         queued = QueuedRequest(request, self._engine._now, self._finished)
         if self._throttle is not None:
             self._throttle.track(queued)
-        plug = self._open_plug(request.stream) if self._plugged or self._thread_plugs else None
+        plug = self._open_plug(request.issuer) if self._plugged or self._thread_plugs else None
         if plug is None or request.sync == WRITE_THROUGH:
             self._send(queued)
         else:
@@ -138,14 +138,14 @@ class HardwareQueues(BlkMqQueue):
         self._device_submit(queued)
 
     def _done(self, queued: Any) -> None:
-        stream = queued.stream
-        core = stream % self._cores
+        issuer = queued.issuer
+        core = issuer % self._cores
         queue = core % self.hardware_queues
         self._free[queue] += 1
-        self._host.complete_command(core if self.spreads and stream >= 0 else None)
+        self._host.complete_command(core if self.spreads and issuer >= 0 else None)
         if queued.op:
             self.queued_write_bytes -= queued.size
-        if stream > RESYNC_THREADS and stream != RESYNC_STREAM:
+        if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:
             self.foreground_bytes += queued.size
         if self._throttle is not None:
             self._throttle.completed(queued)
@@ -162,7 +162,7 @@ class HardwareQueues(BlkMqQueue):
         """Sleepers take the free tags of one queue; see :meth:`raidsim.model.block.multi_queue.BlkMqQueue._wake`."""
         waiting, now = self._waiting_for[queue], self._engine._now
         free = self._host.cpu.free_from
-        if waiting[0].stream < 0 and free > now and now < gives_way_until:
+        if waiting[0].issuer < 0 and free > now and now < gives_way_until:
             again = partial(self._wake_queue, queue, gives_way_until)
             self._engine.call_at(min(free, gives_way_until), again)
             return
@@ -171,5 +171,5 @@ class HardwareQueues(BlkMqQueue):
         self._waiting_for[queue] = deque()
         for request in waiting:
             self._allocate(request)
-            self._wake_thread(request.stream)
+            self._wake_thread(request.issuer)
         self._tell_waiters()

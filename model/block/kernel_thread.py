@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.request import RESYNC_STREAM, Device, Request
+from ..core.request import RESYNC_ISSUER, Device, Request
 from ..tasks.host import Host
 from ..tasks.task_plug import TaskPlug
 from .queues_below import queues_under
@@ -46,7 +46,7 @@ class KernelThread:
     ----------
     ranges
         Ranges of resync it was given so far.
-    stream
+    issuer
         Its own, which all its requests have.
     """
 
@@ -64,8 +64,8 @@ class KernelThread:
         "_unpluggable",
         "_wakers",
         "_waking",
+        "issuer",
         "ranges",
-        "stream",
     )
 
     def __init__(self, engine: Engine, members: Sequence[Device], host: Host | None = None) -> None:
@@ -80,7 +80,7 @@ class KernelThread:
         self._waking = self._computing = self._open = self._plugged = False
         self._wakers: list[Callable[[], None]] = []
         self.ranges = 0
-        self.stream = RESYNC_STREAM if host is None else host.thread_stream()
+        self.issuer = RESYNC_ISSUER if host is None else host.thread_issuer()
 
     @property
     def awake(self) -> bool:
@@ -106,7 +106,7 @@ class KernelThread:
 
     def submit(self, slot: int, request: Request) -> None:
         """Submit `request` to a member now, or after what waits already."""
-        request.stream = self.stream
+        request.issuer = self.issuer
         self._open = True
         if self._asleep or self._waking:
             self._backlog.append((slot, request))
@@ -128,7 +128,7 @@ class KernelThread:
             return
         self._plugged = False
         if self._host is not None:
-            self._host.thread_plugs.pop(self.stream).flush()
+            self._host.thread_plugs.pop(self.issuer).flush()
             return
         for unplug in self._unpluggable:
             unplug()
@@ -137,7 +137,7 @@ class KernelThread:
         self._plugged = True
         if self._host is not None:
             self._plug.start()
-            self._host.thread_plugs[self.stream] = self._plug
+            self._host.thread_plugs[self.issuer] = self._plug
             return
         for plug in self._pluggable:
             plug()
@@ -146,11 +146,11 @@ class KernelThread:
         member = self._members[slot]
         member.submit(request)
         for queue in queues_under(member):
-            if not queue.has_room and queue.sleeps(self.stream):
+            if not queue.has_room and queue.sleeps(self.issuer):
                 if self._host is None:
                     self.rest()
                 self._asleep += 1
-                queue.when_awake(self.stream, self._awake)
+                queue.when_awake(self.issuer, self._awake)
 
     def _awake(self) -> None:
         """It has a tag; with the last it goes on, after the others that are woken at this moment have theirs."""

@@ -19,7 +19,7 @@ from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.flush import flush
 from ..core.join import Join
-from ..core.request import ASYNC, READ, RESYNC_STREAM, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Device, Request
+from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Device, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
 from ..tasks.submitting_threads import SubmittingThreads
@@ -184,7 +184,7 @@ class BlkMqQueue(SubmittingThreads):
                 self._discard(request)
                 return
         if self._sleepers:
-            thread = self._sleepers.get(request.stream)
+            thread = self._sleepers.get(request.issuer)
             if thread is not None and thread.sleeps:
                 thread.backlog.append(functools.partial(self._enter, request))
                 return
@@ -201,12 +201,12 @@ class BlkMqQueue(SubmittingThreads):
         join = Join(-(-size // limit), lambda: request.done(request))
         end = request.offset + size
         pieces = deque(
-            Request(request.op, offset, min(limit, end - offset), join.done, request.stream, request.sync)
+            Request(request.op, offset, min(limit, end - offset), join.done, request.issuer, request.sync)
             for offset in range(request.offset, end, limit)
         )
         while pieces:
             self._submit_piece(pieces.popleft())
-            thread = self._sleepers.get(request.stream)
+            thread = self._sleepers.get(request.issuer)
             if thread is not None and thread.sleeps:
                 thread.backlog.extendleft(functools.partial(self._submit_piece, piece) for piece in reversed(pieces))
                 return
@@ -219,34 +219,34 @@ class BlkMqQueue(SubmittingThreads):
     def _discard(self, request: Request) -> None:
         """Split a discard into what the device takes at once, and submit that, asleep or awake."""
         pieces = deque(pieces_of(request, self.discard_limits))
-        if self.sleeps(request.stream):
-            self._sleepers[request.stream].backlog.append(functools.partial(self._submit_discards, pieces))
+        if self.sleeps(request.issuer):
+            self._sleepers[request.issuer].backlog.append(functools.partial(self._submit_discards, pieces))
         else:
             self._submit_discards(pieces)
 
     def _submit_discards(self, pieces: deque[Request]) -> None:
         """Submit discards in their order, until the thread falls asleep over one."""
-        scheduler, stream = self.scheduler, pieces[0].stream
+        scheduler, issuer = self.scheduler, pieces[0].issuer
         while pieces:
             request = pieces.popleft()
-            plug = self._open_plug(stream)
+            plug = self._open_plug(issuer)
             if plug is not None and plug.merge(self, request):
                 self.merges += 1
             elif scheduler is not None and scheduler.merge(request, self._engine._now):
                 pass
             elif self._throttle is not None and not self._throttle.admit(request, not self._throttled):
                 self._throttled.append(request)
-                self._fall_asleep(stream)
+                self._fall_asleep(issuer)
             else:
                 self._allocate(request)
-            if pieces and self.sleeps(stream):
-                self._sleepers[stream].backlog.appendleft(functools.partial(self._submit_discards, pieces))
+            if pieces and self.sleeps(issuer):
+                self._sleepers[issuer].backlog.appendleft(functools.partial(self._submit_discards, pieces))
                 return
 
     def _submit_piece(self, request: Request) -> None:
         if self._plugged or self._thread_plugs:
             # The same as _open_plug(), inlined.
-            plug = self._thread_plugs.get(request.stream, self._task_plug if self._plugged else None)
+            plug = self._thread_plugs.get(request.issuer, self._task_plug if self._plugged else None)
             if plug is not None and plug.merge(self, request):
                 self.merges += 1
                 return
@@ -260,7 +260,7 @@ class BlkMqQueue(SubmittingThreads):
             return
         if self._throttle is not None and not self._throttle.admit(request, not self._throttled):
             self._throttled.append(request)
-            self._fall_asleep(request.stream)
+            self._fall_asleep(request.issuer)
             return
         self._allocate(request)
 
@@ -272,7 +272,7 @@ class BlkMqQueue(SubmittingThreads):
             if not self._waiting:
                 self._freed = 0
             self._waiting.append(request)
-            self._fall_asleep(request.stream)
+            self._fall_asleep(request.issuer)
             return
         self._free_tags -= 1
         if limited:
@@ -289,7 +289,7 @@ class BlkMqQueue(SubmittingThreads):
             return
         if self._plugged or self._thread_plugs:
             # The same as _open_plug(), inlined.
-            plug = self._thread_plugs.get(request.stream, self._task_plug if self._plugged else None)
+            plug = self._thread_plugs.get(request.issuer, self._task_plug if self._plugged else None)
             if plug is not None:
                 plug.add(self, queued)
                 return
@@ -384,16 +384,16 @@ class BlkMqQueue(SubmittingThreads):
         # The same as _free_tag(), inlined.
         self._free_tags += 1
         self._freed += 1
-        stream = queued.stream
+        issuer = queued.issuer
         # The same as Host.complete_command(), inlined.
         self._host.commands += 1
         if self._command_s:
-            self._interrupt(self._command_s, stream % self._cores if self.spreads and stream >= 0 else None)
+            self._interrupt(self._command_s, issuer % self._cores if self.spreads and issuer >= 0 else None)
         if queued.op:
             if queued.parts[0].sync <= self._limited_sync:
                 self._free_write_tags += 1
             self.queued_write_bytes -= queued.size
-        if stream != RESYNC_STREAM and stream > RESYNC_THREADS:
+        if issuer != RESYNC_ISSUER and issuer > RESYNC_THREADS:
             self.foreground_bytes += queued.size
         scheduler = self.scheduler
         if scheduler is not None:
@@ -421,7 +421,7 @@ class BlkMqQueue(SubmittingThreads):
         thread cannot interrupt what runs, so it takes its tag when the CPU is free, and a program may be before it.
         """
         waiting, now, free = self._waiting, self._engine._now, self._host.cpu.free_from
-        if waiting and waiting[0].stream < 0 and free > now and now < self._gives_way_until:
+        if waiting and waiting[0].issuer < 0 and free > now and now < self._gives_way_until:
             self._engine.call_at(min(free, self._gives_way_until), self._wake)
             return
         self._waking = False
@@ -429,7 +429,7 @@ class BlkMqQueue(SubmittingThreads):
         self._waiting = deque()
         for request in waiting:
             self._allocate(request)
-            self._wake_thread(request.stream)
+            self._wake_thread(request.issuer)
         self._tell_waiters()
 
     def _release(self) -> None:
@@ -445,5 +445,5 @@ class BlkMqQueue(SubmittingThreads):
         while throttled and throttle.admit(throttled[0], True):
             request = throttled.popleft()
             self._allocate(request)
-            self._wake_thread(request.stream)
+            self._wake_thread(request.issuer)
         self._tell_waiters()

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.discard import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.flush import flush
-from ..core.request import RESYNC_STREAM, WRITE, Device, Request
+from ..core.request import RESYNC_ISSUER, WRITE, Device, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 
@@ -218,7 +218,7 @@ class BlockQueue:
         scheduler.completed(queued, self._engine._now)
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size
-        if queued.stream != RESYNC_STREAM:
+        if queued.issuer != RESYNC_ISSUER:
             self.foreground_bytes += queued.size
         if not self._plugged:
             self._dispatch()

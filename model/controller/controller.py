@@ -334,7 +334,7 @@ class RaidController:
             self._finish(request)
 
         sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
-        self._array.submit(Request(WRITE, request.offset, request.size, done, request.stream, sync))
+        self._array.submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync))
         if self._unplug_array is not None:
             self._unplug_array()
 
@@ -343,14 +343,14 @@ class RaidController:
     def _read(self, request: Request) -> None:
         start, end = request.offset, request.offset + request.size
         if not self._in_memory and not self._reads.capacity_bytes:
-            self._submit_read(start, end, request.stream, lambda _: self._transfer(request, self._replied))
+            self._submit_read(start, end, request.issuer, lambda _: self._transfer(request, self._replied))
         else:
             self._read_cached(request, start, end)
         if self._unplug_array is not None:
             self._unplug_array()
 
-    def _submit_read(self, start: int, end: int, stream: int, done: Callable[[Request], None]) -> None:
-        self._array.submit(Request(READ, start, end - start, done, stream))
+    def _submit_read(self, start: int, end: int, issuer: int, done: Callable[[Request], None]) -> None:
+        self._array.submit(Request(READ, start, end - start, done, issuer))
 
     def _read_cached(self, request: Request, start: int, end: int) -> None:
         missing, waits = self._look_up(start, end)
@@ -370,9 +370,9 @@ class RaidController:
                     self._reads.keep(low, high)
                 join.done(request)
 
-            self._submit_read(low, high, request.stream, arrived)
+            self._submit_read(low, high, request.issuer, arrived)
         if self._ahead_bytes:
-            self._read_ahead(start, end, request.stream, missing is not None)
+            self._read_ahead(start, end, request.issuer, missing is not None)
 
     def _look_up(self, start: int, end: int) -> tuple[tuple[int, int] | None, list[Any]]:
         """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
@@ -398,7 +398,7 @@ class RaidController:
         dirty = (self._writes.rows.get(row), self._writes.flights.get(row))
         return [*self._reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]
 
-    def _read_ahead(self, start: int, end: int, stream: int, missed: bool) -> None:
+    def _read_ahead(self, start: int, end: int, issuer: int, missed: bool) -> None:
         """Read ahead of the reader of [start, end), which was `missed` in memory or not, if it is time to."""
         reader = self._readers.read(start, end)
         if reader.reads < self._settings.sequential_reads:
@@ -421,7 +421,7 @@ class RaidController:
                 if arrival is None:
                     return
                 low, high = hole
-                self._array.submit(Request(READ, low, high - low, self._arrived_ahead, stream, WAITED, arrival))
+                self._array.submit(Request(READ, low, high - low, self._arrived_ahead, issuer, WAITED, arrival))
             position = reader.ahead = border
 
     def _arrived_ahead(self, request: Request) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.engine import Engine
 from ..core.join import Join
-from ..core.request import ASYNC, FLUSHER_STREAM, WAITED, WRITE, Request
+from ..core.request import ASYNC, FLUSHER_ISSUER, WAITED, WRITE, Request
 from .cache import DirtyRow, WriteCache
 from .settings import ControllerSettings, parity_chunk_of
 
@@ -141,7 +141,7 @@ class Destager:
         extents = list(row.extents)
         join = Join(len(extents), lambda: self._row_written(row))
         for start, end in extents:
-            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_STREAM, self._sync))
+            self._array.submit(Request(WRITE, start, end - start, join.done, FLUSHER_ISSUER, self._sync))
 
     def _chunks(self, row: DirtyRow) -> Iterator[tuple[int, int]]:
         """What is dirty of a row, cut where chunks end."""
@@ -160,7 +160,7 @@ class Destager:
             return
         start, end = piece
         self._array.submit(
-            Request(WRITE, start, end - start, lambda _: self._write_chunks(row, chunks), FLUSHER_STREAM, self._sync)
+            Request(WRITE, start, end - start, lambda _: self._write_chunks(row, chunks), FLUSHER_ISSUER, self._sync)
         )
         if self._unplug is not None:
             self._unplug()

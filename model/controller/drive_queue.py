@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 
-from ..core.request import ASYNC, PREREAD_STREAM, Request
+from ..core.request import ASYNC, PREREAD_ISSUER, Request
 from ..schedulers.base import QueuedRequest, Scheduler, parts_of
 
 
@@ -127,7 +127,7 @@ class DriveOrder(Scheduler):
 
 def _awaited(request: Request) -> bool:
     """Whether the host waits for it: not if it is written from the cache, nor if it is read for parity."""
-    return request.sync != ASYNC and request.stream != PREREAD_STREAM
+    return request.sync != ASYNC and request.issuer != PREREAD_ISSUER
 
 
 def _offset(queued: QueuedRequest) -> int:

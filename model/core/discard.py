@@ -82,10 +82,10 @@ def pieces_of(request: Request, limits: DiscardLimits) -> list[Request]:
     ranges = list(split(request.offset, request.size, limits))
     if len(ranges) == 1:
         return [request]
-    return _parts(ranges, lambda: request.done(request), request.stream)
+    return _parts(ranges, lambda: request.done(request), request.issuer)
 
 
-def issue(device: Any, offset: int, size: int, done: Callable[[], None], stream: int) -> None:
+def issue(device: Any, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
     """Discard [offset, offset + size) of a device that takes discards, as BLKDISCARD does; `done` when all is done.
 
     What comes before the first multiple of the granularity goes by itself; all is plugged, so that what an array cuts
@@ -103,13 +103,13 @@ def issue(device: Any, offset: int, size: int, done: Callable[[], None], stream:
     plugs = hasattr(device, "plug")
     if plugs:
         device.plug()
-    for part in _parts(bios, done, stream):
+    for part in _parts(bios, done, issuer):
         device.submit(part)
     if plugs:
         device.unplug()
 
 
-def _parts(ranges: Sequence[tuple[int, int]], done: Callable[[], None], stream: int) -> list[Request]:
+def _parts(ranges: Sequence[tuple[int, int]], done: Callable[[], None], issuer: int) -> list[Request]:
     """A discard for each range; `done` after the last."""
     left = len(ranges)
 
@@ -119,4 +119,4 @@ def _parts(ranges: Sequence[tuple[int, int]], done: Callable[[], None], stream: 
         if not left:
             done()
 
-    return [Request(TRIM, offset, size, one, stream, ASYNC) for offset, size in ranges]
+    return [Request(TRIM, offset, size, one, issuer, ASYNC) for offset, size in ranges]

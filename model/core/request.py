@@ -21,14 +21,14 @@ DIRECT = 2
 WRITE_THROUGH = 3
 """Values of :attr:`Request.sync`."""
 
-FLUSHER_STREAM = -1
-RESYNC_STREAM = -2
-PREREAD_STREAM = -3
-DAEMON_STREAM = -4
-"""Streams of the kernel's own threads; programs have positive numbers."""
+FLUSHER_ISSUER = -1
+RESYNC_ISSUER = -2
+PREREAD_ISSUER = -3
+DAEMON_ISSUER = -4
+"""Issuers that are the kernel's own threads; programs have positive numbers."""
 
 RESYNC_THREADS = -1 << 20
-"""Below this are the streams of resync threads that have one each, because each sleeps by itself."""
+"""Numbers below this are resync threads, one number each, because each sleeps on its own."""
 
 
 class Request:
@@ -44,7 +44,7 @@ class Request:
         Called once with the request when it is complete; the clock then stands at the completion.
     submitted
         Time (s) at which the device received it; set by the device.
-    stream
+    issuer
         Who issues it: an integer that I/O schedulers use to tell processes apart (anticipation).
     sync
         Who waits for it: ``ASYNC`` nobody (write-back); ``WAITED`` somebody (a read, an fsync; True is the same);
@@ -58,11 +58,11 @@ class Request:
     __slots__ = (
         "callbacks",
         "done",
+        "issuer",
         "offset",
         "op",
         "parent",
         "size",
-        "stream",
         "submitted",
         "sync",
     )
@@ -75,7 +75,7 @@ class Request:
         offset: int,
         size: int,
         done: Callable[[Request], None],
-        stream: int = 0,
+        issuer: int = 0,
         sync: int = WAITED,
         parent: Any = None,
     ) -> None:
@@ -83,7 +83,7 @@ class Request:
         self.offset = offset
         self.size = size
         self.done = done
-        self.stream = stream
+        self.issuer = issuer
         self.sync = sync
         self.parent = parent
         self.submitted = 0.0

@@ -159,7 +159,7 @@ class CryptDevice:
         request.submitted = self._engine._now
         if request.op == READ:
             offset, size = request.offset, request.size
-            self._below(Request(READ, offset, size, self._arrived, request.stream, request.sync, request))
+            self._below(Request(READ, offset, size, self._arrived, request.issuer, request.sync, request))
         else:
             self._enqueue(request)
 
@@ -196,6 +196,6 @@ class CryptDevice:
     def _encrypted(self, request: Request) -> None:
         """A write can go to the device below."""
         offset, size = request.offset, request.size
-        self._below(Request(request.op, offset, size, forward, request.stream, request.sync, request))
+        self._below(Request(request.op, offset, size, forward, request.issuer, request.sync, request))
         if self._urgent:
             self.unplug()

@@ -21,7 +21,7 @@ from ..core.request import READ, TRIM, WRITE, Request
 from ..tasks.host import Host
 from .cryptoloop import CryptDevice
 
-_STREAMS = itertools.count(-1 << 16, -1)
+_ISSUERS = itertools.count(-1 << 16, -1)
 """Streams of the threads that submit writes: each is a thread of its own to those below."""
 _address = attrgetter("offset")
 
@@ -77,7 +77,7 @@ class CryptPipeline(CryptDevice):
         self._bio_s = host.prices.bio_s
         self._sorting: list[Request] = []
         self._inline_until: dict[int, float] = {}
-        self._stream = next(_STREAMS)
+        self._stream = next(_ISSUERS)
 
     def unplug(self) -> None:
         """Let held-back requests below go; the thread that submits writes has a plug of its own."""
@@ -98,12 +98,12 @@ class CryptPipeline(CryptDevice):
         join = Join(-(-size // most), lambda: request.done(request))
         end = request.offset + size
         for at in range(request.offset, end, most):
-            self._enter(Request(request.op, at, min(most, end - at), join.done, request.stream, request.sync))
+            self._enter(Request(request.op, at, min(most, end - at), join.done, request.issuer, request.sync))
 
     def _enter(self, request: Request) -> None:
         if request.op == READ:
             offset, size = request.offset, request.size
-            self._below(Request(READ, offset, size, self._arrived, request.stream, request.sync, request))
+            self._below(Request(READ, offset, size, self._arrived, request.issuer, request.sync, request))
         elif self._settings.queues_writes:
             self._enqueue(request)
         else:
@@ -128,10 +128,10 @@ class CryptPipeline(CryptDevice):
 
     def _work_inline(self, request: Request) -> None:
         """Who comes with a request does the work, after what he has already; nobody who computes is interrupted."""
-        seconds, stream = self._seconds(request), request.stream
-        begin = max(self._engine._now, self._inline_until.get(stream, 0.0))
+        seconds, issuer = self._seconds(request), request.issuer
+        begin = max(self._engine._now, self._inline_until.get(issuer, 0.0))
         finish = max(self._cpu.book(seconds), begin + seconds)
-        self._inline_until[stream] = finish
+        self._inline_until[issuer] = finish
         self._engine.complete(request, (self._inline_over,), finish)
 
     def _inline_over(self, request: Request) -> None:
@@ -140,7 +140,7 @@ class CryptPipeline(CryptDevice):
             request.done(request)
         else:
             self.encrypted_bytes += request.size
-            self._write_below(request, request.stream)
+            self._write_below(request, request.issuer)
 
     def _encrypted(self, request: Request) -> None:
         """A write waits for the thread that submits, which is woken by the first."""
@@ -156,5 +156,5 @@ class CryptPipeline(CryptDevice):
             self._write_below(request, self._stream)
         self.unplug()
 
-    def _write_below(self, request: Request, stream: int) -> None:
-        self._below(Request(WRITE, request.offset, request.size, forward, stream, request.sync, request))
+    def _write_below(self, request: Request, issuer: int) -> None:
+        self._below(Request(WRITE, request.offset, request.size, forward, issuer, request.sync, request))

@@ -16,7 +16,7 @@ from typing import Any
 from ..core.discard import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import DAEMON_STREAM, READ, Request
+from ..core.request import DAEMON_ISSUER, READ, Request
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..readahead import PAGE
@@ -45,7 +45,7 @@ class LoopDevice:
         CPU time spent on the cipher (s).
     encrypted_bytes, decrypted_bytes
         What has been through the cipher.
-    stream, cpu_s, owed_s
+    issuer, cpu_s, owed_s
         The thread's account; see :class:`~raidsim.model.tasks.cpu.Account`.
     """
 
@@ -61,9 +61,9 @@ class LoopDevice:
         "crypt_s",
         "decrypted_bytes",
         "encrypted_bytes",
+        "issuer",
         "name",
         "owed_s",
-        "stream",
     )
 
     has_room = True
@@ -82,7 +82,7 @@ class LoopDevice:
         self._read_ahead = cache.open(cache.device_file)
         self._queue: deque[Request] = deque()
         self._asleep: Signal | None = None
-        self.stream = DAEMON_STREAM
+        self.issuer = DAEMON_ISSUER
         self.cpu_s = self.owed_s = 0.0
         self.crypt_s = 0.0
         self.encrypted_bytes = self.decrypted_bytes = 0

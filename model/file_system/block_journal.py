@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.request import DAEMON_STREAM, WRITE_THROUGH
+from ..core.request import DAEMON_ISSUER, WRITE_THROUGH
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
@@ -142,7 +142,7 @@ class BlockJournal:
     def _write(self, transaction: _Transaction) -> Generator[Any, Any, None]:
         cache, block = self._cache, self._settings.block
         ordered = [file for file in transaction.files if file.dirty or file.writing_bytes]
-        yield from cache.write_back_all(ordered, DAEMON_STREAM)
+        yield from cache.write_back_all(ordered, DAEMON_ISSUER)
         size = (len(transaction.blocks) + 1) * block
         yield from self.area.make_room(size + block)
         logged = self.area.write(size)

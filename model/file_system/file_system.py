@@ -339,17 +339,17 @@ class FileSystem:
         leaf = [file.inode] if file.in_leaf else []
         file.in_leaf = False
         before = len(file.extents), file.extents.size
-        maps = self._allocate(file, end, by.stream)
+        maps = self._allocate(file, end, by.issuer)
         blocks = (file.extents.size - before[1]) // settings.block
         yield from self._kept.spend(by, blocks * settings.allocate_cycles)
         yield from self.metadata.change([*leaf, *self._grown(file, before[1])], maps, by)
         self.journal.grew(file)
 
-    def _allocate(self, file: File, end: int, stream: int) -> list[int]:
+    def _allocate(self, file: File, end: int, issuer: int) -> list[int]:
         settings, group = self.settings, self._groups[file.group]
         goal = group.data + settings.front
-        if settings.colours > 1:
-            goal = max(goal, group.start + stream % settings.colours * (self._groups.size // settings.colours))
+        if settings.goal_shifts > 1:
+            goal = max(goal, group.start + issuer % settings.goal_shifts * (self._groups.size // settings.goal_shifts))
         return self._allocator.grow(file, end, goal)
 
     def _grown(self, file: File, start: int) -> list[int]:
@@ -416,14 +416,14 @@ class FileSystem:
         barrier = self.settings.barrier
         if barrier and file.dirty and not data_only:
             self.journal.change([file.inode])
-        yield from self._cache.write_back(file, by.stream, by)
+        yield from self._cache.write_back(file, by.issuer, by)
         committed = yield from self.journal.commit(data_only)
         if barrier:
             yield from self._cache.spend(_SWITCHES * self._host.prices.switch_s, by)
             if not committed:
                 yield self._cache.flush_device()
         if isinstance(self.journal, NoJournal):
-            yield from self._cache.write_back(self._cache.device_file, by.stream, by)
+            yield from self._cache.write_back(self._cache.device_file, by.issuer, by)
 
     def sync(self, by: Account) -> Generator[Any, Any, None]:
         """Wait until everything is on the device: data, the journal, and what it is about (sys_sync)."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any, Protocol
 
-from ..core.request import DAEMON_STREAM, WAITED, WRITE, Request
+from ..core.request import DAEMON_ISSUER, WAITED, WRITE, Request
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
@@ -144,7 +144,7 @@ class JournalArea:
 
         device = self._cache.device
         for address, piece in pieces:
-            device.submit(Request(WRITE, address, piece, written, DAEMON_STREAM, sync))
+            device.submit(Request(WRITE, address, piece, written, DAEMON_ISSUER, sync))
         device.unplug()
         return done
 
@@ -156,7 +156,7 @@ class JournalArea:
                 continue
             emptied = self._emptied = Signal()
             used = self.used
-            yield from self._cache.write_back(self._cache.device_file, DAEMON_STREAM)
+            yield from self._cache.write_back(self._cache.device_file, DAEMON_ISSUER)
             self.used -= used
             self._emptied = None
             emptied.fire()

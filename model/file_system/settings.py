@@ -45,7 +45,7 @@ class FileSystemSettings(Spec):
     """Whether a block of inodes none of which is in use is read before the first one is written."""
     directories: Literal["emptiest", "orlov", "rotor", "inherit"]
     """In which group a new directory is placed: see :mod:`.placement`."""
-    colours: int = Field(ge=1)
+    goal_shifts: int = Field(ge=1)
     """Places in a group at which the files of different processes start."""
     front: Size
     """Bytes at the front of a group's data area that are left to metadata as long as there is room behind them."""

@@ -38,7 +38,7 @@ class FioEngine:
         How the job does its I/Os.
     files
         Those that it does them on.
-    stream
+    issuer
         By which the block layer knows the thread.
     completions
         Takes every I/O that is complete, those of the ramp time excepted; None if nobody wants to know.
@@ -70,9 +70,9 @@ class FioEngine:
         "completions",
         "counting",
         "cpu_s",
+        "issuer",
         "owed_s",
         "statistics",
-        "stream",
     )
 
     def __init__(
@@ -81,13 +81,13 @@ class FioEngine:
         host: Host,
         timing: FioTiming,
         files: Iterable[FioFile],
-        stream: int,
+        issuer: int,
         completions: FioCompletions | None = None,
     ) -> None:
         self._engine = engine
         self._host = host
         self._timing = timing
-        self.stream = stream
+        self.issuer = issuer
         self.completions = completions
         prices = host.prices
         self._submit_s = prices.read_call_s + prices.bio_s
@@ -96,7 +96,7 @@ class FioEngine:
         # Buffered I/O is complete when it is submitted: taking its completion wakes nobody.
         self._complete_s = prices.switch_s if timing.direct else prices.file_read_s
         spreads = any(queue.spreads for file in files if isinstance(file, DirectFile) for queue in file.queues)
-        self._core = stream % host.cpu.cores if spreads else None
+        self._core = issuer % host.cpu.cores if spreads else None
         self._queued: list[tuple[DirectFile, int, int, int, float]] = []
         self._outstanding = 0
         self._finished: list[Request] = []
@@ -149,7 +149,7 @@ class FioEngine:
             if is_async:
                 statistics.directions[op].slat.add(now - began_s)
             parent = (began_s, now if is_async else began, file, offset)
-            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, self.stream, parent)
+            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, self.issuer, parent)
             if not getattr(file.device, "has_room", True):
                 yield from self._slept(file)
         for device in devices:
@@ -160,9 +160,9 @@ class FioEngine:
     def _slept(self, file: DirectFile) -> Generator[Any, Any, None]:
         """Wait until no queue lets the thread sleep in its submission."""
         for queue in file.queues:
-            if queue.sleeps(self.stream):
+            if queue.sleeps(self.issuer):
                 awake = Signal()
-                queue.when_awake(self.stream, awake.fire)
+                queue.when_awake(self.issuer, awake.fire)
                 self.statistics.switches += 1
                 yield awake
 
@@ -262,7 +262,7 @@ class FioEngine:
         self._spend(self._submit_s)
         yield from self._pay()
         done = Signal()
-        file.trim(offset, size, done.fire, self.stream)
+        file.trim(offset, size, done.fire, self.issuer)
         if not done.fired:
             self.statistics.switches += 1
             yield done

@@ -56,21 +56,21 @@ class DirectFile:
         self._submit: Callable[[Request], None] = device.submit
 
     def submit(
-        self, op: int, offset: int, size: int, done: Callable[[Request], None], stream: int, parent: Any
+        self, op: int, offset: int, size: int, done: Callable[[Request], None], issuer: int, parent: Any
     ) -> None:
         """Send an I/O; `done` gets a request with this `parent` that says when it was submitted."""
         sync = DIRECT if op == WRITE else WAITED
         at = self._contiguous
         if at is not None:
-            self._submit(Request(op, at + offset, size, done, stream, sync, parent))
+            self._submit(Request(op, at + offset, size, done, issuer, sync, parent))
             return
         assert self._place is not None
         pieces = [(address, length) for _, address, length in self._place(offset, offset + size)]
         if len(pieces) == 1:
-            self._submit(Request(op, pieces[0][0], pieces[0][1], done, stream, sync, parent))
+            self._submit(Request(op, pieces[0][0], pieces[0][1], done, issuer, sync, parent))
             return
-        parts = [Request(op, address, length, _joined, stream, sync) for address, length in pieces]
-        whole = Request(op, offset, size, done, stream, sync, parent)
+        parts = [Request(op, address, length, _joined, issuer, sync) for address, length in pieces]
+        whole = Request(op, offset, size, done, issuer, sync, parent)
         join = Join(len(parts), lambda: done(whole))
         for part in parts:
             part.done = join.done
@@ -91,10 +91,10 @@ class DirectFile:
             return f"a file on a file system of {self.device.name}, where fio trims block devices only"
         return discard_limits(self.device).refusal
 
-    def trim(self, offset: int, size: int, done: Callable[[], None], stream: int) -> None:
+    def trim(self, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
         """Tell the device that these bytes hold nothing any more (BLKDISCARD)."""
         assert self._contiguous is not None
-        issue(self.device, self._contiguous + offset, size, done, stream)
+        issue(self.device, self._contiguous + offset, size, done, issuer)
 
 
 def _joined(request: Request) -> None:
@@ -140,18 +140,18 @@ class CachedFile:
         self._flushes = flushes
         self._opened: dict[int, ReadAhead] = {}
 
-    def open(self, stream: int) -> None:
+    def open(self, issuer: int) -> None:
         """A thread opens it."""
         if self._advice == "random":
             return
         state = self._cache.open(self._file)
         if self._advice == "sequential":
             state.widen(2)
-        self._opened[stream] = state
+        self._opened[issuer] = state
 
-    def close(self, stream: int) -> None:
+    def close(self, issuer: int) -> None:
         """And closes it."""
-        self._opened.pop(stream, None)
+        self._opened.pop(issuer, None)
 
     def drop(self) -> None:
         """What is clean in memory goes (POSIX_FADV_DONTNEED)."""
@@ -169,7 +169,7 @@ class CachedFile:
         prices, cache, file = self._host.prices, self._cache, self._file
         end = offset + size
         per_byte = prices.file_read_s / size + prices.read_copy_s_per_byte(size)
-        opened = self._opened.get(by.stream)
+        opened = self._opened.get(by.issuer)
         if opened is not None:
             yield from cache.read(file, opened, offset, end, by, per_byte, size, self._system)
             return
@@ -212,7 +212,7 @@ class CachedFile:
             return
         if by.owed_s:
             yield self._cache.pay(by)
-        yield from self._cache.write_back(self._file, by.stream, by)
+        yield from self._cache.write_back(self._file, by.issuer, by)
         if self._flushes:
             yield self._cache.flush_device()
 

@@ -39,7 +39,7 @@ class FioThread(FioEngine):
         Which: those of :class:`~raidsim.model.programs.fio.offsets.FioOffsets`.
     files
         Where, by name.
-    stream
+    issuer
         By which the block layer knows it.
     pace
         Its rate limit.
@@ -90,13 +90,13 @@ class FioThread(FioEngine):
         timing: FioTiming,
         operations: Iterator[Operation],
         files: Mapping[str, FioFile],
-        stream: int,
+        issuer: int,
         pace: Pace,
         log: Callable[[Operation, float], None] | None = None,
         completions: FioCompletions | None = None,
         most_s: float | None = None,
     ) -> None:
-        super().__init__(engine, host, timing, files.values(), stream, completions)
+        super().__init__(engine, host, timing, files.values(), issuer, completions)
         self._operations = operations
         self._files = files
         self.pace = pace
@@ -205,12 +205,12 @@ class FioThread(FioEngine):
             yield from self._drain()
             yield from self._end_fsync(operation.file)
             if isinstance(file, CachedFile):
-                file.close(self.stream)
+                file.close(self.issuer)
             opened.remove(operation.file)
         self._note(operation)
         if kind is Kind.OPEN:
             if isinstance(file, CachedFile):
-                file.open(self.stream)
+                file.open(self.issuer)
             opened.append(operation.file)
         elif kind in (Kind.FSYNC, Kind.FDATASYNC):
             if self._queued:
@@ -227,7 +227,7 @@ class FioThread(FioEngine):
             file = self._files[name]
             yield from self._end_fsync(name)
             if isinstance(file, CachedFile):
-                file.close(self.stream)
+                file.close(self.issuer)
             self._note(Operation(Kind.CLOSE, name))
 
     def _end_fsync(self, name: str) -> Generator[Any, Any, None]:

@@ -32,7 +32,7 @@ class CacheSection(Spec):
     block_lists
         Whether dirty blocks are in lists by when they became dirty: write-back takes the oldest of all files, and fsync
         the newest of its file first.
-    counts_looks
+    counts_activations
         Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
     second_chance
         Whether active pages that were used stay on their list for another round, which is half as fast.
@@ -78,7 +78,7 @@ class CacheSection(Spec):
     """Which part of the memory the limits are shares of."""
     by_age: bool = False
     block_lists: bool = False
-    counts_looks: bool = False
+    counts_activations: bool = False
     second_chance: bool = False
     drop_behind: bool = False
     raw_devices: bool = True

@@ -119,7 +119,7 @@ class Raid5Section(Spec):
     ----------
     heads, head
         Stripe heads, and the height of one.
-    head_follows
+    head_is_file_system_block
         Whether the height is that of the blocks in which a file system on the array does its I/O.
     grows, most_heads
         Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
@@ -129,10 +129,10 @@ class Raid5Section(Spec):
         Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
     locks_rows
         Whether a row that is being read or written takes no other block.
-    head_turns
+    waiting_readers
         Whether readers that sleep for want of a head share what gets free
         (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`).
-    holes
+    gathers_per_head
         Whether every head of a row gathers for itself (:class:`~raidsim.model.raid.stripes.settings.ParitySettings`).
         Files on parity arrays then interleave as on others (:mod:`raidsim.model.tasks.writer_turns`).
     copies_reads
@@ -149,14 +149,14 @@ class Raid5Section(Spec):
 
     heads: int
     head: PositiveSize
-    head_follows: bool = False
+    head_is_file_system_block: bool = False
     grows: bool = False
     most_heads: int = 0
     hold: Duration | None
     shared_plug: bool = False
     locks_rows: bool = False
-    head_turns: bool = False
-    holes: bool = False
+    waiting_readers: bool = False
+    gathers_per_head: bool = False
     copies_reads: bool
     direct_reads: bool = False
     worker_groups: bool = False
@@ -311,7 +311,7 @@ class KernelSpec(Spec):
     ----------
     raid10
         None where md has no such level (before 2.6.9).
-    colours
+    goal_shift_by_process
         Whether file systems that look for a file's first block near its inode shift that by the process (since 2.6:
         fs/ext2/inode.c, ext2_find_near), where their settings say so.
     time_slice
@@ -351,7 +351,7 @@ class KernelSpec(Spec):
         source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
     )
     """dm-crypt."""
-    colours: bool = True
+    goal_shift_by_process: bool = True
     time_slice: Duration | None = None
     parity: bool = True
     checks: bool = True

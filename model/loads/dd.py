@@ -31,19 +31,19 @@ class Dd:
         dd's ``bs`` in bytes.
     start, size
         First byte (``skip``/``seek``) and number of bytes.
-    stream
+    issuer
         Tells processes apart in I/O schedulers.
     """
 
-    __slots__ = ("block_size", "cache", "host", "position", "size", "start", "stream")
+    __slots__ = ("block_size", "cache", "host", "issuer", "position", "size", "start")
 
-    def __init__(self, host: Host, cache: RawCache, block_size: int, start: int, size: int, stream: int) -> None:
+    def __init__(self, host: Host, cache: RawCache, block_size: int, start: int, size: int, issuer: int) -> None:
         self.host = host
         self.cache = cache
         self.block_size = block_size
         self.start = start
         self.size = size
-        self.stream = stream
+        self.issuer = issuer
         self.position = start
 
     @property
@@ -55,7 +55,7 @@ class Dd:
         """``dd if=DEVICE of=/dev/null``: a SimPy process."""
         prices = self.host.prices
         per_byte = prices.read_call_s / self.block_size + prices.read_copy_s_per_byte(self.block_size)
-        return self.cache.stream_read(self.start, self.start + self.size, self.stream, per_byte, self._moved)
+        return self.cache.stream_read(self.start, self.start + self.size, self.issuer, per_byte, self._moved)
 
     def _moved(self, position: int) -> None:
         self.position = position
@@ -83,7 +83,7 @@ class Dd:
     def _write_pieces(self, block: int, per_byte: float) -> Generator[Any, Any, None]:
         cache, memory, end = self.cache, self.cache.memory, self.start + self.size
         cpu_run, read_block, cached, mark_dirty = self.host.cpu.run, cache.read_block, cache.cached, cache.mark_dirty
-        stream = self.stream
+        issuer = self.issuer
         bigger = self.block_size > block
         hit_s = block * per_byte
         miss_s = hit_s + self.host.prices.bio_s + self.host.prices.switch_s
@@ -93,7 +93,7 @@ class Dd:
                 yield cpu_run(hit_s)
             else:
                 yield cpu_run(miss_s)
-                yield read_block(position, stream)
+                yield read_block(position, issuer)
             position += block
             dirtied = mark_dirty(position - block, position)
             self.position = position if position < end else end

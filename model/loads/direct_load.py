@@ -44,8 +44,8 @@ class DirectLoad(ABC):
         Whether the offsets follow each other, around from the end of the span to its start, or are random.
     start, span
         The part of the device that is used (bytes); span None for the rest of the device.
-    stream
-        Whose I/Os these are (:attr:`Request.stream`); several loads on one device have different
+    issuer
+        Whose I/Os these are (:attr:`Request.issuer`); several loads on one device have different
         ones, because a thread that finds no tag sleeps.
     name
         Name of the random stream.
@@ -94,7 +94,7 @@ class DirectLoad(ABC):
         sequential: bool = False,
         start: int = 0,
         span: int | None = None,
-        stream: int = 0,
+        issuer: int = 0,
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
     ) -> None:
@@ -112,7 +112,7 @@ class DirectLoad(ABC):
         self.read_share = read_share
         self._sequential = sequential
         self.start = start
-        self._stream = stream
+        self._stream = issuer
         self.name = name
         self._random = engine.streams.generator(name)
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
@@ -222,7 +222,7 @@ class ClosedLoad(DirectLoad):
         sequential: bool = False,
         start: int = 0,
         span: int | None = None,
-        stream: int = 0,
+        issuer: int = 0,
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
         batch: int = 1,
@@ -239,7 +239,7 @@ class ClosedLoad(DirectLoad):
             sequential=sequential,
             start=start,
             span=span,
-            stream=stream,
+            issuer=issuer,
             name=name,
             ios=ios,
         )
@@ -256,7 +256,7 @@ class ClosedLoad(DirectLoad):
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         stays = cpu is not None and any(queue.spreads for queue in queues_under(device))
-        self._core = stream % cpu.cores if cpu is not None and stays else None
+        self._core = issuer % cpu.cores if cpu is not None and stays else None
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -356,7 +356,7 @@ class OpenLoad(DirectLoad):
         sequential: bool = False,
         start: int = 0,
         span: int | None = None,
-        stream: int = 0,
+        issuer: int = 0,
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
         gaps: Iterator[float] | None = None,
@@ -369,7 +369,7 @@ class OpenLoad(DirectLoad):
             sequential=sequential,
             start=start,
             span=span,
-            stream=stream,
+            issuer=issuer,
             name=name,
             ios=ios,
         )

@@ -34,7 +34,7 @@ class TimedTrace(DirectLoad):
 
     Parameters
     ----------
-    engine, device, stream, name
+    engine, device, issuer, name
         As of :class:`.direct_load.DirectLoad`.
     records
         The I/Os, in order of time, within the device. One that is earlier than the one before comes with it.
@@ -88,7 +88,7 @@ class TimedTrace(DirectLoad):
         records: Iterator[TraceIo],
         *,
         speedup: float = 1.0,
-        stream: int = 0,
+        issuer: int = 0,
         name: str = "trace",
         most_behind: int = MOST_BEHIND,
         counted: int = 0,
@@ -96,7 +96,7 @@ class TimedTrace(DirectLoad):
     ) -> None:
         if not speedup > 0 or most_behind < 1:
             raise ModelError(f"{name}: speedup {speedup}, most_behind {most_behind}; more than 0")
-        super().__init__(engine, device, size=SECTOR, stream=stream, name=name, ios=iter(()))
+        super().__init__(engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()))
         self._records = records
         self._speedup = speedup
         self._most_behind = most_behind
@@ -195,7 +195,7 @@ class ClosedTrace(ClosedLoad):
 
     Parameters
     ----------
-    engine, device, depth, stream, name, submit_s, complete_s, cpu
+    engine, device, depth, issuer, name, submit_s, complete_s, cpu
         As of :class:`.direct_load.ClosedLoad`.
     records
         The I/Os, within the device; their times have no say.
@@ -219,7 +219,7 @@ class ClosedTrace(ClosedLoad):
         records: Iterator[TraceIo],
         *,
         depth: int = 1,
-        stream: int = 0,
+        issuer: int = 0,
         name: str = "trace",
         counted: int = 0,
         when_warm: Callable[[], None] | None = None,
@@ -232,7 +232,7 @@ class ClosedTrace(ClosedLoad):
             device,
             size=SECTOR,
             depth=depth,
-            stream=stream,
+            issuer=issuer,
             name=name,
             ios=iter(()),
             submit_s=submit_s,

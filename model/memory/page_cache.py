@@ -14,7 +14,7 @@ from typing import Any
 from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.flush import flush
-from ..core.request import FLUSHER_STREAM, WRITE, Request
+from ..core.request import FLUSHER_ISSUER, WRITE, Request
 from ..core.signal import Signal
 from ..readahead import ReadAhead
 from ..tasks.cpu import QUANTUM_S, Account
@@ -102,7 +102,7 @@ class PageCache(PageReads):
             file.cursor = start
             return
         while (full := file.cursor - file.cursor % most + most) <= end and file.dirty.run_from(file.cursor) >= full:
-            price = self._bio_price(self._write_out(file, file.cursor, full, by.stream))
+            price = self._bio_price(self._write_out(file, file.cursor, full, by.issuer))
             file.cursor = full
             by.cpu_s += price
             by.owed_s += price
@@ -138,12 +138,12 @@ class PageCache(PageReads):
             else:
                 yield memory.below_limit()
 
-    def write_back(self, file: PagedFile, stream: int, by: Account | None = None) -> Generator[Any, Any, None]:
+    def write_back(self, file: PagedFile, issuer: int, by: Account | None = None) -> Generator[Any, Any, None]:
         """Write all dirty pages of `file`, and wait until none is on its way."""
-        yield from self.write_back_all((file,), stream, by)
+        yield from self.write_back_all((file,), issuer, by)
 
     def write_back_all(
-        self, files: Iterable[PagedFile], stream: int, by: Account | None = None
+        self, files: Iterable[PagedFile], issuer: int, by: Account | None = None
     ) -> Generator[Any, Any, None]:
         """Write all dirty pages of all `files`, in their order, and wait until none is on its way.
 
@@ -155,7 +155,7 @@ class PageCache(PageReads):
         for file in begun:
             while file.dirty:
                 if self.device.has_room:
-                    price = self._bio_price(self._write_run(file, stream, True))
+                    price = self._bio_price(self._write_run(file, issuer, True))
                     if spins:
                         price = self._host.writer_turns.locked(self._engine.now, price)
                     if by is not None:
@@ -177,7 +177,7 @@ class PageCache(PageReads):
 
     def sync(self, by: Account) -> Generator[Any, Any, None]:
         """Write all dirty pages of the device's files, and wait for them."""
-        yield from self.write_back_all(self._dirty_files, by.stream, by)
+        yield from self.write_back_all(self._dirty_files, by.issuer, by)
 
     def flush_device(self) -> Signal:
         """Flush the device's caches; the signal fires when that is over."""
@@ -217,7 +217,7 @@ class PageCache(PageReads):
         if written:
             self.device.unplug()
 
-    def _write_run(self, file: PagedFile | None = None, stream: int = FLUSHER_STREAM, sync: bool = False) -> int:
+    def _write_run(self, file: PagedFile | None = None, issuer: int = FLUSHER_ISSUER, sync: bool = False) -> int:
         """Submit one dirty run of `file`, or of the dirty file whose turn it is; returns its bytes.
 
         `sync` says that all of the file is to be written.
@@ -232,7 +232,7 @@ class PageCache(PageReads):
                 file = next(iter(self._dirty_files))
             start, end = next_run(file.dirty, file.cursor, most)
             file.cursor = end
-        return self._write_out(file, start, end, stream)
+        return self._write_out(file, start, end, issuer)
 
     def _clean(self, file: PagedFile) -> None:
         """Nothing of `file` is dirty any more."""
@@ -240,7 +240,7 @@ class PageCache(PageReads):
         if self._lists is not None:
             self._lists.clean(file)
 
-    def _write_out(self, file: PagedFile, start: int, end: int, stream: int) -> int:
+    def _write_out(self, file: PagedFile, start: int, end: int, issuer: int) -> int:
         """Submit [start, end) of a file, which is dirty; returns its bytes."""
         files = self._dirty_files
         if file.extents.size < end:
@@ -251,7 +251,7 @@ class PageCache(PageReads):
             file.writing_bytes += part
             left -= part
             self._submitted(part)
-            self.device.submit(Request(WRITE, address, part, self._write_done, stream, False, file))
+            self.device.submit(Request(WRITE, address, part, self._write_done, issuer, False, file))
         if left:
             self._dropped(left)
         self._turn_bytes += size

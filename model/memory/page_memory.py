@@ -46,7 +46,7 @@ class PageMemory:
     ----------
     capacity
         Bytes there are for pages.
-    counts_looks
+    counts_activations
         Whether pages that are looked at and stay, being dirty, count as those that are reclaimed.
     second_chance
         Whether active pages that were used go round again, at half the pace (2.4).
@@ -62,7 +62,7 @@ class PageMemory:
     __slots__ = (
         "_active",
         "_active_bytes",
-        "_counts_looks",
+        "_counts_activations",
         "_deactivate",
         "_inactive",
         "_pace",
@@ -74,9 +74,9 @@ class PageMemory:
         "reclaimed",
     )
 
-    def __init__(self, capacity: int, counts_looks: bool = False, second_chance: bool = False) -> None:
+    def __init__(self, capacity: int, counts_activations: bool = False, second_chance: bool = False) -> None:
         self.capacity = capacity
-        self._counts_looks = counts_looks
+        self._counts_activations = counts_activations
         self._second_chance = second_chance
         self._pace = 0.5 if second_chance else 1.0
         self.held = 0
@@ -216,7 +216,7 @@ class PageMemory:
             elif run.file.dirty and run.file.dirty.overlaps(run.start, run.end):
                 inactive.append(run)
                 busy += 1
-                if self._counts_looks:
+                if self._counts_activations:
                     self._looked_at(run.end - run.start)
             else:
                 file = run.file

@@ -14,7 +14,7 @@ from ..core.engine import Engine
 from ..core.request import READ, Request
 from ..core.signal import Signal
 from ..raid.parity_until_4_0.row_locks import RowLocks
-from ..raid.parity_until_4_0.waiting_readers import HeadTurns
+from ..raid.parity_until_4_0.waiting_readers import WaitingReaders
 from ..readahead import PAGE, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import QUANTUM_S, Account
@@ -48,7 +48,7 @@ class PageReads(WriteBack):
         Of reads and writes.
     """
 
-    __slots__ = ("_head_turns", "_make_read_ahead", "_row_locks", "_waiting", "latencies", "pages", "settings")
+    __slots__ = ("_make_read_ahead", "_row_locks", "_waiting", "_waiting_readers", "latencies", "pages", "settings")
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class PageReads(WriteBack):
         self.pages = pages
         self._make_read_ahead = read_ahead
         self._row_locks: RowLocks | None = getattr(device, "row_locks", None)
-        self._head_turns: HeadTurns | None = getattr(device, "head_turns", None)
+        self._waiting_readers: WaitingReaders | None = getattr(device, "waiting_readers", None)
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
 
@@ -101,7 +101,7 @@ class PageReads(WriteBack):
                 continue  # the pages may have come meanwhile
             missing = max(start, file.cached.run_from(start))
             if file.pending.run_from(missing) == missing:
-                self._read_pages(file, missing, end, by.stream)
+                self._read_pages(file, missing, end, by.issuer)
             self.device.unplug()
             if file.pending.run_from(missing) == missing:
                 continue  # no I/O was needed: a cache of the device had it
@@ -144,7 +144,7 @@ class PageReads(WriteBack):
                         known = mapper.mapped_until(file, at, stop)
                     if known > at:
                         passing = self.settings.drop_behind and read_ahead.in_order
-                        cost = self._read_pages(file, at, known, by.stream, passing) * page_price
+                        cost = self._read_pages(file, at, known, by.issuer, passing) * page_price
                         by.cpu_s += cost
                         by.owed_s += cost
                         at = known
@@ -156,8 +156,8 @@ class PageReads(WriteBack):
                     self.device.unplug()
                 if self._row_locks is not None and self._row_locks.waits:
                     yield from self._submitting(self._row_locks, by)
-                turns = self._head_turns
-                if turns is not None and turns.sleeps(by.stream):
+                turns = self._waiting_readers
+                if turns is not None and turns.sleeps(by.issuer):
                     yield from self._asleep(turns, by)
             ready = file.cached.run_from(position)
             if ready == position:
@@ -167,7 +167,7 @@ class PageReads(WriteBack):
                     if file.pending.run_from(position) == position:
                         if mapper is not None and mapper.needs_map(file, position, position + 1):
                             yield from mapper.load_map(file, position, position + 1, by)
-                        self._read_pages(file, position, position + 1, by.stream)
+                        self._read_pages(file, position, position + 1, by.issuer)
                     self.device.unplug()
                     if file.pending.run_from(position) > position:  # else a cache of the device had it
                         yield self._arrival(file, position)
@@ -198,18 +198,18 @@ class PageReads(WriteBack):
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
 
-    def _asleep(self, turns: HeadTurns, by: Account) -> Generator[Any, Any, None]:
+    def _asleep(self, turns: WaitingReaders, by: Account) -> Generator[Any, Any, None]:
         """Sleep in the submission of what there are no stripe heads for: nothing is copied meanwhile."""
         if by.owed_s:
             yield self.pay(by)
-        if turns.sleeps(by.stream):
+        if turns.sleeps(by.issuer):
             awake = Signal()
-            turns.when_awake(by.stream, awake.fire)
+            turns.when_awake(by.issuer, awake.fire)
             yield awake
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
 
-    def _read_pages(self, file: PagedFile, start: int, end: int, stream: int, passing: bool = False) -> int:
+    def _read_pages(self, file: PagedFile, start: int, end: int, issuer: int, passing: bool = False) -> int:
         """Submit what of [start, end) is neither in memory nor on its way; returns the number of pages.
 
         `passing` is for :meth:`.PageMemory.add`.
@@ -238,7 +238,7 @@ class PageReads(WriteBack):
             pending.add(position, stop)
             at = position
             for at, address, size in file.extents.pieces(position, stop):
-                self.device.submit(Request(READ, address, size, self._read_done, stream, True, (file, at, passing)))
+                self.device.submit(Request(READ, address, size, self._read_done, issuer, True, (file, at, passing)))
                 at += size
             if at < stop:  # lies with the metadata, which have been read, or is a hole
                 pending.remove(at, stop)

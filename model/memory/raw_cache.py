@@ -15,7 +15,7 @@ from typing import Any
 from ..core.block_device import BlockDevice
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
-from ..core.request import FLUSHER_STREAM, READ, WRITE, Request
+from ..core.request import FLUSHER_ISSUER, READ, WRITE, Request
 from ..core.signal import Signal
 from ..readahead import PAGE, PageMarks, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
@@ -133,7 +133,7 @@ class RawCache(WriteBack):
         self,
         start: int,
         end: int,
-        stream: int,
+        issuer: int,
         seconds_per_byte: float,
         progress: Callable[[int], None],
         call_bytes: int = PAGE,
@@ -156,10 +156,10 @@ class RawCache(WriteBack):
             if window is not None and self._plug is not None:
                 # All pages of the window are allocated first, and then read with as few bios as possible.
                 yield host.cpu.run(owed + (window[1] - window[0]) / PAGE * prices.page_s)
-                self._read_pages(window[0], window[1], stream)
+                self._read_pages(window[0], window[1], issuer)
                 owed = prices.bio_s
             elif window is not None:
-                owed += self._read_pages(window[0], window[1], stream) * page_price
+                owed += self._read_pages(window[0], window[1], issuer) * page_price
                 if read_ahead.unplugs and window[0] > position:
                     self.device.unplug()
             ready = self.cached.run_from(position)
@@ -169,7 +169,7 @@ class RawCache(WriteBack):
                     owed = 0.0
                 if self.cached.run_from(position) == position:
                     if self._pending.run_from(position) == position:
-                        self._read_pages(position, min(position + PAGE, self.device.capacity), stream)
+                        self._read_pages(position, min(position + PAGE, self.device.capacity), issuer)
                     self.device.unplug()
                     signal = Signal()
                     self._waiting.append((position, signal))
@@ -182,7 +182,7 @@ class RawCache(WriteBack):
             position = read_ahead.read_to = stop
             progress(position)
 
-    def _read_pages(self, start: int, end: int, stream: int) -> int:
+    def _read_pages(self, start: int, end: int, issuer: int) -> int:
         """Submit what of [start, end) is neither cached nor on its way; returns the number of pages."""
         submitted = 0
         position = start
@@ -199,18 +199,18 @@ class RawCache(WriteBack):
                 if known is not None and known < stop:
                     stop = known
             self._pending.add(position, stop)
-            self.device.submit(Request(READ, position, stop - position, self._read_done, stream))
+            self.device.submit(Request(READ, position, stop - position, self._read_done, issuer))
             submitted += stop - position
             position = stop
         if self._plug is not None:
             self.device.unplug()
         return -(-submitted // PAGE)
 
-    def read_block(self, position: int, stream: int) -> Signal:
+    def read_block(self, position: int, issuer: int) -> Signal:
         """Read the block at `position` without read-ahead; the signal fires when it is in memory."""
         signal = Signal()
         size = self.settings.block_bytes
-        self.device.submit(Request(READ, position, size, self._block_read, stream, True, signal))
+        self.device.submit(Request(READ, position, size, self._block_read, issuer, True, signal))
         if not signal.fired:
             self.device.unplug()
         return signal
@@ -261,7 +261,7 @@ class RawCache(WriteBack):
         self._flush_cursor = end
         size = self.dirty.remove(start, end)
         self._submitted(size)
-        self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_STREAM, False))
+        self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_ISSUER, False))
         return size
 
     def _write_done(self, request: Request) -> None:

@@ -124,7 +124,7 @@ class WriteBack(ABC):
         """
         memory = self.memory
         if self.balance is not None:
-            yield from self.balance.throttle(0 if by is None else by.stream, dirtied)
+            yield from self.balance.throttle(0 if by is None else by.issuer, dirtied)
             return
         if not memory.limits.duty:
             while memory.over_limit:

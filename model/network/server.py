@@ -22,11 +22,11 @@ from ..core.discard import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.flush import flush
-from ..core.request import ASYNC, FLUSHER_STREAM, READ, WRITE_THROUGH, Request
+from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WRITE_THROUGH, Request
 from ..links.link import Link, Path
 from ..tasks.cpu import Cpu
 
-THREAD_STREAMS = 1 << 24
+THREAD_ISSUERS = 1 << 24
 """Streams of the server's threads begin here."""
 
 
@@ -246,13 +246,13 @@ class NetworkFront:
         """Accept a request of the client whose turn its stream is."""
         now = request.submitted = self._engine._now
         if self._queues:
-            self._queues[request.stream % len(self._queues)].take(request, now, self._queued)
+            self._queues[request.issuer % len(self._queues)].take(request, now, self._queued)
         else:
-            self._sessions[request.stream % len(self._sessions)].take(request, now, self._send)
+            self._sessions[request.issuer % len(self._sessions)].take(request, now, self._send)
 
     def _queued(self, request: Request) -> None:
         """A client's queue for the device has a place for a request, which now needs one of the session."""
-        self._sessions[request.stream % len(self._sessions)].take(request, self._engine._now, self._send)
+        self._sessions[request.issuer % len(self._sessions)].take(request, self._engine._now, self._send)
 
     def _send(self, request: Request) -> None:
         """A client sends a request, and the data of a write with it."""
@@ -261,7 +261,7 @@ class NetworkFront:
             self._port.reserve(now, now, settings.request_bytes, True)
             self._serve(request)
             return
-        path = self._paths[request.stream % len(self._paths)]
+        path = self._paths[request.issuer % len(self._paths)]
         there = path.reserve(now, now, size + settings.request_bytes, True)
         taken = self._cpu.book(settings.request_s + size * settings.receive_s_per_byte)
         trip = settings.round_trip_s + (settings.another_trip_s if size > settings.inline_bytes else 0.0)
@@ -278,17 +278,17 @@ class NetworkFront:
 
     def _issue(self, request: Request) -> None:
         """The server sends a request to its device."""
-        stream, sync = request.stream, request.sync
+        issuer, sync = request.issuer, request.sync
         if self._threads is not None:
             self._number += 1
-            stream = THREAD_STREAMS + self._number % self._threads.places
+            issuer = THREAD_ISSUERS + self._number % self._threads.places
         if request.op == READ:
             done = self._read
         else:
             done = self._written
             if self._settings.writes == "stable":
                 sync = WRITE_THROUGH
-        self._below(Request(request.op, request.offset, request.size, done, stream, sync, request))
+        self._below(Request(request.op, request.offset, request.size, done, issuer, sync, request))
         self._unplug()
 
     def _read(self, below: Request) -> None:
@@ -296,7 +296,7 @@ class NetworkFront:
         request: Request = below.parent
         now, settings, size = self._engine._now, self._settings, request.size
         ready = self._cpu.book(settings.request_s + size * settings.send_s_per_byte)
-        path = self._paths[request.stream % len(self._paths)]
+        path = self._paths[request.issuer % len(self._paths)]
         over = path.reserve(now, ready, size + settings.reply_bytes)
         self._engine.complete(request, self._replied, over + settings.round_trip_s)
         if self._threads is not None:
@@ -325,7 +325,7 @@ class NetworkFront:
         self._memory_used += request.size
         now = self._engine._now
         self._port.reserve(now, now, self._settings.reply_bytes)
-        self._below(Request(request.op, request.offset, request.size, self._cleaned, FLUSHER_STREAM, ASYNC))
+        self._below(Request(request.op, request.offset, request.size, self._cleaned, FLUSHER_ISSUER, ASYNC))
         self._unplug()
         self._finish(request)
 
@@ -342,7 +342,7 @@ class NetworkFront:
             self.reads += 1
         else:
             self.writes += 1
-        client, now = request.stream % len(self._sessions), self._engine._now
+        client, now = request.issuer % len(self._sessions), self._engine._now
         self._sessions[client].leave(now)
         if self._queues:
             self._queues[client].leave(now)

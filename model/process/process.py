@@ -68,7 +68,7 @@ class Process:
         By mount point; a path belongs to the longest one that it begins with.
     root
         What relative paths begin with: a directory with its /, and perhaps the beginning of the names in it.
-    stream
+    issuer
         By which I/O schedulers know it.
 
     Attributes
@@ -98,20 +98,20 @@ class Process:
         "children",
         "cpu_s",
         "input",
+        "issuer",
         "output",
         "owed_s",
         "phases",
         "root",
         "slept_s",
-        "stream",
     )
 
-    def __init__(self, engine: Engine, host: Host, mounts: dict[str, Mount], root: str, stream: int) -> None:
+    def __init__(self, engine: Engine, host: Host, mounts: dict[str, Mount], root: str, issuer: int) -> None:
         self._engine = engine
         self._host = host
         self._mounts = mounts
         self.root = root
-        self.stream = stream
+        self.issuer = issuer
         self.cpu_s = 0.0
         self.owed_s = 0.0
         self.phases = [Phase("", engine.now)]
@@ -429,7 +429,7 @@ class Process:
             raise ModelError("a fork without children")
         for number in range(self._forked):
             assert self.children is not None
-            child = Process(self._engine, self._host, self._mounts, self.root, self.stream + 1 + number)
+            child = Process(self._engine, self._host, self._mounts, self.root, self.issuer + 1 + number)
             operations = self.children(self.phases[-1].name, number)
             self._running.append((child, self._engine.spawn(child.run(operations))))
         self._forked = 0

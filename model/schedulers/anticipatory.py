@@ -149,8 +149,8 @@ class Anticipatory(Scheduler):
         self._number += 1
         insort(self._sorted[queued.op], (queued.offset, self._number, queued))
         if queued.op == READ:
-            self._read_arrived(queued.stream, now)
-            reader = self._readers[queued.stream]
+            self._read_arrived(queued.issuer, now)
+            reader = self._readers[queued.issuer]
             reader.seeks.add(queued.offset, queued.size)
             reader.under_way += 1
             if self._wait_until >= 0.0 and (self._has_other() or self._is_better(queued, now)):
@@ -161,7 +161,7 @@ class Anticipatory(Scheduler):
     def _breaks(self, write: QueuedRequest) -> bool:
         """Whether a write ends the waiting: the reader's own, or one nearer than what the reader usually seeks."""
         reader = self._last_reader
-        if reader is None or self._readers.get(write.stream) is reader or self._has_other():
+        if reader is None or self._readers.get(write.issuer) is reader or self._has_other():
             return True
         return reader.seeks.mean > abs(write.offset - self._positions[READ])
 
@@ -172,12 +172,12 @@ class Anticipatory(Scheduler):
 
     def _merged(self, queued: QueuedRequest, request: Request, now: float) -> None:
         if request.op == READ and self._alone:
-            self._read_arrived(request.stream, now)
+            self._read_arrived(request.issuer, now)
 
-    def _read_arrived(self, stream: int, now: float) -> None:
-        reader = self._readers.get(stream)
+    def _read_arrived(self, issuer: int, now: float) -> None:
+        reader = self._readers.get(issuer)
         if reader is None:
-            reader = self._readers[stream] = Reader()
+            reader = self._readers[issuer] = Reader()
         else:
             pauses = reader.ended >= 0.0 and (self._alone or not reader.under_way)
             reader.paused(now - reader.ended if pauses else 0.0)
@@ -295,7 +295,7 @@ class Anticipatory(Scheduler):
         _, _, queued = self._sorted[op].pop(at)
         self._positions[op] = queued.offset + queued.size
         self._in_driver += 1
-        self._last_reader = self._readers[queued.stream] if op == READ else None
+        self._last_reader = self._readers[queued.issuer] if op == READ else None
         self._ended = -1.0
         return self._take(queued)
 
@@ -313,7 +313,7 @@ class Anticipatory(Scheduler):
         """Remember when whose read ended, for the anticipation."""
         self._in_driver -= 1
         if queued.op == READ:
-            reader = self._readers[queued.stream]
+            reader = self._readers[queued.issuer]
             reader.ended = now
             reader.under_way -= 1
             if reader is self._last_reader:

@@ -25,7 +25,7 @@ class QueuedRequest(Request):
         self.offset = self.position = first.offset
         self.size = first.size
         self.done = done
-        self.stream = first.stream
+        self.issuer = first.issuer
         self.sync = first.sync
         self.parent = None
         self.submitted = 0.0
@@ -173,7 +173,7 @@ def parts_of(request: Request, max_bytes: int) -> Iterator[Request]:
     offset, end = request.offset, request.offset + request.size
     while offset < end:
         size = min(max_bytes, end - offset)
-        yield Request(request.op, offset, size, done, request.stream, request.sync)
+        yield Request(request.op, offset, size, done, request.issuer, request.sync)
         offset += size
 
 

@@ -147,7 +147,7 @@ class Bfq(Scheduler):
 
     def _process_of(self, queued: Request, now: float) -> BfqProcess:
         sync = queued.op == READ or queued.sync != ASYNC
-        key = (sync, queued.stream if sync else _WRITE_BACK)
+        key = (sync, queued.issuer if sync else _WRITE_BACK)
         process = self._processes.get(key)
         if process is None:
             process = self._processes[key] = BfqProcess(key[1], sync, 2 * self._usual_budget() / 3, now)

@@ -53,18 +53,18 @@ class BfqProcess(Flow):
         "fifo",
         "fifo_checked",
         "io_bound",
+        "issuer",
         "largest_budget",
         "last_end",
         "requests",
-        "stream",
         "sync",
         "thinks_shortly",
         "under_way",
     )
 
-    def __init__(self, stream: int, sync: bool, largest_budget: float, now: float) -> None:
+    def __init__(self, issuer: int, sync: bool, largest_budget: float, now: float) -> None:
         super().__init__()
-        self.stream = stream
+        self.issuer = issuer
         self.sync = sync
         self.largest_budget = largest_budget
         self.requests: Ordered = []

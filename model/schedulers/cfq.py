@@ -65,13 +65,13 @@ class _ProcessQueue:
         "fifo",
         "fifo_checked",
         "idles",
+        "issuer",
         "last_end",
         "new",
         "requests",
         "seeks",
         "served",
         "slice_end",
-        "stream",
         "sync",
         "think_s",
         "think_total_s",
@@ -79,8 +79,8 @@ class _ProcessQueue:
         "under_way",
     )
 
-    def __init__(self, stream: int, sync: bool, now: float) -> None:
-        self.stream = stream
+    def __init__(self, issuer: int, sync: bool, now: float) -> None:
+        self.issuer = issuer
         self.sync = sync
         self.requests: Ordered = []
         self.fifo: dict[int, QueuedRequest] = {}
@@ -159,7 +159,7 @@ class Cfq(Scheduler):
 
     def _queue_of(self, queued: Request, now: float) -> _ProcessQueue:
         sync = queued.op == READ or queued.sync >= DIRECT
-        key = (sync, queued.stream if sync else _WRITE_BACK)
+        key = (sync, queued.issuer if sync else _WRITE_BACK)
         queue = self._queues.get(key)
         if queue is None:
             queue = self._queues[key] = _ProcessQueue(key[1], sync, now)
@@ -179,7 +179,7 @@ class Cfq(Scheduler):
                 # What the disk idled for is served, even if the slice is over meanwhile.
                 self._wait_until = -1.0
                 queue.slice_end = max(queue.slice_end, now)
-        elif self._wait_until >= 0.0 and active is not None and active.stream == queued.stream:
+        elif self._wait_until >= 0.0 and active is not None and active.issuer == queued.issuer:
             self._expire(active)
 
     def _learn(self, queue: _ProcessQueue, queued: QueuedRequest, now: float) -> None:

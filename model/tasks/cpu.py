@@ -24,7 +24,7 @@ class Account(Protocol):
 
     Attributes
     ----------
-    stream
+    issuer
         By which I/O schedulers know it.
     cpu_s
         CPU time spent so far (s).
@@ -32,7 +32,7 @@ class Account(Protocol):
         The part of it that the CPU has not been asked for yet; whoever waits for a device pays it first.
     """
 
-    stream: int
+    issuer: int
     cpu_s: float
     owed_s: float
 

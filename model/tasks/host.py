@@ -175,7 +175,7 @@ class Host:
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.writer_turns = WriterTurns(cpu.cores)
 
-    def thread_stream(self) -> int:
+    def thread_issuer(self) -> int:
         """A stream for one more resync thread."""
         self._threads += 1
         return RESYNC_THREADS - self._threads

@@ -48,18 +48,18 @@ class SubmittingThreads(ABC):
         """The host's threads that sleep, in their submission to this or another device of it, by stream."""
         return self._sleepers
 
-    def sleeps(self, stream: int) -> bool:
-        """Whether the thread that issues `stream` sleeps, in its submission to this or another device of the host."""
-        thread = self._sleepers.get(stream)
+    def sleeps(self, issuer: int) -> bool:
+        """Whether the thread that issues `issuer` sleeps, in its submission to this or another device of the host."""
+        thread = self._sleepers.get(issuer)
         return thread is not None and thread.sleeps > 0
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """Call `callback` once nobody sleeps here."""
         self._waiters.append(callback)
 
-    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
-        """Call `callback` once the thread that issues `stream`, which sleeps, does not sleep any more."""
-        self._sleepers[stream].backlog.append(callback)
+    def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
+        """Call `callback` once the thread that issues `issuer`, which sleeps, does not sleep any more."""
+        self._sleepers[issuer].backlog.append(callback)
 
     def plug(self) -> None:
         """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""
@@ -75,24 +75,24 @@ class SubmittingThreads(ABC):
             self._task_plug.queues -= 1
             self._task_plug.flush()
 
-    def _open_plug(self, stream: int) -> TaskPlug | None:
-        """The plug of the thread that issues `stream`, or of the task that has plugged this queue."""
-        return self._thread_plugs.get(stream, self._task_plug if self._plugged else None)
+    def _open_plug(self, issuer: int) -> TaskPlug | None:
+        """The plug of the thread that issues `issuer`, or of the task that has plugged this queue."""
+        return self._thread_plugs.get(issuer, self._task_plug if self._plugged else None)
 
-    def _fall_asleep(self, stream: int) -> None:
-        self._sleepers.setdefault(stream, SleepingThread()).sleeps += 1
-        plug = self._open_plug(stream)
+    def _fall_asleep(self, issuer: int) -> None:
+        self._sleepers.setdefault(issuer, SleepingThread()).sleeps += 1
+        plug = self._open_plug(issuer)
         if plug is not None:
             plug.flush()
 
-    def _wake_thread(self, stream: int) -> None:
+    def _wake_thread(self, issuer: int) -> None:
         """The thread sleeps for one I/O less; once awake it goes on where it was."""
-        thread = self._sleepers[stream]
+        thread = self._sleepers[issuer]
         thread.sleeps -= 1
         while thread.backlog and not thread.sleeps:
             thread.backlog.popleft()()
         if not thread.sleeps:
-            self._sleepers.pop(stream, None)
+            self._sleepers.pop(issuer, None)
 
     def _tell_waiters(self) -> None:
         if self._waiters and self.has_room:

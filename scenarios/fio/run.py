@@ -21,7 +21,7 @@ from ...model.fio.thread import FioThread
 from ...model.programs.fio.offsets import FioOffsets
 from ...model.programs.fio.sections import Section
 from ..description.scenario import ScenarioSpec
-from ..machine.loads import FIRST_STREAM
+from ..machine.loads import FIRST_ISSUER
 from ..machine.machine import BuiltMachine
 from ..running.run import Run
 from ..running.sample import Sample
@@ -180,7 +180,7 @@ class FioMachineRun(Run):
             plan.timing,
             offsets.operations(),
             files,
-            FIRST_STREAM + number,
+            FIRST_ISSUER + number,
             pace,
             log.add if logged else None,
             FioCompletions() if wanted.logs and plan.reporting.logs_ios else None,

@@ -172,7 +172,7 @@ class ArrayBuilder:
             section = self._kernel.superblock
             assert section is not None
             superblock = GEOM if section.format == "geom" else VERSION_0_90
-            written = replace(superblock, in_turn=section.in_turn, through=section.barrier)
+            written = replace(superblock, in_turn=section.in_turn, write_through=section.barrier)
             marks = ArrayMetadata(self._engine, array, None, section.clean_after, superblock=written)
             array.keep_metadata(marks)
         if rebuilding:
@@ -288,7 +288,7 @@ class ArrayBuilder:
     def _head_bytes(self) -> int:
         """Height of a stripe head: the kernel's, or that of the blocks of the file system on the array."""
         section = self._kernel.raid5
-        blocks = self._parts.scenario.file_system_blocks(self._root) if section.head_follows else ()
+        blocks = self._parts.scenario.file_system_blocks(self._root) if section.head_is_file_system_block else ()
         return max(blocks, default=section.head)
 
     def _parity_settings(self) -> ParitySettings:
@@ -301,8 +301,8 @@ class ArrayBuilder:
             hold_s=section.hold,
             shared_plug=section.shared_plug,
             locks_rows=section.locks_rows,
-            head_turns=section.head_turns,
-            holes=section.holes,
+            waiting_readers=section.waiting_readers,
+            gathers_per_head=section.gathers_per_head,
             copies_reads=section.copies_reads,
             rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
             direct_reads=section.direct_reads,

@@ -23,8 +23,8 @@ from ..description.load_parts import (
 )
 from ..description.workloads import LoadSpec
 
-FIRST_STREAM = 100
-"""Of the programs' streams (:attr:`raidsim.model.core.request.Request.stream`)."""
+FIRST_ISSUER = 100
+"""Of the programs' issuers (:attr:`raidsim.model.core.request.Request.issuer`)."""
 
 
 class Jobs:
@@ -64,7 +64,7 @@ class Jobs:
                 "sequential": sequential,
                 "start": start,
                 "span": share,
-                "stream": FIRST_STREAM + number * workload.jobs + job,
+                "issuer": FIRST_ISSUER + number * workload.jobs + job,
                 "name": name,
                 "ios": None if pattern is None else pattern.ios(self._engine.streams, name, start, share),
             }

@@ -34,7 +34,7 @@ from ..description.workloads import DdSpec, LoadSpec
 from ..workers.process_setup import allow_nesting
 from .arrays import Arrays
 from .drives import Drives
-from .loads import FIRST_STREAM, Jobs
+from .loads import FIRST_ISSUER, Jobs
 from .network import Front
 from .observer import UNOBSERVED, Observer
 
@@ -70,7 +70,7 @@ class BuiltMachine:
         self.memory = DirtyMemory(self._dirty_limits())
         vm = self.kernel.cache
         room = (machine.memory - machine.resident) // scale
-        self.pages = PageMemory(room, vm.counts_looks, vm.second_chance)
+        self.pages = PageMemory(room, vm.counts_activations, vm.second_chance)
         self._drives = Drives(self.engine, self.host, self.kernel, machine, observer)
         self._arrays = Arrays(
             self.engine, self.host, self.kernel, self._drives, scenario, self._device_cache, scale, observer
@@ -217,8 +217,8 @@ class BuiltMachine:
         device = self._arrays.device(spec.on)
         self.observer.target(device)
         kind = spec.settings()
-        if not self.kernel.colours:
-            kind = kind.model_copy(update={"colours": 1})
+        if not self.kernel.goal_shift_by_process:
+            kind = kind.model_copy(update={"goal_shifts": 1})
         size = spec.size or device.capacity - spec.start
         partition = Partition(device, spec.start, size, self.scale, kind.group)
         cache = self._cache(partition, spec.on, kind.block, kind.write_run)
@@ -262,7 +262,7 @@ class BuiltMachine:
             block_lists=section.block_lists,
             turn_s=QUANTUM_S if self.kernel.time_slice is None else self.kernel.time_slice,
             interleaves=self.kernel.time_slice is not None
-            and (self.kernel.raid5.holes or not isinstance(array, ParityArray)),
+            and (self.kernel.raid5.gathers_per_head or not isinstance(array, ParityArray)),
             bio_bytes=write_run,
             read_bio_bytes=section.read_bio,
             flusher_yields=section.flusher_yields,
@@ -280,6 +280,6 @@ class BuiltMachine:
         if isinstance(array, ParityArray):
             settings = replace(settings, flush_run_bytes=section.flush_run)
         cache = RawCache(self.engine, self.host, target, settings, self.memory, self._read_ahead(array))
-        stream = FIRST_STREAM + number
+        issuer = FIRST_ISSUER + number
         start = workload.start_of(number, target.capacity)
-        return Dd(self.host, cache, workload.block_size, start, workload.size, stream=stream)
+        return Dd(self.host, cache, workload.block_size, start, workload.size, issuer=issuer)

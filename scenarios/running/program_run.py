@@ -39,8 +39,8 @@ from .program_reports import Ran, program_report
 from .run import Run
 from .sample import Sample
 
-_STREAMS = 1000
-_STREAMS_EACH = 64
+_ISSUERS = 1000
+_ISSUERS_EACH = 64
 _STUCK_S = 1000.0
 """Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
 _FILE_BYTES = 32 * 1024
@@ -326,9 +326,9 @@ class ProgramRun(Run):
 
     def _process(self, on: str, number: int, part: int) -> Process:
         machine = self.machine
-        stream = _STREAMS + _STREAMS_EACH * (2 * number + part)
+        issuer = _ISSUERS + _ISSUERS_EACH * (2 * number + part)
         root = f"{on.rstrip('/')}/{_prefix(number)}"
-        process = Process(machine.engine, machine.host, machine.mounts, root, stream)
+        process = Process(machine.engine, machine.host, machine.mounts, root, issuer)
         self._at_work.append(process)
         return process
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ...model.core.request import DAEMON_STREAM, FLUSHER_STREAM, READ, RESYNC_STREAM, RESYNC_THREADS, Request
+from ...model.core.request import DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, RESYNC_THREADS, Request
 from ...model.raid.metadata.bitmap import MetadataWrite
 from .events import LogicalIO, Op
 
@@ -163,7 +163,7 @@ class Causes:
             return ()
         op, now = op_of(request.op), self._engine.now
         self._open[number] = LogicalIO(
-            number, device.name, kind, op, request.offset, request.size, request.stream, now, None
+            number, device.name, kind, op, request.offset, request.size, request.issuer, now, None
         )
         self._logical[request] = number
         return (number,)
@@ -174,7 +174,7 @@ class Causes:
             return
         io = self._open.pop(number)
         self._closed[number] = LogicalIO(
-            io.number, io.device, io.kind, io.op, io.offset, io.size, io.stream, io.began_s, self._engine.now
+            io.number, io.device, io.kind, io.op, io.offset, io.size, io.issuer, io.began_s, self._engine.now
         )
         if len(self._closed) == self._most:
             self.finished = True
@@ -214,9 +214,9 @@ class Causes:
 
 def kind_of(request: Request) -> str:
     """What a request is for, by whose it is."""
-    if request.stream == RESYNC_STREAM or request.stream <= RESYNC_THREADS:
+    if request.issuer == RESYNC_ISSUER or request.issuer <= RESYNC_THREADS:
         return "resync"
-    return {FLUSHER_STREAM: "write-back", DAEMON_STREAM: "metadata"}.get(request.stream, "load")
+    return {FLUSHER_ISSUER: "write-back", DAEMON_ISSUER: "metadata"}.get(request.issuer, "load")
 
 
 def _unknown(request: Request) -> str:

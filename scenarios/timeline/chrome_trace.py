@@ -103,7 +103,7 @@ def _logical(timeline: Timeline) -> Iterator[Event]:
         yield _meta("thread_name", _LOGICAL, thread, name=target)
     for io in timeline.ios:
         ended = timeline.ended_s if io.ended_s is None else io.ended_s
-        args = {"number": io.number, "kind": io.kind, "offset": io.offset, "size": io.size, "stream": io.stream}
+        args = {"number": io.number, "kind": io.kind, "offset": io.offset, "size": io.size, "issuer": io.issuer}
         if io.ended_s is not None:
             args["latency_ms"] = round(1e3 * (io.ended_s - io.began_s), 6)
         common = {

@@ -22,7 +22,7 @@ class LogicalIO:
         "load"; of a page cache also "write-back" (dirty pages) and "metadata" (a file system's journal).
     op, offset, size
         What it asked for (bytes).
-    stream
+    issuer
         Who sent it.
     began_s, ended_s
         When it was sent and complete; None if the run was over before.
@@ -34,7 +34,7 @@ class LogicalIO:
     op: Op
     offset: int
     size: int
-    stream: int
+    issuer: int
     began_s: float
     ended_s: float | None
 

@@ -54,19 +54,19 @@ class Issuer:
         self.device = device
         self.done: list[tuple[float, int, int]] = []
 
-    def send(self, op: int, offset: int, size: int, stream: int = 1, sync: bool = True) -> Request:
+    def send(self, op: int, offset: int, size: int, issuer: int = 1, sync: bool = True) -> Request:
         """Send one now."""
-        request = Request(op, offset, size, self._done, stream, sync)
+        request = Request(op, offset, size, self._done, issuer, sync)
         self.device.submit(request)  # type: ignore[attr-defined]
         return request
 
-    def read(self, offset: int, size: int, stream: int = 1) -> Request:
+    def read(self, offset: int, size: int, issuer: int = 1) -> Request:
         """Send a read now."""
-        return self.send(READ, offset, size, stream)
+        return self.send(READ, offset, size, issuer)
 
-    def write(self, offset: int, size: int, stream: int = 1, sync: bool = False) -> Request:
+    def write(self, offset: int, size: int, issuer: int = 1, sync: bool = False) -> Request:
         """Send a write now; nobody waits for it unless `sync`."""
-        return self.send(WRITE, offset, size, stream, sync)
+        return self.send(WRITE, offset, size, issuer, sync)
 
     def _done(self, request: Request) -> None:
         self.done.append((self.engine.now, request.op, request.offset))

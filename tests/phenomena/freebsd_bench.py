@@ -41,10 +41,10 @@ class Copy:
     is requested, which is when the disk gets to the other files.
     """
 
-    def __init__(self, device: Any, start: int, clusters: int, stream: int) -> None:
+    def __init__(self, device: Any, start: int, clusters: int, issuer: int) -> None:
         self._device = device
         self._clusters = clusters
-        self._stream = stream
+        self._stream = issuer
         self._at = self._next = start
         self._mapped = start + MAPPED
         self._mapping = False

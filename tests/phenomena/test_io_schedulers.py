@@ -37,8 +37,8 @@ def readers_of_a_disk(scheduler: Scheduler, random: int, seconds: float = 4.0) -
     queue = BlkMqQueue(
         engine, Host(Cpu(engine)), disk, depth=spec.queue_depth, scheduler=scheduler, requests=2 * spec.queue_depth
     )
-    loads = [ClosedLoad(engine, queue, size=256 * KIB, sequential=True, stream=1, name="in order")]
-    loads += [ClosedLoad(engine, queue, size=4 * KIB, stream=2 + i, name=f"random {i}") for i in range(random)]
+    loads = [ClosedLoad(engine, queue, size=256 * KIB, sequential=True, issuer=1, name="in order")]
+    loads += [ClosedLoad(engine, queue, size=4 * KIB, issuer=2 + i, name=f"random {i}") for i in range(random)]
     engine.run_to(1.0)
     for load in loads:
         load.start_statistics(engine.now)
@@ -71,8 +71,8 @@ def reads_beside_writes(scheduler: Scheduler | None, writes: int) -> tuple[float
     engine = Engine(1)
     device = FixedServiceDevice(engine, "ssd", 1 << 40, lambda _, op: 1e-3 if op else 80e-6, 8)
     queue = BlkMqQueue(engine, Host(Cpu(engine)), device, depth=256, scheduler=scheduler, requests=256)
-    reader = ClosedLoad(engine, queue, size=4 * KIB, depth=4, stream=1, name="reads")
-    writer = ClosedLoad(engine, queue, size=4 * KIB, depth=writes, read_share=0.0, stream=2, name="writes")
+    reader = ClosedLoad(engine, queue, size=4 * KIB, depth=4, issuer=1, name="reads")
+    writer = ClosedLoad(engine, queue, size=4 * KIB, depth=writes, read_share=0.0, issuer=2, name="writes")
     engine.run_to(1.5)
     reader.start_statistics(engine.now)
     writer.start_statistics(engine.now)
@@ -106,7 +106,7 @@ def jobs_on(queues: int, jobs: int, command_s: float = 0.0, submit_s: float = 0.
     queue = HardwareQueues(engine, host, device, depth=16, hardware_queues=queues)
     cpu = host.cpu if submit_s else None
     loads = [
-        ClosedLoad(engine, queue, size=4 * KIB, depth=32, stream=100 + i, name=f"job {i}", submit_s=submit_s, cpu=cpu)
+        ClosedLoad(engine, queue, size=4 * KIB, depth=32, issuer=100 + i, name=f"job {i}", submit_s=submit_s, cpu=cpu)
         for i in range(jobs)
     ]
     engine.run_to(0.02)
@@ -141,7 +141,7 @@ def writes_beside_reads(writes_starved: int) -> float:
     scheduler = MqDeadline(LARGEST, DeadlineSettings(writes_starved=writes_starved))
     queue = BlkMqQueue(engine, Host(Cpu(engine)), device, depth=1, scheduler=scheduler, requests=256)
     loads = [
-        ClosedLoad(engine, queue, size=4 * KIB, depth=64, read_share=share, stream=1 + i, name=f"load {i}")
+        ClosedLoad(engine, queue, size=4 * KIB, depth=64, read_share=share, issuer=1 + i, name=f"load {i}")
         for i, share in enumerate((1.0, 0.0))
     ]
     engine.run_to(2.0)
@@ -173,7 +173,7 @@ def mirror_of_slow_members(throttled: bool) -> float:
         for slot in range(2)
     ]
     array = MirrorArray(engine, "md0", members, READ_BALANCE["md-6.1"](2), host)
-    load = ClosedLoad(engine, array, size=4 * KIB, depth=16, read_share=0.7, stream=100)
+    load = ClosedLoad(engine, array, size=4 * KIB, depth=16, read_share=0.7, issuer=100)
     engine.run_to(0.5)
     load.start_statistics(engine.now)
     engine.run_to(2.0)

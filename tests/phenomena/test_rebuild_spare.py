@@ -60,9 +60,9 @@ def outcome(iops: float, fails: bool, speed_max: int = 200_000, parity: bool = F
     hot = HotSpares(engine, array, disks[count : count + spares], _rebuilder(engine, array, limits))
     load: OpenLoad | ClosedLoad | None = None
     if iops == SATURATING:
-        load = ClosedLoad(engine, array, size=4 * KIB, depth=4, stream=1)
+        load = ClosedLoad(engine, array, size=4 * KIB, depth=4, issuer=1)
     elif iops:
-        load = OpenLoad(engine, array, size=4 * KIB, iops=iops, stream=1)
+        load = OpenLoad(engine, array, size=4 * KIB, iops=iops, issuer=1)
     if fails:
         hot.fail_at(0.0, 1)
     engine.run(until=1.0)
@@ -149,6 +149,6 @@ def test_a_busy_mirror_rebuilds_far_above_its_minimum() -> None:
     limits = ResyncSettings(100 * KIB, 200_000 * KIB, 64 * KIB, 128 * KIB, 8, 0.5, when_busy="drain")
     hot = HotSpares(engine, array, disks[2:], _rebuilder(engine, array, limits))
     hot.fail_at(0.0, 0)
-    ClosedLoad(engine, array, size=4 * KIB, stream=1, start=6 * CAPACITY)  # not in the first 64 MiB
+    ClosedLoad(engine, array, size=4 * KIB, issuer=1, start=6 * CAPACITY)  # not in the first 64 MiB
     engine.run(until=2.0)
     assert hot.rebuilds[0].report.average_rate > 10 * limits.speed_min

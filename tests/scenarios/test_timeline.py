@@ -208,7 +208,7 @@ def test_the_trace_can_be_drawn() -> None:
         "kind": "load",
         "offset": io.offset,
         "size": 4096,
-        "stream": io.stream,
+        "issuer": io.issuer,
         "latency_ms": pytest.approx(1e3 * ((io.ended_s or 0.0) - io.began_s), abs=1e-6),
     }
     names = {e["args"]["name"] for e in trace["traceEvents"] if e["name"] in ("process_name", "thread_name")}

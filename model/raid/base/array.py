@@ -15,7 +15,7 @@ from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.flush import flush_all
 from ...core.join import Join
-from ...core.request import ASYNC, DAEMON_STREAM, READ, RESYNC_STREAM, TRIM, Device, Request
+from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Device, Request
 from ...tasks.host import FREE, Host, Prices
 from ...tasks.task_plug import TaskPlug
 
@@ -221,7 +221,7 @@ class Array(ABC):
         """Pass a discard on."""
         raise ModelError(f"{self.name}: {request!r}; {self.discard_limits.refusal}")
 
-    def _discard_on(self, ranges: Iterable[tuple[int, int, int]], stream: int, done: Callable[[], None]) -> None:
+    def _discard_on(self, ranges: Iterable[tuple[int, int, int]], issuer: int, done: Callable[[], None]) -> None:
         """Discard ranges of members (slot, byte, bytes) but for those that are lost or take none; then `done`."""
         absent = self.failed - self.rebuilding
         taken = [
@@ -235,7 +235,7 @@ class Array(ABC):
             return
         over = Join(len(taken), done).done
         for slot, offset, size in taken:
-            self._submit[slot](Request(TRIM, offset, size, over, stream, ASYNC))
+            self._submit[slot](Request(TRIM, offset, size, over, issuer, ASYNC))
 
     def keep_metadata(self, metadata: Metadata) -> None:
         """From now on `metadata` (superblock, bitmap) goes before each write."""
@@ -280,9 +280,9 @@ class Array(ABC):
         self.rebuilding = self.rebuilding - {slot}
 
     @property
-    def resync_daemon_stream(self) -> int:
+    def resync_daemon_issuer(self) -> int:
         """Stream of the array's own thread when it writes what was read for resync; it does not sleep with others."""
-        return RESYNC_STREAM if self.resync_thread is None else DAEMON_STREAM
+        return RESYNC_ISSUER if self.resync_thread is None else DAEMON_ISSUER
 
     def count_daemon_resync(self, slot: int, size: int) -> None:
         """The array's own thread sends resync I/O to a member."""

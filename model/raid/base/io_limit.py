@@ -148,7 +148,7 @@ class BioSplit:
         pieces = self._pieces(request)
         join = Join(len(pieces), lambda: request.done(request))
         for number, (offset, size) in enumerate(pieces):
-            piece = Request(request.op, offset, size, join.done, request.stream, request.sync)
+            piece = Request(request.op, offset, size, join.done, request.issuer, request.sync)
             self._submit(piece)
             if not number:
                 request.submitted = piece.submitted

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from ...core.errors import ModelError
 from ...core.join import Join
-from ...core.request import FLUSHER_STREAM, WRITE, WRITE_THROUGH, Device, Request
+from ...core.request import FLUSHER_ISSUER, WRITE, WRITE_THROUGH, Device, Request
 
 BLOCK = 4096
 UNIT_HEADS = 8
@@ -115,7 +115,7 @@ class Journal:
         self._at = (self._at + size) % self.capacity
         join = Join(len(parts), lambda: self._flushed(unit))
         for offset, length in parts:
-            self._device.submit(Request(WRITE, offset, length, join.done, FLUSHER_STREAM, WRITE_THROUGH))
+            self._device.submit(Request(WRITE, offset, length, join.done, FLUSHER_ISSUER, WRITE_THROUGH))
 
     def _flushed(self, unit: list[int]) -> None:
         self._flushing = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from ...core.request import RESYNC_STREAM, WAITED, WRITE, WRITE_THROUGH, Device, Request
+from ...core.request import RESYNC_ISSUER, WAITED, WRITE, WRITE_THROUGH, Device, Request
 
 SECTOR = 512
 SUPERBLOCK_SECTOR = 8
@@ -36,15 +36,15 @@ class Superblock:
 
     size: int = SECTOR
     last_block: int = 0
-    through: bool = True
+    write_through: bool = True
     in_turn: bool = False
 
 
-VERSION_0_90 = Superblock(size=4096, last_block=64 * 1024, through=False, in_turn=True)
+VERSION_0_90 = Superblock(size=4096, last_block=64 * 1024, write_through=False, in_turn=True)
 """As Linux 2.6 writes it up to 2.6.12: a page (MD_SB_BYTES; include/linux/raid/md_p.h, MD_NEW_SIZE_SECTORS), and waits
 for it before it goes on to the next member (drivers/md/md.c: md_update_sb, write_disk_sb); assumed: no barrier, which
 md has of later kernels."""
-GEOM = Superblock(size=SECTOR, last_block=SECTOR, through=False, in_turn=True)
+GEOM = Superblock(size=SECTOR, last_block=SECTOR, write_through=False, in_turn=True)
 """As FreeBSD 6.2's gmirror and graid3 write it: the last sector, and the next member's when it is there
 (sys/geom/mirror/g_mirror.c: g_mirror_unidle, g_mirror_idle, g_mirror_write_metadata; g_raid3.c likewise)."""
 VERSION_1_2 = Superblock()
@@ -64,9 +64,9 @@ class MetadataWrite(Request):
 
     __slots__ = ("sector",)
 
-    def __init__(self, sector: int, size: int, done: Callable[[Request], None], through: bool = True) -> None:
+    def __init__(self, sector: int, size: int, done: Callable[[Request], None], write_through: bool = True) -> None:
         offset = max(sector, 0) * SECTOR
-        super().__init__(WRITE, offset, size, done, RESYNC_STREAM, WRITE_THROUGH if through else WAITED)
+        super().__init__(WRITE, offset, size, done, RESYNC_ISSUER, WRITE_THROUGH if write_through else WAITED)
         self.sector = sector
 
 
@@ -122,7 +122,7 @@ class MemberMetadata:
             least = min(member.capacity for member in self._array.members)
             sector = (least // block - 1) * block // SECTOR + self._data_offset
         if not superblock.in_turn:
-            self.write(sector, superblock.size, then, superblock.through)
+            self.write(sector, superblock.size, then, superblock.write_through)
             return
         self._write_in_turn(self._present(), sector - self._data_offset, superblock, then)
 
@@ -141,10 +141,10 @@ class MemberMetadata:
         self.writes += 1
         device, *others = left
         done = partial(self._write_in_turn, others, offset, superblock, then)
-        device.submit(MetadataWrite(offset, superblock.size, done, superblock.through))
+        device.submit(MetadataWrite(offset, superblock.size, done, superblock.write_through))
         self._array.unplug()
 
-    def write(self, sector: int, size: int, then: Callable[[], None], through: bool = True) -> None:
+    def write(self, sector: int, size: int, then: Callable[[], None], write_through: bool = True) -> None:
         """Write `size` bytes at `sector` of every member that is there, last slot first, and call `then`."""
         devices = self._present()
         left = len(devices)
@@ -157,7 +157,7 @@ class MemberMetadata:
                 then()
 
         for device in reversed(devices):
-            device.submit(MetadataWrite(sector - self._data_offset, size, done, through))
+            device.submit(MetadataWrite(sector - self._data_offset, size, done, write_through))
         self._array.unplug()
 
     def _present(self) -> list[Device]:

@@ -9,7 +9,7 @@ from ...core.discard import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import ASYNC, DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
+from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Device, Request
 from ...tasks.host import Host
 from ..base.array import Array
 from ..read_balance import ReadBalance
@@ -138,7 +138,7 @@ class MirrorArray(Array):
 
         for slot, offset, size in parts:
             balance.started(slot, request)
-            self._submit[slot](Request(READ, offset, size, done, request.stream, request.sync, slot))
+            self._submit[slot](Request(READ, offset, size, done, request.issuer, request.sync, slot))
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier
@@ -156,7 +156,7 @@ class MirrorArray(Array):
             self._charge(self.prices.clone_s * len(slots) * clones)
         for slot in slots:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.stream, sync, slot))
+            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -169,11 +169,11 @@ class MirrorArray(Array):
         starts = [request.offset, *range((request.offset // unit + 1) * unit, end, unit)]
         over = Join(len(starts), lambda: request.done(request)).done
         for start, stop in zip(starts, [*starts[1:], end], strict=True):
-            self._discard_unit(Request(TRIM, start, stop - start, over, request.stream, ASYNC))
+            self._discard_unit(Request(TRIM, start, stop - start, over, request.issuer, ASYNC))
 
     def _discard_unit(self, request: Request) -> None:
         mirrors = [(slot, request.offset, request.size) for slot in range(len(self._members))]
-        self._barrier.guard(request, lambda over: self._discard_on(mirrors, request.stream, over))
+        self._barrier.guard(request, lambda over: self._discard_on(mirrors, request.issuer, over))
 
     def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Copy [offset, offset + size) from a readable mirror to the ones being rebuilt."""
@@ -184,7 +184,7 @@ class MirrorArray(Array):
         self._copy(offset, size, lambda source: [slot for slot in self._readable if slot != source], done)
 
     def _copy(self, offset: int, size: int, targets: Callable[[int], list[int]], done: Callable[[], None]) -> None:
-        stream = self.resync_daemon_stream
+        issuer = self.resync_daemon_issuer
 
         def submit() -> None:
             source = self._balance.rebuild_source(self._readable)
@@ -194,10 +194,10 @@ class MirrorArray(Array):
                 join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
                 for slot in slots:
                     self.count_daemon_resync(slot, size)
-                    self._submit[slot](Request(WRITE, offset, size, join.done, stream, False))
+                    self._submit[slot](Request(WRITE, offset, size, join.done, issuer, False))
                 self.unplug()
 
-            self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_STREAM, False))
+            self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_ISSUER, False))
             self.resync_submitted()
 
         self._barrier.resync(offset, lambda: self.prepare_resync(-(-size // PAGE), submit))
@@ -228,7 +228,7 @@ class MirrorArray(Array):
             for slot in slots:
                 balance.pending[slot] += 1
             for slot in slots:
-                self.submit_resync(slot, Request(READ, offset, size, read, RESYNC_STREAM, False))
+                self.submit_resync(slot, Request(READ, offset, size, read, RESYNC_ISSUER, False))
             self.resync_submitted()
 
         pages = 2 * len(self._members) * -(-size // PAGE)

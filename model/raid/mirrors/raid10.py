@@ -15,7 +15,7 @@ from ...core.discard import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import DIRECT, READ, RESYNC_STREAM, TRIM, WAITED, WRITE, Device, Request
+from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Device, Request
 from ...layouts import Copies, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -119,13 +119,13 @@ class Raid10Array(Array):
         for logical, size, places in left:
             readable = self._readable(places)
             candidates, offsets = zip(*readable, strict=True)
-            piece = Request(READ, logical, size, done, request.stream, request.sync)
+            piece = Request(READ, logical, size, done, request.issuer, request.sync)
             slot = balance.choose(piece, candidates, offsets)
             balance.started(slot, piece)
             piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
             self._submit[slot](piece)
             if sleepers:
-                thread = sleepers.get(request.stream)
+                thread = sleepers.get(request.issuer)
                 if thread is not None and thread.sleeps:
                     thread.backlog.append(partial(self._send, request, left, done))
                     return
@@ -154,7 +154,7 @@ class Raid10Array(Array):
                 plug()
         for slot, offset, size in written:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, offset, size, done, request.stream, sync, slot))
+            self._submit[slot](Request(WRITE, offset, size, done, request.issuer, sync, slot))
         if plugs:
             for _, unplug in self._mergeable:
                 unplug()
@@ -166,7 +166,7 @@ class Raid10Array(Array):
 
     def _discard(self, request: Request) -> None:
         ranges = mirrored_ranges(self.layout, request.offset, request.size)
-        self._barrier.guard(request, lambda over: self._discard_on(ranges, request.stream, over))
+        self._barrier.guard(request, lambda over: self._discard_on(ranges, request.issuer, over))
 
     def _on_all_members(self, offset: int, size: int) -> list[Copies]:
         return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]
@@ -187,7 +187,7 @@ class Raid10Array(Array):
             ]
             join = Join(len(copied), lambda: self._barrier.resynced(offset, done))
             for slot, at, length, (source, source_at) in copied:
-                read = Request(READ, source_at, length, self._copy_to(slot, at, join), RESYNC_STREAM, False)
+                read = Request(READ, source_at, length, self._copy_to(slot, at, join), RESYNC_ISSUER, False)
                 self.submit_resync(source, read)
             self.resync_submitted()
             if not copied:
@@ -196,11 +196,11 @@ class Raid10Array(Array):
         self.prepare_resync(-(-size // PAGE), lambda: self._barrier.resync(offset, start))
 
     def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
-        stream = self.resync_daemon_stream
+        issuer = self.resync_daemon_issuer
 
         def has_read(child: Request) -> None:
             self.count_daemon_resync(slot, child.size)
-            self._submit[slot](Request(WRITE, offset, child.size, join.done, stream, False))
+            self._submit[slot](Request(WRITE, offset, child.size, join.done, issuer, False))
             self.unplug()
 
         return has_read
@@ -240,7 +240,7 @@ class Raid10Array(Array):
             for slot, _, _ in read:
                 balance.pending[slot] += 1
             for slot, at, length in reversed(read):  # md builds a list of them from its head
-                self.submit_resync(slot, Request(READ, at, length, has_read, RESYNC_STREAM, False, slot))
+                self.submit_resync(slot, Request(READ, at, length, has_read, RESYNC_ISSUER, False, slot))
             self.resync_submitted()
 
         self.prepare_resync(copies * -(-size // PAGE), lambda: self._barrier.resync(offset, start))

@@ -26,7 +26,7 @@ from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
 from ..parity_until_4_0.row_locks import Piece, RowLocks
 from ..parity_until_4_0.row_writer import RowWriter
-from ..parity_until_4_0.waiting_readers import HeadTurns
+from ..parity_until_4_0.waiting_readers import WaitingReaders
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from .discards import StripeDiscarder
@@ -50,7 +50,7 @@ class ParityArray(Array):
     ----------
     cache
         The stripe cache.
-    head_turns
+    waiting_readers
         Processes that sleep for want of stripe heads when they read; None where they share none.
     threads
         What handles its stripes: md's thread, or its workers; none where whoever submits does.
@@ -72,11 +72,11 @@ class ParityArray(Array):
         "_writer",
         "cache",
         "daemon_submits",
-        "head_turns",
         "layout",
         "resyncer",
         "row_locks",
         "threads",
+        "waiting_readers",
     )
 
     def __init__(
@@ -126,13 +126,15 @@ class ParityArray(Array):
             self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
-        self.head_turns: HeadTurns | None = None
-        if settings.head_turns:
+        self.waiting_readers: WaitingReaders | None = None
+        if settings.waiting_readers:
             if in_passes or not settings.heads or settings.locks_rows:
                 raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
             cores = host.cpu.cores if host is not None else 1
-            self.head_turns = HeadTurns(self.cache, cores, self._let_members_go)
-        self._reader = RowReader(self, layout, settings, self.cache, self._acquire, thread, daemon, self.head_turns)
+            self.waiting_readers = WaitingReaders(self.cache, cores, self._let_members_go)
+        self._reader = RowReader(
+            self, layout, settings, self.cache, self._acquire, thread, daemon, self.waiting_readers
+        )
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread, daemon)
         self.row_locks: RowLocks | None = None
         if settings.locks_rows:
@@ -248,7 +250,7 @@ class ParityArray(Array):
                     request.submitted = self._engine._now
                     self.reads += 1
                     self.member_reads += 1
-                    read = Request(READ, row * chunk_bytes + low, size, forward, request.stream, True, request)
+                    read = Request(READ, row * chunk_bytes + low, size, forward, request.issuer, True, request)
                     self._submit[self._slots[place]](read)
                     return
                 if self._small_writer is not None:
@@ -285,7 +287,7 @@ class ParityArray(Array):
             self.member_reads += len(pieces)
             over = Join(len(pieces), lambda: request.done(request)).done
             for row, index, low, high in pieces:
-                read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.stream)
+                read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.issuer)
                 self._submit[self._row(row).data[index]](read)
             return
         if self.row_locks is not None:
@@ -309,7 +311,7 @@ class ParityArray(Array):
         for piece in pieces:
             size = piece[3] - piece[2]
             done = functools.partial(self._piece_over, over, piece)
-            locks.add(Request(request.op, at, size, done, request.stream, request.sync), piece)
+            locks.add(Request(request.op, at, size, done, request.issuer, request.sync), piece)
             at += size
 
     def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:

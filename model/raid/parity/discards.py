@@ -122,7 +122,7 @@ class StripeDiscarder:
 
         offset = row * self._layout.chunk_bytes + low
         for slot in slots:
-            thread.send(slot, Request(TRIM, offset, high - low, one, thread.stream, ASYNC))
+            thread.send(slot, Request(TRIM, offset, high - low, one, thread.issuer, ASYNC))
         if not slots:
             thread.add(finish)
         thread.heads += heads

@@ -17,7 +17,7 @@ from ..base.array import Array
 from ..parity_6_1.thread import ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
-from ..parity_until_4_0.waiting_readers import HeadTurns
+from ..parity_until_4_0.waiting_readers import WaitingReaders
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import Arrival, StripeCache
@@ -97,7 +97,7 @@ class RowReader:
         acquire: Callable[[int, int, int, Callable[[], None]], bool],
         thread: ParityThread | ParityWorkers | None,
         daemon: ParityDaemon,
-        turns: HeadTurns | None = None,
+        turns: WaitingReaders | None = None,
     ) -> None:
         self._array = array
         self._daemon = daemon
@@ -141,16 +141,16 @@ class RowReader:
         array.member_reads += len(pieces)
         if array.host is not None:
             array.host.cpu.interrupt(array.host.prices.bio_s * len(pieces))
-        stream, sync = request.stream, request.sync
+        issuer, sync = request.issuer, request.sync
         if len(pieces) == 1:
             row, index, low, high = pieces[0]
             slot = self._layout.row(row).data[index]
-            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, forward, stream, sync, request))
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, forward, issuer, sync, request))
             return
         join = Join(len(pieces), lambda: request.done(request)).done
         for row, index, low, high in pieces:
             slot = self._layout.row(row).data[index]
-            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, stream, sync))
+            self._submit[slot](Request(READ, row * chunk_bytes + low, high - low, join, issuer, sync))
 
     def _read_in_passes(
         self, thread: ParityThread | ParityWorkers, row: int, slot: int, low: int, high: int, done: Callable[[], None]
@@ -183,7 +183,7 @@ class RowReader:
                 for a, b in missing:
                     arrival = Arrival()
                     arrivals.append(arrival)
-                    thread.send(source, Request(READ, base + a, b - a, arrival.arrived, thread.stream))
+                    thread.send(source, Request(READ, base + a, b - a, arrival.arrived, thread.issuer))
                 read += len(missing)
                 whole = arrivals[0] if len(arrivals) == 1 else Arrival.of_all(arrivals)
                 if missing:
@@ -210,7 +210,14 @@ class RowReader:
         self._cache.release(row)
 
     def _read_in_turn(
-        self, turns: HeadTurns, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
+        self,
+        turns: WaitingReaders,
+        row: int,
+        slot: int,
+        low: int,
+        high: int,
+        request: Request,
+        done: Callable[[], None],
     ) -> None:
         """The same, in as many parts as the process has to sleep for heads."""
         left = high - low
@@ -225,7 +232,7 @@ class RowReader:
 
             self.read_part(row, slot, start, end, request, arrived)
 
-        turns.read(request.stream, row, low, high, begin)
+        turns.read(request.issuer, row, low, high, begin)
 
     def read_part(
         self, row: int, slot: int, low: int, high: int, request: Request, arrived: Callable[..., None]
@@ -238,7 +245,7 @@ class RowReader:
         self._array.member_reads += 1
         offset = row * self._layout.chunk_bytes + low
         done = self._daemon.takes(arrived)
-        self._submit[slot](Request(READ, offset, high - low, done, request.stream, request.sync))
+        self._submit[slot](Request(READ, offset, high - low, done, request.issuer, request.sync))
 
     def _read_degraded(
         self, row: int, slot: int, low: int, high: int, request: Request, done: Callable[[], None]
@@ -259,16 +266,16 @@ class RowReader:
 
         def start() -> None:
             if slot not in self.unreadable:
-                self._fetch(row, slot, low, high, request.stream, finished)
+                self._fetch(row, slot, low, high, request.issuer, finished)
                 return
             sources = self.sources(row, slot)
             counter = Join(len(sources), computed)
             for source in sources:
-                self._fetch(row, source, low, high, request.stream, lambda: counter.done(request))
+                self._fetch(row, source, low, high, request.issuer, lambda: counter.done(request))
 
         self._acquire(row, low, high, start)
 
-    def _fetch(self, row: int, slot: int, low: int, high: int, stream: int, then: Callable[[], None]) -> None:
+    def _fetch(self, row: int, slot: int, low: int, high: int, issuer: int, then: Callable[[], None]) -> None:
         """Bring a block of a member into the stripe cache, unless it is there."""
         array = self._array
         arrival = self._cache.holds(row, slot, low, high)
@@ -279,7 +286,7 @@ class RowReader:
             offset = row * self._layout.chunk_bytes + low
             if array.host is not None:
                 array.host.cpu.interrupt(array.host.prices.bio_s * -(-(high - low) // self._head_bytes))
-            self._submit[slot](Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), stream))
+            self._submit[slot](Request(READ, offset, high - low, self._daemon.takes(arrival.arrived), issuer))
         arrival.then(then)
 
     def _charge(self, size: int, copied: bool) -> None:

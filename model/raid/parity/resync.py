@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core.join import Join
-from ...core.request import READ, RESYNC_STREAM, WRITE, Request
+from ...core.request import READ, RESYNC_ISSUER, WRITE, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
 from ..parity_6_1.thread import ParityThread
@@ -142,12 +142,12 @@ class RowResync:
         over = Join(len(slots), then if thread is not None else self._daemon.takes(then)).done
         if thread is None:
             for slot in slots:
-                array.submit_resync(slot, Request(op, offset, size, over, RESYNC_STREAM, False))
+                array.submit_resync(slot, Request(op, offset, size, over, RESYNC_ISSUER, False))
             array.resync_submitted()
             return
         for slot in sorted(slots, reverse=True):
             array.daemon_resync_bytes[slot] += size
-            thread.send(slot, Request(op, offset, size, over, thread.stream, False))
+            thread.send(slot, Request(op, offset, size, over, thread.issuer, False))
 
     def _handling_s(self, size: int, bios: int, passes: int, xored: int = 0) -> float:
         """CPU time (s) of `passes` over the heads, of `bios` block I/Os each, and of the XOR of `xored` blocks."""

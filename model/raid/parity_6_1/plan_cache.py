@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...layouts.parity import ParityLayout
 from ..stripes.write_plan import WritePlan, plan_write
-from .stripe_head_run import HeadRun
+from .stripe_head_run import StripeHeadRun
 
 _PLANS = 4096
 """So many different plans are remembered at most."""
@@ -34,7 +34,7 @@ class RunPlans:
         self._slots = range(layout.data_members + layout.parities)
         self._plans: dict[tuple[int, int, int, int, frozenset[int], frozenset[int]], WritePlan] = {}
 
-    def plan(self, run: HeadRun, unreadable: frozenset[int], absent: frozenset[int]) -> WritePlan:
+    def plan(self, run: StripeHeadRun, unreadable: frozenset[int], absent: frozenset[int]) -> WritePlan:
         """How to write what is new in `run`."""
         key = run.row % self._layout.period, run.full, run.partial, run.known, unreadable, absent
         plan = self._plans.get(key)

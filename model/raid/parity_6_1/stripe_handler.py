@@ -27,7 +27,7 @@ from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
 from .plan_cache import RunPlans
-from .stripe_head_run import Flight, HeadRun, Piece, cover
+from .stripe_head_run import Flight, Piece, StripeHeadRun, cover
 from .thread import STRIPE_BATCH, ParityThread
 from .workers import ParityWorkers
 
@@ -97,7 +97,7 @@ class StripeHandler:
         self._cache = cache
         self._md_thread = thread
         self._journal = journal
-        self._rows: dict[int, list[HeadRun]] = {}
+        self._rows: dict[int, list[StripeHeadRun]] = {}
         # Rows in order of arrival: for the next pass, of a plugged task, and with heads that are not yet read up.
         self._ready: dict[int, None] = {}
         if isinstance(thread, ParityWorkers):
@@ -201,7 +201,7 @@ class StripeHandler:
             self._ready[row] = None
             self._wake()
 
-    def _known(self, run: HeadRun) -> int:
+    def _known(self, run: StripeHeadRun) -> int:
         """Which members' contents of these heads the stripe cache holds, as bits."""
         if not self._cache.knows(run.row):
             return 0
@@ -264,7 +264,7 @@ class StripeHandler:
                     seconds += self._handle(run)
         return seconds
 
-    def _handle(self, run: HeadRun) -> float:
+    def _handle(self, run: StripeHeadRun) -> float:
         """Read up or write a run with new data, if it can be now; returns CPU time (s)."""
         if run.reading:
             return 0.0
@@ -277,10 +277,10 @@ class StripeHandler:
             return self._read_up(run, plan)
         return 0.0 if run.writing else self._write(run, plan)
 
-    def _heads(self, run: HeadRun) -> int:
+    def _heads(self, run: StripeHeadRun) -> int:
         return (run.high - run.low) // self._head_bytes
 
-    def _read_up(self, run: HeadRun, plan: WritePlan) -> float:
+    def _read_up(self, run: StripeHeadRun, plan: WritePlan) -> float:
         run.reading = True
         self.prereading += 1
         count = len(plan.reads)
@@ -289,7 +289,7 @@ class StripeHandler:
         done = Flight(run, plan.reads, [], self._has_read).done
         offset, size = run.row * self._chunk_bytes + run.low, run.high - run.low
         for slot in plan.reads:
-            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.stream))
+            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.issuer))
         prices = self._array.prices
         return self._heads(run) * (prices.stripe_s + count * prices.bio_s)
 
@@ -305,13 +305,13 @@ class StripeHandler:
         self._ready[flight.row] = None
         self._wake()
 
-    def _write(self, run: HeadRun, plan: WritePlan) -> float:
+    def _write(self, run: StripeHeadRun, plan: WritePlan) -> float:
         """Copy the new data into the heads, compute parity, and have everything written."""
         prices, members = self._array.prices, self._layout.row(run.row)
         size, heads = run.high - run.low, self._heads(run)
         touched = run.full.bit_count() + run.partial.bit_count()
         self.row_writes[plan.mode] += 1
-        sync = WRITE_THROUGH if run.through else WAITED if run.sync else ASYNC
+        sync = WRITE_THROUGH if run.write_through else WAITED if run.sync else ASYNC
         full = tuple([members.data[index] for index in range(self._layout.data_members) if run.full >> index & 1])
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True
@@ -339,7 +339,7 @@ class StripeHandler:
         offset, size = flight.row * self._chunk_bytes + flight.low, flight.high - flight.low
         self._array.member_writes += len(flight.slots)
         for slot in flight.slots:
-            self._md_thread.send(slot, Request(WRITE, offset, size, flight.done, self._md_thread.stream, sync))
+            self._md_thread.send(slot, Request(WRITE, offset, size, flight.done, self._md_thread.issuer, sync))
         self._md_thread.heads += passes
         prices = self._array.prices
         return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
@@ -352,7 +352,7 @@ class StripeHandler:
         row = flight.row
         if self._journal is not None:
             self._journal.written(flight.ticket)
-        kept: list[HeadRun] = []
+        kept: list[StripeHeadRun] = []
         for run in self._rows[row]:
             if flight.low <= run.low < flight.high:
                 run.writing = False
@@ -382,11 +382,11 @@ class StripeHandler:
         else:
             callback()
 
-    def _remember(self, run: HeadRun) -> None:
+    def _remember(self, run: StripeHeadRun) -> None:
         slots = [slot for slot in range(len(self._array.members)) if run.known >> slot & 1]
         self._cache.remember_all(run.row, slots, run.low, run.high)
 
-    def _add_deferred(self, row: int, runs: list[HeadRun]) -> None:
+    def _add_deferred(self, row: int, runs: list[StripeHeadRun]) -> None:
         """Writes of blocks whose last new data is on the members now take their turn."""
         late = []
         for run in runs:

@@ -32,7 +32,7 @@ class Piece:
         self.steps = steps
 
 
-class HeadRun:
+class StripeHeadRun:
     """The heads of bytes [low, high) of the chunks of a row.
 
     Attributes
@@ -73,7 +73,7 @@ class HeadRun:
         "row",
         "spans",
         "sync",
-        "through",
+        "write_through",
         "writing",
     )
 
@@ -86,7 +86,7 @@ class HeadRun:
         self.spans: dict[int, tuple[int, int]] = {}
         self.pieces: list[Piece] = []
         self.deferred: list[tuple[int, int, int, Piece]] = []
-        self.sync = self.through = self.active = self.queued = self.reading = self.writing = False
+        self.sync = self.write_through = self.active = self.queued = self.reading = self.writing = False
 
     def add(self, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data of one data index, bytes [low, high), into the heads."""
@@ -110,13 +110,13 @@ class HeadRun:
         if piece.owner.request.sync:
             self.sync = True
             if piece.owner.request.sync == WRITE_THROUGH:
-                self.through = True
+                self.write_through = True
 
-    def split(self, at: int) -> HeadRun:
+    def split(self, at: int) -> StripeHeadRun:
         """Cut the run in two at byte `at`; this one keeps the lower part, the upper one is returned."""
-        upper = HeadRun(self.row, at, self.high, self.known)
+        upper = StripeHeadRun(self.row, at, self.high, self.known)
         self.high = at
-        for name in ("full", "partial", "spans", "sync", "through", "active", "queued", "reading", "writing"):
+        for name in ("full", "partial", "spans", "sync", "write_through", "active", "queued", "reading", "writing"):
             setattr(upper, name, getattr(self, name))
         upper.spans = self.spans.copy()
         upper.pieces = self.pieces.copy()
@@ -136,10 +136,10 @@ class HeadRun:
         pieces, self.pieces = self.pieces, []
         self.full = self.partial = 0
         self.spans.clear()
-        self.sync = self.through = self.active = False
+        self.sync = self.write_through = self.active = False
         return pieces
 
-    def like(self, other: HeadRun) -> bool:
+    def like(self, other: StripeHeadRun) -> bool:
         """Whether `other`, the run above, may be one with this one."""
         return (
             self.high == other.low
@@ -151,12 +151,12 @@ class HeadRun:
             and not (self.reading or self.writing or other.reading or other.writing)
         )
 
-    def join(self, other: HeadRun) -> None:
+    def join(self, other: StripeHeadRun) -> None:
         """Become one with the run above."""
         self.high = other.high
         self.pieces += other.pieces
         self.sync = self.sync or other.sync
-        self.through = self.through or other.through
+        self.write_through = self.write_through or other.write_through
         self.active = self.active or other.active
 
 
@@ -176,7 +176,7 @@ class Flight:
     __slots__ = ("_landed", "_left", "high", "low", "pieces", "row", "slots", "ticket")
 
     def __init__(
-        self, run: HeadRun, slots: tuple[int, ...], pieces: list[Piece], landed: Callable[[Flight], None]
+        self, run: StripeHeadRun, slots: tuple[int, ...], pieces: list[Piece], landed: Callable[[Flight], None]
     ) -> None:
         self.row = run.row
         self.low = run.low
@@ -194,15 +194,15 @@ class Flight:
             self._landed(self)
 
 
-def cover(runs: list[HeadRun], row: int, low: int, high: int) -> list[HeadRun]:
+def cover(runs: list[StripeHeadRun], row: int, low: int, high: int) -> list[StripeHeadRun]:
     """Return the runs that cover [low, high) exactly; `runs`, in order, is split and filled up for that."""
-    found: list[HeadRun] = []
-    kept: list[HeadRun] = []
+    found: list[StripeHeadRun] = []
+    kept: list[StripeHeadRun] = []
     at = low
     for run in runs:
         if run.high <= low or run.low >= high:
             if run.low >= high and at < high:
-                found.append(HeadRun(row, at, high))
+                found.append(StripeHeadRun(row, at, high))
                 kept.append(found[-1])
                 at = high
             kept.append(run)
@@ -212,7 +212,7 @@ def cover(runs: list[HeadRun], row: int, low: int, high: int) -> list[HeadRun]:
             run = run.split(low)
         upper = run.split(high) if run.high > high else None
         if at < run.low:
-            found.append(HeadRun(row, at, run.low))
+            found.append(StripeHeadRun(row, at, run.low))
             kept.append(found[-1])
         found.append(run)
         kept.append(run)
@@ -220,7 +220,7 @@ def cover(runs: list[HeadRun], row: int, low: int, high: int) -> list[HeadRun]:
         if upper is not None:
             kept.append(upper)
     if at < high:
-        found.append(HeadRun(row, at, high))
+        found.append(StripeHeadRun(row, at, high))
         kept.append(found[-1])
     runs[:] = kept
     return found

@@ -20,7 +20,7 @@ from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
 
-_STREAMS = itertools.count(-16, -1)
+_ISSUERS = itertools.count(-16, -1)
 """Streams of the threads: each array has one of its own, which sleeps without the others."""
 
 STRIPE_BATCH = 8
@@ -51,7 +51,7 @@ class ParityThread:
         How many the pass has dealt with so far; who does the work counts (full stripes of a chunk as one).
     passes
         How often it ran.
-    stream
+    issuer
         The stream of its I/O.
     """
 
@@ -73,8 +73,8 @@ class ParityThread:
         "awake",
         "busy_s",
         "heads",
+        "issuer",
         "passes",
-        "stream",
     )
 
     def __init__(self, engine: Engine, host: Host | None, members: Sequence[Device], cache: StripeCache) -> None:
@@ -95,7 +95,7 @@ class ParityThread:
         self._task_plug = TaskPlug()
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
-        self.stream = next(_STREAMS)
+        self.issuer = next(_ISSUERS)
 
     def add(self, work: Callable[[], float]) -> None:
         """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
@@ -173,10 +173,10 @@ class ParityThread:
                 self._task_plug.start_row()
             submit[slot](request)
             member = sleepy[slot]
-            if member is not None and not member.has_room and member.sleeps(self.stream):
+            if member is not None and not member.has_room and member.sleeps(self.issuer):
                 if self._host is None:  # else the block layer has flushed its plug, which stays open
                     self._unplug()
-                member.when_awake(self.stream, self._go_on)
+                member.when_awake(self.issuer, self._go_on)
                 return False
         out.clear()
         self._sent = 0
@@ -190,7 +190,7 @@ class ParityThread:
         """Hold back what this thread sends, and nothing that others send meanwhile."""
         self._plugged = True
         if self._host is not None:
-            self._host.thread_plugs[self.stream] = self._task_plug
+            self._host.thread_plugs[self.issuer] = self._task_plug
             self._task_plug.start()
             return
         for plug in self._pluggable:
@@ -199,7 +199,7 @@ class ParityThread:
     def _unplug(self) -> None:
         self._plugged = False
         if self._host is not None:
-            del self._host.thread_plugs[self.stream]
+            del self._host.thread_plugs[self.issuer]
             self._task_plug.flush()
             return
         for unplug in self._unpluggable:

@@ -80,9 +80,9 @@ class ParityWorkers:
         self.current.heads = heads
 
     @property
-    def stream(self) -> int:
+    def issuer(self) -> int:
         """Of the one that is at work."""
-        return self.current.stream
+        return self.current.issuer
 
     @property
     def threads(self) -> list[ParityThread]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ...core.join import Join
-from ...core.request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
+from ...core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Request
 from ..base.array import Array
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
@@ -94,7 +94,7 @@ class SmallWrite:
         offset, size = row * writer.chunk_bytes + low, request.size
         submit, done = writer.submit, self._read
         for slot in reads:
-            submit[slot](Request(READ, offset, size, done, PREREAD_STREAM))
+            submit[slot](Request(READ, offset, size, done, PREREAD_ISSUER))
         for unplug in writer.unpluggable:
             unplug()
 
@@ -163,7 +163,7 @@ class RangeWrite:
         base = gathered.row * writer.chunk_bytes + low
         submit, done = writer.submit, Join(count, writer.daemon.takes(self._read)).done
         for slot in reads:
-            submit[slot](Request(READ, base, size, done, PREREAD_STREAM))
+            submit[slot](Request(READ, base, size, done, PREREAD_ISSUER))
         writer.unplug_members()
 
     def _read(self) -> None:

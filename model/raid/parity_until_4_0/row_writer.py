@@ -208,7 +208,7 @@ class RowWriter(RowState):
             row is not None
             and row.cover[index] is not None
             and not row.touches(index, low, high)
-            and (not self._settings.holes or row.overlaps(index, low, high))
+            and (not self._settings.gathers_per_head or row.overlaps(index, low, high))
         ):
             self.complete_row(row)
             row = None

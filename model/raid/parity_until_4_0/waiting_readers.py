@@ -31,7 +31,7 @@ class _Piece:
         self.begin = begin
 
 
-class HeadTurns:
+class WaitingReaders:
     """Readers of a stripe cache that is too small for all of them.
 
     Parameters
@@ -58,24 +58,24 @@ class HeadTurns:
         """Whether anybody sleeps."""
         return bool(self._queues)
 
-    def sleeps(self, stream: int) -> bool:
+    def sleeps(self, issuer: int) -> bool:
         """Whether that process sleeps in a submission."""
-        return stream in self._queues
+        return issuer in self._queues
 
-    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
+    def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
         """Call back once when it has submitted all it had to."""
-        self._callbacks.setdefault(stream, []).append(callback)
+        self._callbacks.setdefault(issuer, []).append(callback)
 
-    def read(self, stream: int, row: int, low: int, high: int, begin: Begin) -> None:
+    def read(self, issuer: int, row: int, low: int, high: int, begin: Begin) -> None:
         """Begin to read a piece as its heads are had, in order of what the process submits."""
         piece = _Piece(row, low, high, begin)
-        queue = self._queues.get(stream)
+        queue = self._queues.get(issuer)
         if queue is not None:
             queue.append(piece)
             return
         self._submit(piece, self._cache.free_heads)
         if piece.low < piece.high:
-            self._queues[stream] = deque((piece,))
+            self._queues[issuer] = deque((piece,))
             self._cache.sleep()
             self._woken()
 
@@ -86,23 +86,23 @@ class HeadTurns:
         while queues and free > 0:
             running = list(queues)[: self._processors]
             share = max(1, free // len(running))
-            for stream in running:
-                self._go_on(stream, min(share, cache.heads - cache.in_use))
+            for issuer in running:
+                self._go_on(issuer, min(share, cache.heads - cache.in_use))
             free = cache.heads - cache.in_use
         self._woken()
 
-    def _go_on(self, stream: int, heads: int) -> None:
+    def _go_on(self, issuer: int, heads: int) -> None:
         """A process submits what it can with so many heads more, and sleeps again if that is not all."""
-        queue = self._queues[stream]
+        queue = self._queues[issuer]
         while queue:
             piece = queue[0]
             heads -= self._submit(piece, heads)
             if piece.low < piece.high:
-                self._queues.move_to_end(stream)
+                self._queues.move_to_end(issuer)
                 return
             queue.popleft()
-        del self._queues[stream]
-        for callback in self._callbacks.pop(stream, ()):
+        del self._queues[issuer]
+        for callback in self._callbacks.pop(issuer, ()):
             callback()
 
     def _submit(self, piece: _Piece, heads: int) -> int:

@@ -72,13 +72,13 @@ class MemberSlot:
         else:
             callback()
 
-    def sleeps(self, stream: int) -> bool:
-        """Whether the device puts the thread that issues `stream` to sleep."""
-        return hasattr(self.device, "sleeps") and bool(self.device.sleeps(stream))
+    def sleeps(self, issuer: int) -> bool:
+        """Whether the device puts the thread that issues `issuer` to sleep."""
+        return hasattr(self.device, "sleeps") and bool(self.device.sleeps(issuer))
 
-    def when_awake(self, stream: int, callback: Callable[[], None]) -> None:
+    def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
         """Call back when it has let the thread go."""
-        self.device.when_awake(stream, callback)
+        self.device.when_awake(issuer, callback)
 
     def plug(self) -> None:
         """Hold requests back, if the device can."""
@@ -117,7 +117,7 @@ class MemberSlot:
     def take_back(self) -> list[Request]:
         """The device has failed: what was under way at it, as fresh requests."""
         lost = [
-            Request(request.op, request.offset, request.size, done, request.stream, request.sync, request.parent)
+            Request(request.op, request.offset, request.size, done, request.issuer, request.sync, request.parent)
             for request, done in self._under_way.items()
         ]
         self._under_way.clear()
@@ -228,7 +228,7 @@ def read_elsewhere(array: MirrorArray | Raid10Array | ParityArray, slot: int, re
     over = Join(len(sources), lambda: request.done(request)).done
     for source, offset in sources:
         array.member_reads += 1
-        array.members[source].submit(Request(READ, offset, request.size, over, request.stream, request.sync))
+        array.members[source].submit(Request(READ, offset, request.size, over, request.issuer, request.sync))
 
 
 def _sources(array: Array, slot: int, offset: int) -> list[tuple[int, int]]:

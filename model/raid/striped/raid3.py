@@ -24,7 +24,7 @@ from functools import partial
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join
-from ...core.request import ASYNC, READ, RESYNC_STREAM, WRITE, Device, Request
+from ...core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Device, Request
 from ...layouts.byte_striped import MEMBER_SECTOR, ByteStripedLayout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -191,9 +191,9 @@ class ByteStripedArray(Array):
         def then() -> None:
             request.done(request)
 
-        self._fetch(offset, size, request.stream, request.sync, then)
+        self._fetch(offset, size, request.issuer, request.sync, then)
 
-    def _fetch(self, offset: int, size: int, stream: int, sync: int, then: Callable[[], None]) -> None:
+    def _fetch(self, offset: int, size: int, issuer: int, sync: int, then: Callable[[], None]) -> None:
         """Read [offset, offset + size) of as many members as the data need; compute what is not read."""
         pool = self._pool
         zone = pool.zone(size)
@@ -216,7 +216,7 @@ class ByteStripedArray(Array):
 
             join = Join(count, arrived)
             for slot in slots:
-                self._submit[slot](Request(READ, offset, size, join.done, stream, sync))
+                self._submit[slot](Request(READ, offset, size, join.done, issuer, sync))
 
         pool.take(zone, buffers, start)
 
@@ -236,7 +236,7 @@ class ByteStripedArray(Array):
 
         join = Join(len(edges), complete)
         for edge in edges:
-            self._fetch(edge, MEMBER_SECTOR, request.stream, request.sync, lambda: join.done(request))
+            self._fetch(edge, MEMBER_SECTOR, request.issuer, request.sync, lambda: join.done(request))
         self.unplug()
 
     def _partial_sectors(self, request: Request, offset: int, size: int) -> list[int]:
@@ -265,7 +265,7 @@ class ByteStripedArray(Array):
             self._charge(seconds)
             join = Join(count, partial(self._written, request, zone, buffers))
             for slot in slots:
-                self._submit[slot](Request(WRITE, offset, size, join.done, request.stream, request.sync))
+                self._submit[slot](Request(WRITE, offset, size, join.done, request.issuer, request.sync))
 
         pool.take(zone, buffers, start)
 
@@ -285,10 +285,10 @@ class ByteStripedArray(Array):
         def read() -> None:
             if target == self._parity:
                 self._charge((len(self._data) - 1) * size * self.prices.xor_s_per_byte)
-            self.submit_resync(target, Request(WRITE, offset, size, written, RESYNC_STREAM, ASYNC))
+            self.submit_resync(target, Request(WRITE, offset, size, written, RESYNC_ISSUER, ASYNC))
             self.resync_submitted()
 
-        self._fetch(offset, size, RESYNC_STREAM, ASYNC, read)
+        self._fetch(offset, size, RESYNC_ISSUER, ASYNC, read)
         self.resync_submitted()
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
@@ -302,7 +302,7 @@ class ByteStripedArray(Array):
 
         join = Join(count, compare)
         for slot in slots:
-            self.submit_resync(slot, Request(READ, offset, size, join.done, RESYNC_STREAM, ASYNC))
+            self.submit_resync(slot, Request(READ, offset, size, join.done, RESYNC_ISSUER, ASYNC))
         self.resync_submitted()
 
     @property

@@ -74,11 +74,11 @@ class StripeArray(Array):
             self._charge(self.host.prices.bio_s * count)
         if count == 1:
             member, offset, size, _ = pieces[0]
-            self._submit[member](Request(op, offset, size, forward, request.stream, request.sync, request))
+            self._submit[member](Request(op, offset, size, forward, request.issuer, request.sync, request))
             return
         join = Join(count, lambda: request.done(request))
         for member, offset, size, _ in pieces:
-            self._submit[member](Request(op, offset, size, join.done, request.stream, request.sync))
+            self._submit[member](Request(op, offset, size, join.done, request.issuer, request.sync))
 
     def _read(self, request: Request) -> None:
         self.submit(request)
@@ -98,4 +98,4 @@ class StripeArray(Array):
             ranges: list[MemberRange] = striped_ranges(layout, offset, size)
         else:
             ranges = [(slot, at, length) for slot, at, length, _ in self._extents(offset, size)]
-        self._discard_on(ranges, request.stream, lambda: request.done(request))
+        self._discard_on(ranges, request.issuer, lambda: request.done(request))

@@ -41,11 +41,11 @@ class ParitySettings:
     locks_rows
         Whether a row that is being read or written takes no other block
         (:mod:`raidsim.model.raid.parity_until_4_0.row_locks`).
-    head_turns
+    waiting_readers
         Whether who reads sleeps in the submission for want of heads, and shares them with the others that do
         (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`); otherwise requests get theirs in the order they
         came.
-    holes
+    gathers_per_head
         Whether writes gather in a row though they leave holes between them in a chunk, as every head of the row
         gathers for itself; otherwise a row is let go when a piece comes that does not go on where another one ended.
     discards
@@ -62,6 +62,6 @@ class ParitySettings:
     most_heads: int = 0
     workers: int = 0
     locks_rows: bool = False
-    head_turns: bool = False
-    holes: bool = False
+    waiting_readers: bool = False
+    gathers_per_head: bool = False
     discards: bool = False

@@ -15,7 +15,7 @@ from typing import Protocol
 
 class Sleepers(Protocol):
     """Processes that wait for heads; true while there are any
-    (:class:`~raidsim.model.raid.parity_until_4_0.waiting_readers.HeadTurns`).
+    (:class:`~raidsim.model.raid.parity_until_4_0.waiting_readers.WaitingReaders`).
     """
 
     def __bool__(self) -> bool: ...

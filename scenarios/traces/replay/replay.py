@@ -20,7 +20,7 @@ from ....model.statistics.usage import limit
 from ...description.programs import ProgramsSpec
 from ...description.scenario import Devices, ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
-from ...machine.loads import FIRST_STREAM
+from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
 from ...running.load_windows import MOST, LoadWindows
 from ...running.prediction import Prediction
@@ -255,7 +255,7 @@ def replay(
     counted = int(options.warm_up * survey.records)
 
     def load(**warm: Any) -> TimedTrace | ClosedTrace:
-        common: dict[str, Any] = {"stream": FIRST_STREAM, "name": f"{target}/trace", **warm}
+        common: dict[str, Any] = {"issuer": FIRST_ISSUER, "name": f"{target}/trace", **warm}
         if options.depth is None:
             return TimedTrace(machine.engine, device, records, speedup=options.speedup, **common)
         prices = machine.host.prices

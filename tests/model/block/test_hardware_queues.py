@@ -39,17 +39,17 @@ class Rig:
             )
         self.done: list[tuple[float, int, int]] = []
 
-    def submit(self, stream: int, offset: int, size: int = 4 * KIB, op: int = READ, sync: int = DIRECT) -> None:
+    def submit(self, issuer: int, offset: int, size: int = 4 * KIB, op: int = READ, sync: int = DIRECT) -> None:
         """One I/O."""
 
         def done(request: Request) -> None:
-            self.done.append((self.engine.now, request.stream, request.offset))
+            self.done.append((self.engine.now, request.issuer, request.offset))
 
-        self.queue.submit(Request(op, offset, size, done, stream, sync))
+        self.queue.submit(Request(op, offset, size, done, issuer, sync))
 
     def mixed(self) -> list[tuple[float, int, int]]:
         """Reads and writes of three threads, one of them with a plug and large I/Os, for some milliseconds."""
-        load = ClosedLoad(self.engine, self.queue, size=4 * KIB, depth=6, read_share=0.5, stream=1)
+        load = ClosedLoad(self.engine, self.queue, size=4 * KIB, depth=6, read_share=0.5, issuer=1)
         for i in range(12):
             self.engine.run_to(i * 3e-4)
             self.queue.plug()
@@ -79,10 +79,10 @@ def test_a_thread_takes_the_tags_of_its_own_queue() -> None:
         rig.submit(0, i << 20)
     rig.submit(2, 9 << 20)
     rig.submit(1, 1 << 30)
-    assert [rig.queue.sleeps(stream) for stream in (0, 1, 2)] == [False, False, True]
+    assert [rig.queue.sleeps(issuer) for issuer in (0, 1, 2)] == [False, False, True]
     assert not rig.queue.has_room
     rig.engine.run()
-    late = {stream: at for at, stream, _ in rig.done}
+    late = {issuer: at for at, issuer, _ in rig.done}
     assert late[1] == pytest.approx(1e-3)
     assert late[2] == pytest.approx(2e-3 + 2e-6)
     assert rig.queue.has_room

@@ -7,7 +7,7 @@ import pytest
 from raidsim.model.block.kernel_thread import KernelThread
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, RESYNC_STREAM, Request
+from raidsim.model.core.request import READ, RESYNC_ISSUER, Request
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.tests.model.recording import KIB, recorders
@@ -27,7 +27,7 @@ class Bench:
 
     def send(self, slot: int, offset: int, size: int = 64 * KIB) -> None:
         """Have the thread read."""
-        self.thread.submit(slot, Request(READ, offset, size, self._done, RESYNC_STREAM, False))
+        self.thread.submit(slot, Request(READ, offset, size, self._done, RESYNC_ISSUER, False))
 
     def _done(self, request: Request) -> None:
         self.done.append((round(self.engine.now, 6), request.offset))

@@ -49,11 +49,11 @@ class Rig:
             requests=requests,
         )
 
-    def submit(self, op: int, kib: int, size_kib: int = 4, stream: int = 0, sync: int = DIRECT) -> None:
+    def submit(self, op: int, kib: int, size_kib: int = 4, issuer: int = 0, sync: int = DIRECT) -> None:
         def done(request: Request) -> None:
             self.done.append((round(self.engine.now, 9), request.offset // KIB))
 
-        self.queue.submit(Request(op, kib * KIB, size_kib * KIB, done, stream, sync))
+        self.queue.submit(Request(op, kib * KIB, size_kib * KIB, done, issuer, sync))
 
 
 def test_a_large_io_is_split_from_its_start() -> None:
@@ -129,9 +129,9 @@ def test_a_thread_without_a_tag_sleeps_and_another_does_not() -> None:
     """What the sleeping thread submits next waits for its tag, even where there is room; who sleeps is called back."""
     rig = Rig(depth=1)
     awake: list[float] = []
-    rig.submit(READ, 0, stream=1)
+    rig.submit(READ, 0, issuer=1)
     had_room = rig.queue.has_room
-    rig.submit(READ, 100, stream=1)
+    rig.submit(READ, 100, issuer=1)
     assert (had_room, rig.queue.has_room) == (True, False)
     assert rig.queue.sleeps(1)
     assert not rig.queue.sleeps(2)
@@ -164,9 +164,9 @@ def test_writes_may_have_fewer_tags() -> None:
         engine, Host(Cpu(engine)), device, depth=1, scheduler=MqDeadline(MIB), requests=8, write_requests=1
     )
     for offset in (0, 8 * KIB):
-        queue.submit(Request(WRITE, offset, 4 * KIB, lambda _: None, stream=1))
+        queue.submit(Request(WRITE, offset, 4 * KIB, lambda _: None, issuer=1))
     assert queue.sleeps(1)
-    queue.submit(Request(READ, 64 * KIB, 4 * KIB, lambda _: None, stream=2))
+    queue.submit(Request(READ, 64 * KIB, 4 * KIB, lambda _: None, issuer=2))
     assert not queue.sleeps(2)
 
 

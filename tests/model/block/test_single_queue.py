@@ -9,7 +9,7 @@ import pytest
 
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, RESYNC_STREAM, WRITE
+from raidsim.model.core.request import READ, RESYNC_ISSUER, WRITE
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import FREE, Host
@@ -226,7 +226,7 @@ def test_reads_never_fill_the_queue() -> None:
 def test_resync_is_no_foreground() -> None:
     """Protects idle detection: what the resync thread moves does not count as load on the member."""
     bench = Bench(None)
-    bench.issuer.send(READ, 0, 64 * KIB, RESYNC_STREAM)
+    bench.issuer.send(READ, 0, 64 * KIB, RESYNC_ISSUER)
     bench.issuer.send(READ, MIB, 4 * KIB)
     bench.issuer.send(WRITE, 2 * MIB, 8 * KIB)
     bench.engine.run()

@@ -38,11 +38,11 @@ class Rig:
 
         def again(request: Request) -> None:
             self.done[op] += 1
-            submit(request.stream)
+            submit(request.issuer)
 
-        def submit(stream: int) -> None:
-            offset = 8192 * ((self.done[op] * 7919 + stream) % 8000)
-            self.queue.submit(Request(op, offset, 4096, again, stream, sync))
+        def submit(issuer: int) -> None:
+            offset = 8192 * ((self.done[op] * 7919 + issuer) % 8000)
+            self.queue.submit(Request(op, offset, 4096, again, issuer, sync))
 
         for i in range(count):
             submit(1000 * op + i)

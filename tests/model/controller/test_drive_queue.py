@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raidsim.model.controller.drive_queue import DriveOrder
-from raidsim.model.core.request import ASYNC, PREREAD_STREAM, READ, WAITED, WRITE, Request
+from raidsim.model.core.request import ASYNC, PREREAD_ISSUER, READ, WAITED, WRITE, Request
 from raidsim.tests.model.recording import KIB, MIB
 
 WAIT_S = 0.1
@@ -93,7 +93,7 @@ def test_destaging_that_is_not_overdue_has_no_turn() -> None:
 def test_what_is_read_for_parity_is_destaging_until_the_host_wants_it() -> None:
     """Protects the order under RAID 5: reads for a partial stripe wait as its writes do, merged with a reader's not."""
     order = queue()
-    add(order, READ, 1, 7, stream=PREREAD_STREAM)
+    add(order, READ, 1, 7, issuer=PREREAD_ISSUER)
     add(order, READ, 20)
     add(order, READ, 8)
     assert commands(order) == [(READ, 7, 128), (READ, 20, 64), (READ, 1, 64)]

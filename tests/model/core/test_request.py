@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.model.core.request import FLUSHER_STREAM, PREREAD_STREAM, READ, RESYNC_STREAM, WRITE, Request
+from raidsim.model.core.request import FLUSHER_ISSUER, PREREAD_ISSUER, READ, RESYNC_ISSUER, WRITE, Request
 
 
 def test_a_request_takes_no_other_attributes() -> None:
@@ -23,7 +23,7 @@ def test_somebody_waits_unless_said_otherwise() -> None:
 
 def test_kernel_threads_are_no_programs() -> None:
     """Protects schedulers and idle detection from taking a kernel thread for a process: programs are positive."""
-    kernel = {FLUSHER_STREAM, RESYNC_STREAM, PREREAD_STREAM}
+    kernel = {FLUSHER_ISSUER, RESYNC_ISSUER, PREREAD_ISSUER}
     assert len(kernel) == 3
     assert max(kernel) < 0
 

@@ -101,7 +101,7 @@ def test_writes_that_overtake_each_other_go_down_in_order() -> None:
         bench = Bench(cores=4, switch_s=40e-6, queues_writes=queues)
         at = 0
         for number, size in enumerate(sizes):
-            bench.issuer.send(WRITE, at, size, stream=number)
+            bench.issuer.send(WRITE, at, size, issuer=number)
             at += size
         bench.engine.run()
         order = [offset for offset, _ in bench.disk.sent(WRITE)]

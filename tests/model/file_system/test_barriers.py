@@ -59,7 +59,7 @@ class CachedDrive:
 class Program:
     """Who pays."""
 
-    stream = 1
+    issuer = 1
     cpu_s = owed_s = 0.0
 
 

@@ -18,7 +18,7 @@ def pieces(kind: str, files: int = 4) -> int:
         for file in made:
             machine.write(file, end)
     for file in made:
-        machine.do(machine.cache.write_back(file, by.stream))
+        machine.do(machine.cache.write_back(file, by.issuer))
     return sum(len(runs(file)) for file in made)
 
 

@@ -65,8 +65,8 @@ class RecordingDevice:
 class Program:
     """Whose CPU time is counted."""
 
-    def __init__(self, stream: int = 1) -> None:
-        self.stream = stream
+    def __init__(self, issuer: int = 1) -> None:
+        self.issuer = issuer
         self.cpu_s = 0.0
         self.owed_s = 0.0
 
@@ -278,7 +278,7 @@ def test_a_file_has_inode_and_data_in_the_group_of_its_directory() -> None:
 
 def interleaved(**changes: Any) -> list[File]:
     """Two files of one process that grow by 16 KiB in turn."""
-    machine = Machine("ext2", colours=1, **changes)
+    machine = Machine("ext2", goal_shifts=1, **changes)
     files = [machine.do(machine.system.create(name, machine.program)) for name in "ab"]
     for end in range(16 * KIB, 512 * KIB, 16 * KIB):
         for file in files:

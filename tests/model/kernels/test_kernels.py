@@ -85,7 +85,7 @@ def test_files_begin_at_the_front_of_their_group_before_2_6() -> None:
     """Protects where files lie that are written at the same time: the process number shifts them since 2.6 only. Who
     writes keeps the processor for a slice of time.
     """
-    assert [name for name in LINUX if not kernel(name).colours] == LINUX_24
+    assert [name for name in LINUX if not kernel(name).goal_shift_by_process] == LINUX_24
     assert [name for name in LINUX if kernel(name).time_slice] == LINUX_24
 
 

@@ -49,7 +49,7 @@ class Bench:
 
     def dd(self, direction: str, bs: int, size: int, start: int = 0) -> Dd:
         """Run one dd to its end."""
-        dd = Dd(self.host, self.cache, bs, start, size, stream=1)
+        dd = Dd(self.host, self.cache, bs, start, size, issuer=1)
         program: Any = dd.read() if direction == "read" else dd.write()
         self.engine.run(self.engine.spawn(program))
         assert dd.bytes_done == size

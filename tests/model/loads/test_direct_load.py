@@ -87,7 +87,7 @@ def test_the_cpu_limits_and_is_shared() -> None:
         cpu = Cpu(engine)
         fast = FixedServiceDevice(engine, "d0", MIB, linear_service(1e-5), 64)
         loads = [
-            ClosedLoad(engine, fast, size=4096, depth=8, submit_s=6e-5, complete_s=4e-5, cpu=cpu, name=f"{i}", stream=i)
+            ClosedLoad(engine, fast, size=4096, depth=8, submit_s=6e-5, complete_s=4e-5, cpu=cpu, name=f"{i}", issuer=i)
             for i in range(threads)
         ]
         engine.run(until=1.0)

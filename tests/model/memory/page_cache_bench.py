@@ -39,8 +39,8 @@ class Disk(Recorder):
 class Program:
     """Who pays for CPU time."""
 
-    def __init__(self, stream: int = 1) -> None:
-        self.stream = stream
+    def __init__(self, issuer: int = 1) -> None:
+        self.issuer = issuer
         self.cpu_s = self.owed_s = 0.0
 
 

@@ -64,12 +64,12 @@ class Pipe:
 class Writer:
     """Writes a file as fast as it may."""
 
-    def __init__(self, cache: PageCache, stream: int) -> None:
-        self.stream = stream
+    def __init__(self, cache: PageCache, issuer: int) -> None:
+        self.issuer = issuer
         self.cpu_s = self.owed_s = 0.0
         self.cache = cache
-        self.file = PagedFile(f"f{stream}", 1 << 46)
-        self.file.extents.append(stream << 46, 1 << 46)
+        self.file = PagedFile(f"f{issuer}", 1 << 46)
+        self.file.extents.append(issuer << 46, 1 << 46)
         self.at = 0
 
     def run(self) -> Generator[Any, Any, None]:
@@ -98,7 +98,7 @@ class Machine:
             PageCache(self.engine, host, device, settings, pages, self.memory, lambda end: ReadAhead26(0, end))
             for device in self.devices
         ]
-        self.writers = [Writer(self.caches[on], stream + 1) for stream, on in enumerate(writers)]
+        self.writers = [Writer(self.caches[on], issuer + 1) for issuer, on in enumerate(writers)]
         for writer in self.writers:
             self.engine.spawn(writer.run())
 

@@ -64,7 +64,7 @@ def test_two_readers_of_a_file_share_what_is_on_its_way() -> None:
     """Protects processes that read the same file: no page is read twice, and both wait for it."""
     bench = Bench()
     file = bench.file(MIB)
-    readers = [Program(stream) for stream in (1, 2)]
+    readers = [Program(issuer) for issuer in (1, 2)]
 
     def work(by: Program) -> Generator[Any, Any, None]:
         yield from bench.cache.read(file, bench.cache.open(file), 0, MIB, by, 0.0)
@@ -92,10 +92,10 @@ def test_a_file_read_twice_survives_one_read_once(times: int, kept: int) -> None
     than a page: 4 MiB read twice are there after 12 MiB went through 9 MiB of memory; read once they are not.
     """
     bench = Bench(memory=9 * MIB)
-    hot, stream = bench.file(4 * MIB), bench.file(12 * MIB, 1 << 30, "stream")
+    hot, issuer = bench.file(4 * MIB), bench.file(12 * MIB, 1 << 30, "issuer")
     for _ in range(times):
         bench.read(hot, call_bytes=1000)
-    bench.read(stream)
+    bench.read(issuer)
     assert hot.cached.total == kept
 
 

@@ -110,8 +110,8 @@ def test_dirty_pages_that_are_passed_over_wear_the_active_list_out() -> None:
     or not. With nothing dirty both ways of counting are one.
     """
 
-    def active(counts_looks: bool, is_dirty: bool) -> int:
-        memory = PageMemory(16 * MIB, counts_looks)
+    def active(counts_activations: bool, is_dirty: bool) -> int:
+        memory = PageMemory(16 * MIB, counts_activations)
         hot, written, new = PagedFile("hot", 4 * MIB), PagedFile("written", 8 * MIB), PagedFile("new", 8 * MIB)
         for _ in range(2):
             use(memory, hot)
@@ -121,8 +121,8 @@ def test_dirty_pages_that_are_passed_over_wear_the_active_list_out() -> None:
         use(memory, new)
         return hot.active.total
 
-    assert active(counts_looks=True, is_dirty=True) < active(counts_looks=False, is_dirty=True)
-    assert active(counts_looks=True, is_dirty=False) == active(counts_looks=False, is_dirty=False)
+    assert active(counts_activations=True, is_dirty=True) < active(counts_activations=False, is_dirty=True)
+    assert active(counts_activations=True, is_dirty=False) == active(counts_activations=False, is_dirty=False)
 
 
 def test_when_all_is_dirty_memory_grows() -> None:
@@ -178,10 +178,10 @@ def test_2_4_keeps_what_was_used_often_while_files_stream_past(second_chance: bo
     often = PagedFile("maps", MIB)
     for _ in range(10):
         use(memory, often)
-    stream = PagedFile("data", 512 * MIB)
+    issuer = PagedFile("data", 512 * MIB)
     survived = 0
     for turn in range(8):
-        use(memory, stream, turn * 64 * MIB, (turn + 1) * 64 * MIB)
+        use(memory, issuer, turn * 64 * MIB, (turn + 1) * 64 * MIB)
         survived += often.cached.run_from(0) > 0
     assert survived == passes
     assert memory.held <= memory.capacity + PAGE

@@ -91,7 +91,7 @@ def test_two_readers_read_for_each_other() -> None:
     """Protects shared caches: two programs on the same 4 MiB cause one set of reads, also of pages on their way."""
     bench = Bench()
     programs = [
-        bench.engine.spawn(bench.cache.stream_read(0, 4 * MIB, stream, 0.0, lambda position: None)) for stream in (1, 2)
+        bench.engine.spawn(bench.cache.stream_read(0, 4 * MIB, issuer, 0.0, lambda position: None)) for issuer in (1, 2)
     ]
     bench.engine.run(bench.engine.all_of(programs))
     assert bench.bytes_read() == sum(size for _, size in bench.disk.covered(READ))
@@ -121,8 +121,8 @@ def test_a_reader_gets_on_with_hardly_any_memory() -> None:
     """Protects from waiting for ever for a page that was read ahead and forgotten before its turn."""
     bench = Bench(memory_bytes=8 * KIB, run_bytes=4 * KIB)
     programs = [
-        bench.engine.spawn(bench.cache.stream_read(start, start + 512 * KIB, stream, 1e-6, lambda position: None))
-        for stream, start in enumerate((0, 8 * MIB))
+        bench.engine.spawn(bench.cache.stream_read(start, start + 512 * KIB, issuer, 1e-6, lambda position: None))
+        for issuer, start in enumerate((0, 8 * MIB))
     ]
     bench.engine.run(bench.engine.all_of(programs))
     assert bench.engine.now >= 2 * 512 * KIB * 1e-6

@@ -54,9 +54,9 @@ class Bench:
         )
         self.done: list[Request] = []
 
-    def submit(self, op: int, size: int = SIZE, stream: int = 0) -> Request:
+    def submit(self, op: int, size: int = SIZE, issuer: int = 0) -> Request:
         """Send one I/O."""
-        request = Request(op, 0, size, self.done.append, stream, DIRECT)
+        request = Request(op, 0, size, self.done.append, issuer, DIRECT)
         self.front.submit(request)
         return request
 
@@ -141,8 +141,8 @@ def test_a_session_keeps_only_so_many_outstanding() -> None:
     settings = changed(depth=4, round_trip_s=0.0, request_s=0.0, send_s_per_byte=0.0, reply_bytes=0)
     for clients in (1, 2):
         bench = Bench(settings, servers=64, clients=clients)
-        for stream in range(clients):
-            ClosedLoad(bench.engine, bench.front, size=512, depth=32, stream=stream, name=f"job {stream}")
+        for issuer in range(clients):
+            ClosedLoad(bench.engine, bench.front, size=512, depth=32, issuer=issuer, name=f"job {issuer}")
         bench.engine.run(until=1.0)
         assert bench.front.reads == pytest.approx(clients * 4_000, rel=0.01)
         assert all(session.waited(1.0) == pytest.approx(1.0) for session in bench.sessions)
@@ -212,8 +212,8 @@ def test_a_flush_of_a_block_protocol_crosses_the_network() -> None:
 def test_every_client_has_a_port_of_its_own() -> None:
     """Two clients with ports of the server's rate share the server's; one alone fills its own."""
     bench = Bench(SETTINGS, clients=2, servers=64, service_s=1e-5)
-    for stream in (0, 1):
-        ClosedLoad(bench.engine, bench.front, size=SIZE, depth=32, stream=stream, name=f"job {stream}")
+    for issuer in (0, 1):
+        ClosedLoad(bench.engine, bench.front, size=SIZE, depth=32, issuer=issuer, name=f"job {issuer}")
     bench.engine.run(until=0.2)
     moved = [path.links[0].bytes_moved for path in bench.front._paths]
     assert moved[0] == pytest.approx(moved[1], rel=0.05)
@@ -235,7 +235,7 @@ def test_devices_share_a_session_and_the_threads() -> None:
         bench.engine, other, bench.cpu, bench.port, [], bench.front._settings, bench.sessions, bench.threads
     )
     for number, front in enumerate((bench.front, second)):
-        ClosedLoad(bench.engine, front, size=512, depth=16, stream=number, name=f"job {number}")
+        ClosedLoad(bench.engine, front, size=512, depth=16, issuer=number, name=f"job {number}")
     bench.engine.run(until=0.5)
     assert bench.threads is not None
     assert (bench.sessions[0].taken, bench.threads.taken) == (6, 4)

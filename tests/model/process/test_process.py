@@ -38,9 +38,9 @@ class Machine(Bench):
         self.do(self.system.sync(self.program))
         self.disk.log.clear()
 
-    def process(self, stream: int = 1, root: str = "/") -> Process:
+    def process(self, issuer: int = 1, root: str = "/") -> Process:
         """A process in the topmost directory."""
-        return Process(self.engine, self.host, self.mounts, root, stream)
+        return Process(self.engine, self.host, self.mounts, root, issuer)
 
     def run(self, *programs: Iterable[Operation]) -> list[Process]:
         """One process for each program, side by side, to their ends."""

@@ -57,12 +57,12 @@ class Bench:
         self.engine.call_at(at, go)
 
     def reader(
-        self, count: int, think_s: float, stream: int = 1, start: int = 0, step: int = 4 * KIB
+        self, count: int, think_s: float, issuer: int = 1, start: int = 0, step: int = 4 * KIB
     ) -> Generator[Any, Any, None]:
         """A process that reads, waits, thinks, and reads the next block."""
         for number in range(count):
             signal = Signal()
-            self.queue.submit(Request(READ, start + number * step, 4 * KIB, signal.fire, stream))
+            self.queue.submit(Request(READ, start + number * step, 4 * KIB, signal.fire, issuer))
             yield signal
             yield self.engine.timeout(think_s)
 
@@ -71,8 +71,8 @@ class Bench:
         return "".join("rw"[op] for op, _, _ in self.disk.log)
 
 
-def _write(bench: Bench, at: int, _: Any, stream: int = 1) -> None:
-    bench.issuer.write(at, 4 * KIB, stream=stream)
+def _write(bench: Bench, at: int, _: Any, issuer: int = 1) -> None:
+    bench.issuer.write(at, 4 * KIB, issuer=issuer)
 
 
 def _read(bench: Bench, _: Any) -> None:
@@ -214,9 +214,9 @@ def test_equal_addresses_keep_their_order() -> None:
     bench = Bench()
     streams: list[int] = []
     bench.issuer.read(MIB, 4 * KIB)
-    requests = [Request(WRITE, 0, 4 * KIB, lambda r: streams.append(r.stream), stream) for stream in range(20)]
-    holes = [QueuedRequest(request, 0.0, lambda r: None) for request in requests]
-    del holes  # memory is given out again last freed first: from the top downwards
+    requests = [Request(WRITE, 0, 4 * KIB, lambda r: streams.append(r.issuer), issuer) for issuer in range(20)]
+    gathers_per_head = [QueuedRequest(request, 0.0, lambda r: None) for request in requests]
+    del gathers_per_head  # memory is given out again last freed first: from the top downwards
     for request in requests:
         bench.queue.submit(request)
     bench.engine.run()
@@ -229,7 +229,7 @@ def test_an_expired_request_goes_first() -> None:
     def place(expire_s: float) -> int:
         bench = Bench(replace(SETTINGS, read_expire_s=expire_s))
         bench.issuer.read(10 * MIB, 4 * KIB)
-        bench.issuer.read(0, 4 * KIB, stream=2)
+        bench.issuer.read(0, 4 * KIB, issuer=2)
         for block in range(1, 20):
             bench.issuer.read(10 * MIB + block * APART, 4 * KIB)
         bench.engine.run()
@@ -270,8 +270,8 @@ def test_reads_wait_until_the_last_write_is_done() -> None:
 def _streaks_of_two_readers(settings: AnticipatorySettings) -> list[int]:
     """How many reads in a row each of two sequential readers gets, who think 0.5 ms between them."""
     bench = Bench(settings)
-    bench.engine.spawn(bench.reader(100, 0.0005, stream=1))
-    bench.engine.spawn(bench.reader(100, 0.0005, stream=2, start=WRITES_AT))
+    bench.engine.spawn(bench.reader(100, 0.0005, issuer=1))
+    bench.engine.spawn(bench.reader(100, 0.0005, issuer=2, start=WRITES_AT))
     bench.engine.run()
     return [len(list(streak)) for _, streak in groupby(offset < WRITES_AT for _, offset, _ in bench.disk.log)]
 
@@ -296,7 +296,7 @@ def _served_at(offset: int, at: float, step: int = 4 * KIB, count: int = 1) -> f
     """
     bench = Bench(capacity=64 << 30)
     bench.engine.spawn(bench.reader(count, 0.0, start=0, step=step))
-    bench.engine.call_at(at, lambda _: bench.issuer.read(offset, 4 * KIB, stream=2))
+    bench.engine.call_at(at, lambda _: bench.issuer.read(offset, 4 * KIB, issuer=2))
     bench.engine.run()
     return bench.issuer.done[0][0]
 
@@ -316,7 +316,7 @@ def test_what_counts_as_near_grows_while_the_disk_waits() -> None:
         bench = Bench()
         bench.engine.spawn(bench.reader(1, 0.0))
         bench.write_at(0.0005, 1)
-        bench.engine.call_at(at, lambda _: bench.issuer.read(300 * KIB, 4 * KIB, stream=2))
+        bench.engine.call_at(at, lambda _: bench.issuer.read(300 * KIB, 4 * KIB, issuer=2))
         bench.engine.run()
         return next(now for now, op, _ in bench.issuer.done if op == READ)
 
@@ -338,8 +338,8 @@ def test_a_process_that_writes_is_not_waited_for() -> None:
     """Protects a read from waiting for a process that has gone on to write: its write ends the waiting."""
     bench = Bench()
     bench.engine.spawn(bench.reader(1, 0.0))
-    bench.engine.call_at(0.0005, lambda _: bench.issuer.read(WRITES_AT, 4 * KIB, stream=2))
-    bench.engine.call_at(0.003, lambda _: bench.issuer.write(2 * WRITES_AT - APART, 4 * KIB, stream=1))
+    bench.engine.call_at(0.0005, lambda _: bench.issuer.read(WRITES_AT, 4 * KIB, issuer=2))
+    bench.engine.call_at(0.003, lambda _: bench.issuer.write(2 * WRITES_AT - APART, 4 * KIB, issuer=1))
     bench.engine.run()
     assert [now for now, op, _ in bench.issuer.done if op == READ] == pytest.approx([0.004])
 
@@ -357,7 +357,7 @@ def test_a_reader_that_was_away_is_soon_waited_for_again() -> None:
             yield bench.engine.timeout(pause_s)
             for number in range(20):
                 before = bench.scheduler.anticipations
-                bench.issuer.write(WRITES_AT + number * APART, 4 * KIB, stream=9)
+                bench.issuer.write(WRITES_AT + number * APART, 4 * KIB, issuer=9)
                 yield from bench.reader(1, 0.002, start=MIB + number * 4 * KIB)
                 waited.append(bench.scheduler.anticipations - before)
 
@@ -375,7 +375,7 @@ def test_a_near_write_ends_the_waiting_for_a_reader_that_seeks() -> None:
         bench = Bench(capacity=16 << 30)
         bench.engine.spawn(bench.reader(5, 0.0, step=step))
         for at, offset in ((0.0052, 15 << 30), (0.0055, 4 * step + MIB)):
-            bench.engine.call_at(at, partial(_write, bench, offset, stream=9))
+            bench.engine.call_at(at, partial(_write, bench, offset, issuer=9))
         bench.engine.run()
         return next(now for now, op, _ in bench.issuer.done if op == WRITE)
 
@@ -418,8 +418,8 @@ def test_a_read_close_by_begins_the_pause_anew(shared: bool, pause: float) -> No
     """Protects two that read side by side: the pause counts from the other's read, where the kernel has it so."""
     processes: dict[int, Reader] | None = {} if shared else None
     bench = Bench(replace(SETTINGS, anticipation_s=0.02), processes=processes)
-    for at, place, stream in ((0.0, 0, 1), (0.0, WRITES_AT, 3), (0.003, 4 * KIB, 2), (0.007, 8 * KIB, 1)):
-        bench.engine.call_at(at, partial(_submit, bench, Request(READ, place, 4 * KIB, lambda _: None, stream)))
+    for at, place, issuer in ((0.0, 0, 1), (0.0, WRITES_AT, 3), (0.003, 4 * KIB, 2), (0.007, 8 * KIB, 1)):
+        bench.engine.call_at(at, partial(_submit, bench, Request(READ, place, 4 * KIB, lambda _: None, issuer)))
     bench.engine.run()
     reader = bench.scheduler._readers[1]
     assert reader.think_s == pytest.approx(pause)

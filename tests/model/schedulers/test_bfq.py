@@ -19,9 +19,9 @@ class Rig:
         self.now = 0.0
         self.rate = rate
 
-    def add(self, offset: int, size: int, stream: int, op: int = READ, sync: int = WAITED) -> None:
+    def add(self, offset: int, size: int, issuer: int, op: int = READ, sync: int = WAITED) -> None:
         """One request."""
-        self.scheduler.add(Request(op, offset, size, lambda _: None, stream, sync), self.now)
+        self.scheduler.add(Request(op, offset, size, lambda _: None, issuer, sync), self.now)
 
     def serve(self) -> QueuedRequest | None:
         """The next request, from dispatch to completion; None while the drive is kept idle."""
@@ -37,16 +37,16 @@ def test_a_turn_lasts_for_a_budget_and_not_for_a_request() -> None:
     rig = Rig()
     served = [0, 0]
     changes, last, at = 0, -1, [0, 1 << 40]
-    for stream in (0, 1):
+    for issuer in (0, 1):
         for _ in range(4):
-            rig.add(at[stream], 512 * KIB, stream)
-            at[stream] += 2 * MIB
+            rig.add(at[issuer], 512 * KIB, issuer)
+            at[issuer] += 2 * MIB
     for _ in range(1000):
         queued = rig.serve()
         assert queued is not None
-        served[queued.stream] += 1
-        changes += queued.stream != last
-        last = queued.stream
+        served[queued.issuer] += 1
+        changes += queued.issuer != last
+        last = queued.issuer
         rig.add(at[last], 512 * KIB, last)
         at[last] += 2 * MIB
     assert abs(served[0] - served[1]) < 40
@@ -65,10 +65,10 @@ def after_a_read(rotational: bool, gap: int, others: bool = True, settings: BfqS
         rig.add(1 << 40, 4 * KIB, 2)
     queued = rig.serve()
     assert queued is not None
-    if not others or queued.stream == 2:
+    if not others or queued.issuer == 2:
         return None
     following = rig.serve()
-    return None if following is None else following.stream
+    return None if following is None else following.issuer
 
 
 def test_the_disk_idles_for_who_reads_on() -> None:
@@ -91,7 +91,7 @@ def test_idling_ends() -> None:
     rig.now = until
     queued = rig.serve()
     assert queued is not None
-    assert queued.stream == 2
+    assert queued.issuer == 2
 
 
 def test_nobody_is_waited_for_on_a_drive_that_queues_and_does_not_turn() -> None:
@@ -113,7 +113,7 @@ def test_nobody_is_waited_for_on_a_drive_that_queues_and_does_not_turn() -> None
         scheduler.completed(queued, rig.now)
     following = scheduler.next(rig.now)
     assert following is not None
-    assert following.stream == 2
+    assert following.issuer == 2
 
 
 def test_write_back_is_one_process_and_pays_three_times() -> None:

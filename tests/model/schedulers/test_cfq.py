@@ -35,13 +35,13 @@ class Bench:
         )
         self.issuer = Issuer(self.engine, self.queue)
 
-    def reader(self, start: int, count: int, think_s: float, stream: int, step: int = 4 * KIB) -> None:
+    def reader(self, start: int, count: int, think_s: float, issuer: int, step: int = 4 * KIB) -> None:
         """A process that reads, waits, thinks, and reads the next block."""
 
         def process() -> Generator[Any, Any, None]:
             for number in range(count):
                 signal = Signal()
-                self.queue.submit(Request(READ, start + number * step, 4 * KIB, signal.fire, stream))
+                self.queue.submit(Request(READ, start + number * step, 4 * KIB, signal.fire, issuer))
                 yield signal
                 yield self.engine.timeout(think_s)
 
@@ -59,8 +59,8 @@ def _done(_: Request) -> None:
 
 def _two_readers(settings: CfqSettings, think_s: float = 0.0005) -> list[tuple[str, int]]:
     bench = Bench(settings)
-    bench.reader(NEAR, 60, think_s, stream=1)
-    bench.reader(FAR, 60, think_s, stream=2)
+    bench.reader(NEAR, 60, think_s, issuer=1)
+    bench.reader(FAR, 60, think_s, issuer=2)
     bench.engine.run()
     return bench.streaks()
 
@@ -80,12 +80,12 @@ def test_without_idling_readers_send_the_disk_back_and_forth() -> None:
 def test_slow_thinkers_are_not_waited_for() -> None:
     """Protects the disk from idling for nothing: who thinks longer than slice_idle loses the disk with every read."""
     bench = Bench()
-    bench.reader(NEAR, 20, 0.02, stream=1)
-    bench.reader(FAR, 600, 0.0, stream=2)
+    bench.reader(NEAR, 20, 0.02, issuer=1)
+    bench.reader(FAR, 600, 0.0, issuer=2)
     bench.engine.run()
     quick = Bench()
-    quick.reader(NEAR, 20, 0.005, stream=1)
-    quick.reader(FAR, 600, 0.0, stream=2)
+    quick.reader(NEAR, 20, 0.005, issuer=1)
+    quick.reader(FAR, 600, 0.0, issuer=2)
     quick.engine.run()
     lengths = [max(count for who, count in each.streaks() if who == "n") for each in (bench, quick)]
     assert lengths[0] == 1
@@ -95,8 +95,8 @@ def test_slow_thinkers_are_not_waited_for() -> None:
 def test_idling_has_an_end() -> None:
     """Protects the others from a process that does not come back: 8 ms after its only read the next is served."""
     bench = Bench()
-    bench.issuer.read(NEAR, 4 * KIB, stream=1)
-    bench.issuer.read(FAR, 4 * KIB, stream=2)
+    bench.issuer.read(NEAR, 4 * KIB, issuer=1)
+    bench.issuer.read(FAR, 4 * KIB, issuer=2)
     bench.engine.run()
     assert [now for now, _, _ in bench.issuer.done] == pytest.approx([0.001, 0.001 + 0.008 + 0.001])
 
@@ -105,8 +105,8 @@ def test_idling_has_an_end() -> None:
 def test_seekers_are_waited_for_a_shorter_time(step: int, wait_s: float) -> None:
     """Protects the wait for who seeks far: 2 ms; the counter-test is the sequential reader's 8 ms."""
     bench = Bench(capacity=64 * GIB)
-    bench.reader(0, 6, 0.0, stream=1, step=step)
-    bench.engine.call_at(0.0055, lambda _: bench.issuer.read(60 * GIB, 4 * KIB, stream=2))
+    bench.reader(0, 6, 0.0, issuer=1, step=step)
+    bench.engine.call_at(0.0055, lambda _: bench.issuer.read(60 * GIB, 4 * KIB, issuer=2))
     bench.engine.run()
     assert bench.issuer.done[0][0] == pytest.approx(0.006 + wait_s + 0.001)
 
@@ -114,7 +114,7 @@ def test_seekers_are_waited_for_a_shorter_time(step: int, wait_s: float) -> None
 def test_write_back_waits_for_the_slice_and_is_limited() -> None:
     """Protects readers from write-back: it gets its turn after a slice, and no more than 16 requests at a time."""
     bench = Bench(replace(SETTINGS, slice_async_s=1.0))
-    bench.reader(NEAR, 60, 0.0005, stream=1)
+    bench.reader(NEAR, 60, 0.0005, issuer=1)
     bench.engine.call_at(0.0002, lambda _: [bench.issuer.write(FAR + n * 64 * KIB, 4 * KIB) for n in range(40)])
     bench.engine.run()
     streaks = bench.streaks()
@@ -137,8 +137,8 @@ def test_direct_writes_belong_to_their_process(sync: int, by_turns: bool) -> Non
     """Protects the queues: two writers with O_DIRECT take turns; write-back is one queue, whoever made the pages."""
     bench = Bench()
     for number in range(40):
-        for stream, start in ((1, NEAR), (2, FAR)):
-            bench.queue.submit(Request(WRITE, start + number * 64 * KIB, 4 * KIB, _done, stream, sync))
+        for issuer, start in ((1, NEAR), (2, FAR)):
+            bench.queue.submit(Request(WRITE, start + number * 64 * KIB, 4 * KIB, _done, issuer, sync))
     bench.engine.run()
     sides = ["n" if offset < BETWEEN else "f" for _, offset, _ in bench.disk.log]
     changes = sum(before != after for before, after in pairwise(sides))

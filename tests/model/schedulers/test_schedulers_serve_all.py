@@ -47,33 +47,33 @@ def test_all_is_served_once(name: str, depth: int, seed: int) -> None:
     )
     sent, done = [0], [0]
 
-    def submit(at: int, stream: int, op: int, size: int, sync: int) -> None:
+    def submit(at: int, issuer: int, op: int, size: int, sync: int) -> None:
         def once(request: Request) -> None:
             done[0] += 1
 
         sent[0] += 1
-        queue.submit(Request(op, at, size, once, stream, sync))
+        queue.submit(Request(op, at, size, once, issuer, sync))
 
-    def program(stream: int) -> Callable[[object], None]:
-        place = [stream << 33]
+    def program(issuer: int) -> Callable[[object], None]:
+        place = [issuer << 33]
         left = [150]
 
         def go(_: object) -> None:
             left[0] -= 1
-            op = WRITE if stream % 3 == 0 else READ
+            op = WRITE if issuer % 3 == 0 else READ
             sync = WAITED if op == READ else (ASYNC, DIRECT, WAITED, WRITE_THROUGH)[left[0] % 4]
             size = 4 * KIB * int(random.integers(1, 33))
-            if stream % 2:
+            if issuer % 2:
                 place[0] = int(random.integers(0, 1 << 26)) * 4 * KIB
-            submit(place[0], stream, op, size, sync)
+            submit(place[0], issuer, op, size, sync)
             place[0] += size
             if left[0]:
-                engine.call_at(engine._now + float(random.exponential((1e-4, 5e-3, 3e-2)[stream % 3])), go)
+                engine.call_at(engine._now + float(random.exponential((1e-4, 5e-3, 3e-2)[issuer % 3])), go)
 
         return go
 
-    for stream in range(7):
-        engine.call_at(0.0, program(stream))
+    for issuer in range(7):
+        engine.call_at(0.0, program(issuer))
     engine.run()
     assert sent[0] == done[0] == 7 * 150
     assert queue.has_room

@@ -7,22 +7,22 @@ import pytest
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.core.request import READ, RESYNC_STREAM, Request
+from raidsim.model.core.request import READ, RESYNC_ISSUER, Request
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import FREE, Host
 
 
-def waits(stream: int) -> float:
-    """Seconds until a read of `stream` is done beside a program that always reads from the same member of one tag."""
+def waits(issuer: int) -> float:
+    """Seconds until a read of `issuer` is done beside a program that always reads from the same member of one tag."""
     engine = Engine()
     host = Host(Cpu(engine), FREE)
     device = FixedServiceDevice(engine, "d0", 1 << 30, linear_service(0.001))
     queue = BlkMqQueue(engine, host, device, depth=1)
-    load = ClosedLoad(engine, queue, size=4096, stream=1, submit_s=6e-6, complete_s=4e-6, cpu=host.cpu)
+    load = ClosedLoad(engine, queue, size=4096, issuer=1, submit_s=6e-6, complete_s=4e-6, cpu=host.cpu)
     done: list[float] = []
     engine.run(until=0.0005)
-    queue.submit(Request(READ, 0, 4096, lambda _: done.append(engine.now), stream, False))
+    queue.submit(Request(READ, 0, 4096, lambda _: done.append(engine.now), issuer, False))
     engine.run(until=0.02)
     load.stop()
     engine.run()
@@ -31,7 +31,7 @@ def waits(stream: int) -> float:
 
 def test_a_program_that_computes_keeps_a_kernel_thread_from_the_tag() -> None:
     """Protects barging: the program is woken first, and has taken the tag when the thread gets the CPU."""
-    assert waits(RESYNC_STREAM) > 0.02
+    assert waits(RESYNC_ISSUER) > 0.02
 
 
 def test_a_program_that_slept_does_not_wait_for_kernel_threads() -> None:

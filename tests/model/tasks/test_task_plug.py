@@ -27,9 +27,9 @@ class Rig:
         for queue in self.queues:
             queue.plug()
 
-    def read(self, slot: int, kib: int, size_kib: int = 4, stream: int = 0) -> None:
+    def read(self, slot: int, kib: int, size_kib: int = 4, issuer: int = 0) -> None:
         """The task sends a read."""
-        self.queues[slot].submit(Request(READ, kib * KIB, size_kib * KIB, lambda _: None, stream))
+        self.queues[slot].submit(Request(READ, kib * KIB, size_kib * KIB, lambda _: None, issuer))
 
     def sent(self) -> list[int]:
         """Requests that each device has."""
@@ -86,7 +86,7 @@ def test_a_thread_with_a_plug_of_its_own_holds_only_its_own_requests() -> None:
     """Protects programs from md's thread: it computes while it is plugged; what they send meanwhile goes at once."""
     rig = Rig()
     rig.hosts[0].thread_plugs[-7] = plug = TaskPlug()
-    rig.read(0, 0, stream=-7)
+    rig.read(0, 0, issuer=-7)
     rig.read(0, 1000)
     assert rig.disks[0].sent(READ) == [(1000 * KIB, 4 * KIB)]
     plug.flush()

@@ -22,7 +22,7 @@ def machine_of(cores: int, interleaves: bool = True, **prices: Any) -> Machine:
     machine = Machine(settings=PageCacheSettings(turn_s=SLICE_S, interleaves=interleaves), **prices)
     machine.host.cpu = machine.cpu = type(machine.cpu)(machine.engine, cores)
     machine.host.writer_turns = WriterTurns(cores)
-    machine.system.settings = machine.system.settings.model_copy(update={"colours": 1})
+    machine.system.settings = machine.system.settings.model_copy(update={"goal_shifts": 1})
     return machine
 
 

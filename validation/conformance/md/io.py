@@ -42,7 +42,7 @@ MOST_HEADS = 32768
 SETTLED_S = 1.0
 """From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
 
-_PROGRAM_STREAM = 1
+_PROGRAM_ISSUER = 1
 _OP = {"r": READ, "w": WRITE}
 
 
@@ -166,7 +166,7 @@ class PlayedArray:
             raise InputError(place, f"{size} bytes at {offset}", f"allowed: whole sectors of {SECTOR} bytes")
         done: list[Request] = []
         sync = WAITED if op == READ else DIRECT
-        self._device.submit(Request(op, offset, size, done.append, _PROGRAM_STREAM, sync))
+        self._device.submit(Request(op, offset, size, done.append, _PROGRAM_ISSUER, sync))
         while not done:
             self._engine.step()
 

@@ -107,7 +107,7 @@ class _Bench:
                 sequential=job.sequential,
                 start=number * job.offset_step,
                 span=job.span,
-                stream=number,
+                issuer=number,
                 name=f"{run['workload']}/{number}",
                 submit_s=PER_READ_CPU_S + PER_BYTE_CPU_S * job.block,
                 cpu=self._cpu,

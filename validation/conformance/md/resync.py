@@ -202,7 +202,7 @@ class _Bench:
         rate = re.fullmatch(r"rate(\d+)iops", self.load_name)
         if rate:
             return OpenLoad(
-                self.engine, self.array, size=4 * KIB, iops=int(rate[1]), poisson=False, stream=1, name="fio"
+                self.engine, self.array, size=4 * KIB, iops=int(rate[1]), poisson=False, issuer=1, name="fio"
             )
         job = re.fullmatch(r"(rand|seq)(read|write)(\d+)k_q(\d+)", self.load_name)
         if job is None:
@@ -214,7 +214,7 @@ class _Bench:
             depth=int(job[4]),
             read_share=1.0 if job[2] == "read" else 0.0,
             sequential=job[1] == "seq",
-            stream=1,
+            issuer=1,
             name="fio",
             submit_s=SUBMIT_S,
             complete_s=COMPLETE_S,

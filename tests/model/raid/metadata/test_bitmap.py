@@ -29,23 +29,23 @@ from raidsim.tests.model.recording import KIB, MIB, Recorder
 TRUTH = Path(raidsim.__file__).parent / "validation" / "truth" / "io"
 CAPACITY = 512 * MIB
 SUPERBLOCK, BITMAP = -2040, -2032
-AT_ONCE = replace(VERSION_0_90, in_turn=False, through=True)
+AT_ONCE = replace(VERSION_0_90, in_turn=False, write_through=True)
 """As Linux 2.6.20 writes it."""
 
 
 class Member(Recorder):
     """A recorder that notes metadata apart, which are written `through` the cache or not."""
 
-    __slots__ = ("metadata", "through")
+    __slots__ = ("metadata", "write_through")
 
-    def __init__(self, engine: Engine, name: str, through: bool, service_s: float = 0.0001) -> None:
+    def __init__(self, engine: Engine, name: str, write_through: bool, service_s: float = 0.0001) -> None:
         super().__init__(engine, name, CAPACITY, service_s, 32)
         self.metadata: list[tuple[int, int]] = []
-        self.through = through
+        self.write_through = write_through
 
     def submit(self, request: Request) -> None:
         if isinstance(request, MetadataWrite):
-            assert request.sync == (WRITE_THROUGH if self.through else WAITED)
+            assert request.sync == (WRITE_THROUGH if self.write_through else WAITED)
             self.metadata.append((request.sector, request.size // 512))
         super().submit(request)
 
@@ -77,7 +77,7 @@ class Bench:
         superblock: Superblock = VERSION_1_2,
     ) -> None:
         self.engine = Engine()
-        self.members = [Member(self.engine, f"d{slot}", superblock.through) for slot in range(count)]
+        self.members = [Member(self.engine, f"d{slot}", superblock.write_through) for slot in range(count)]
         self.array: Any = array_of(self.engine, level, self.members)
         marks = WriteIntentBitmap(self.engine, self.array, MIB, fresh) if bitmap else None
         self.metadata = ArrayMetadata(self.engine, self.array, marks, safe, superblock=superblock)
@@ -177,11 +177,11 @@ def test_as_a_barrier_superblocks_bring_the_drives_caches_to_the_platters() -> N
     superblocks behind it. Counter-test: without barrier the drives' caches take them in less than a ms.
     """
     took = {}
-    for through in (True, False):
+    for write_through in (True, False):
         engine = Engine()
         disks = [HardDisk(engine, hard_disk("WD2500JB").with_values(write_cache=True), name) for name in ("a", "b")]
         array = MirrorArray(engine, "md0", list(disks), Md61(2))
-        array.keep_metadata(ArrayMetadata(engine, array, superblock=replace(AT_ONCE, through=through)))
+        array.keep_metadata(ArrayMetadata(engine, array, superblock=replace(AT_ONCE, write_through=write_through)))
         for disk in disks:
             for offset in range(0, 100 * MIB, 10 * MIB):
                 disk.submit(Request(WRITE, offset, 4 * KIB, lambda _: None))
@@ -190,7 +190,7 @@ def test_as_a_barrier_superblocks_bring_the_drives_caches_to_the_platters() -> N
         array.submit(Request(WRITE, 200 * MIB, 4 * KIB, done.append, 1, DIRECT))
         while not done:
             engine.step()
-        took[through] = engine.now - 0.01
+        took[write_through] = engine.now - 0.01
     assert took[True] > 0.05
     assert took[False] < 0.001
 

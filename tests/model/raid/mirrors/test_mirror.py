@@ -308,7 +308,7 @@ def random_readers_per_second(balance: ReadBalance, readers: int, mirrors: int =
     engine = Engine()
     disks = [Seeker(engine, f"d{slot}") for slot in range(mirrors)]
     array = MirrorArray(engine, "md0", disks, balance)
-    loads = [ClosedLoad(engine, array, size=4 * KIB, name=f"reader{n}", stream=n) for n in range(readers)]
+    loads = [ClosedLoad(engine, array, size=4 * KIB, name=f"reader{n}", issuer=n) for n in range(readers)]
     engine.run(until=2.0)
     return sum(load.reads for load in loads) / 2.0
 

@@ -97,5 +97,7 @@ def test_2_2_locks_rows() -> None:
     assert (new.raid5.locks_rows, new.raid5.heads) == (False, 256)
     same = old.raid5.model_copy(update={"locks_rows": False, "heads": 256, "source": new.raid5.source})
     rest = {"version": new.version, "raid5": same}
-    rest |= {name: getattr(new, name) for name in ("cache", "read_ahead", "queue", "colours", "time_slice")}
+    rest |= {
+        name: getattr(new, name) for name in ("cache", "read_ahead", "queue", "goal_shift_by_process", "time_slice")
+    }
     assert old.model_copy(update=rest) == new

@@ -115,25 +115,25 @@ def test_a_row_completed_by_later_requests_is_not_read_up() -> None:
     assert bench.times() == pytest.approx([0.001] * 48)
 
 
-@pytest.mark.parametrize("holes", [True, False])
-def test_pieces_of_two_files_fill_a_row(holes: bool) -> None:
+@pytest.mark.parametrize("gathers_per_head", [True, False])
+def test_pieces_of_two_files_fill_a_row(gathers_per_head: bool) -> None:
     """Protects files that lie between each other: every head gathers for itself, so the row is written whole.
 
     Where a hole lets the row go, the counter-test, members are read up for it.
     """
-    bench = Bench(holes=holes)
+    bench = Bench(gathers_per_head=gathers_per_head)
     for first in range(0, 3 * CHUNK, 4 * PAGE):
         for at in (first, first + 2 * PAGE, first + PAGE, first + 3 * PAGE):
             bench.issuer.write(at, PAGE)
     bench.engine.run()
     assert len(bench.issuer.done) == 48
-    assert (bench.reads() == [[]] * 4) == holes
-    assert (bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 0}) == holes
+    assert (bench.reads() == [[]] * 4) == gathers_per_head
+    assert (bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 0}) == gathers_per_head
 
 
 def test_a_block_written_again_lets_its_row_go() -> None:
     """Protects the order of writes: new data for a head that has some waits for the next row, holes or not."""
-    bench = Bench(holes=True)
+    bench = Bench(gathers_per_head=True)
     for at in (0, 2 * PAGE, 0):
         bench.issuer.write(at, PAGE)
     bench.engine.run()

@@ -9,14 +9,14 @@ import pytest
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ
 from raidsim.model.kernels import kernel
-from raidsim.model.raid.parity_until_4_0.waiting_readers import HeadTurns
+from raidsim.model.raid.parity_until_4_0.waiting_readers import WaitingReaders
 from raidsim.model.raid.stripes.stripe_cache import StripeCache
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 from raidsim.tests.model.raid.parity_reader import reading
 
 HEADS = CHUNK // PAGE
 ORDER: dict[str, Any] = {"hold_s": 5.0, "shared_plug": True, "copies_reads": False, "heads": 2 * HEADS}
-TURNS: dict[str, Any] = {**ORDER, "head_turns": True}
+TURNS: dict[str, Any] = {**ORDER, "waiting_readers": True}
 
 
 class Bare:
@@ -24,11 +24,11 @@ class Bare:
 
     def __init__(self, processors: int) -> None:
         self.cache = StripeCache(16, PAGE, CHUNK)
-        self.turns = HeadTurns(self.cache, processors, lambda: None)
+        self.turns = WaitingReaders(self.cache, processors, lambda: None)
         self.begun: list[tuple[int, int, int, int]] = []
 
-    def read(self, stream: int, row: int, low: int, high: int) -> None:
-        self.turns.read(stream, row, low, high, lambda a, b: self.begun.append((stream, row, a, b)))
+    def read(self, issuer: int, row: int, low: int, high: int) -> None:
+        self.turns.read(issuer, row, low, high, lambda a, b: self.begun.append((issuer, row, a, b)))
 
 
 @pytest.mark.parametrize(("processors", "shares"), [(1, {1: 8}), (2, {1: 4, 2: 4}), (4, {1: 4, 2: 4})])
@@ -44,7 +44,7 @@ def test_who_runs_shares_what_is_free(processors: int, shares: dict[int, int]) -
     bare.read(2, 20, 0, CHUNK)
     assert not bare.begun
     bare.cache.release(0)
-    taken = {stream: (high - low) // PAGE for stream, _, low, high in bare.begun}
+    taken = {issuer: (high - low) // PAGE for issuer, _, low, high in bare.begun}
     assert taken == shares
     assert bare.turns.sleeps(1)
     assert bare.turns.sleeps(2)
@@ -84,10 +84,10 @@ def test_a_chunk_is_read_as_far_as_heads_go(settings: dict[str, Any], parts: lis
     Eight heads are left for a chunk of sixteen. In the order of requests, the counter-test, it waits as a whole.
     """
     bench = Bench(**settings)
-    bench.issuer.send(READ, 0, CHUNK, stream=1)
-    bench.issuer.send(READ, 3 * CHUNK, CHUNK // 2, stream=2)
+    bench.issuer.send(READ, 0, CHUNK, issuer=1)
+    bench.issuer.send(READ, 3 * CHUNK, CHUNK // 2, issuer=2)
     before = [len(disk.sent(READ)) for disk in bench.disks]
-    bench.issuer.send(READ, 6 * CHUNK, CHUNK, stream=3)
+    bench.issuer.send(READ, 6 * CHUNK, CHUNK, issuer=3)
     bench.engine.run()
     third = [size // PAGE for disk, old in zip(bench.disks, before, strict=True) for _, size in disk.sent(READ)[old:]]
     assert third == parts
@@ -111,11 +111,11 @@ def test_a_sleeper_copies_nothing() -> None:
 
 def test_kernels_that_share_heads() -> None:
     """Protects the description: 2.4.5 shares; others have the order in which requests came, and 2.2 locks rows."""
-    assert kernel("linux-2.4.5").raid5.head_turns
-    assert kernel("linux-2.4.5").raid5.holes
-    assert not kernel("linux-2.4.18").raid5.head_turns
-    assert not kernel("linux-2.4.18").raid5.holes
-    assert not kernel("linux-2.2.7").raid5.head_turns
+    assert kernel("linux-2.4.5").raid5.waiting_readers
+    assert kernel("linux-2.4.5").raid5.gathers_per_head
+    assert not kernel("linux-2.4.18").raid5.waiting_readers
+    assert not kernel("linux-2.4.18").raid5.gathers_per_head
+    assert not kernel("linux-2.2.7").raid5.waiting_readers
 
 
 def test_only_drivers_with_a_limited_cache_have_turns() -> None:

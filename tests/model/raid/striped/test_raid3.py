@@ -9,7 +9,7 @@ import pytest
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed, ModelError
-from raidsim.model.core.request import READ, RESYNC_STREAM, WRITE, Device
+from raidsim.model.core.request import READ, RESYNC_ISSUER, WRITE, Device
 from raidsim.model.layouts import ByteStripedLayout
 from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 from raidsim.model.raid.striped.raid3 import BufferPool, ByteStripedArray
@@ -224,7 +224,7 @@ def test_resync_is_told_apart_from_load() -> None:
     bench.engine.run()
     assert done == [pytest.approx(0.002)]
     assert bench.array.foreground_bytes == 0
-    assert RESYNC_STREAM < 0
+    assert RESYNC_ISSUER < 0
 
 
 def test_buffers_are_given_out_in_order_of_arrival() -> None:

@@ -14,7 +14,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.machine.loads import FIRST_STREAM
+from raidsim.scenarios.machine.loads import FIRST_ISSUER
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.run import Run
 from raidsim.scenarios.running.simulate import simulate
@@ -83,7 +83,7 @@ def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
     engine.run(until=9.0)
     assert len(sent) > 250
     bare = BuiltMachine(spec.model_copy(update={"workload": TraceSpec(targets=("md0",))}))
-    same = TimedTrace(bare.engine, bare.targets[0], (each[:4] for each in sent), stream=FIRST_STREAM)
+    same = TimedTrace(bare.engine, bare.targets[0], (each[:4] for each in sent), issuer=FIRST_ISSUER)
     bare.engine.run(same.finished)
     for one, other in ((same.read_latency, load.read_latency), (same.write_latency, load.write_latency)):
         assert (one.count, one.total_ns, one.min, one.max) == (other.count, other.total_ns, other.min, other.max)
