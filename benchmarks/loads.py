@@ -8,9 +8,10 @@ from itertools import chain
 import numpy as np
 
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice
-from raidsim.model.core.request import READ, WRITE, Device, Request
+from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import drive, hard_disk
 from raidsim.model.layouts.parity import ParityLayout
@@ -168,7 +169,7 @@ def sequential_raid5_load(op: int) -> Load:
     return Load(engine, array, disks, sequential_draws(op, array.capacity, 64 << 10), 64 << 10, sync=op == READ)
 
 
-class Spread:
+class Spread(Device):
     """Drives side by side, each behind its queue: addresses go to the drives in turn, 4 KiB each."""
 
     def __init__(self, queues: list[BlkMqQueue]) -> None:

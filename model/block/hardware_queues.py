@@ -17,9 +17,10 @@ from collections import deque
 from functools import partial
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE_THROUGH, Device, Request
+from ..core.request import DIRECT, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest
 from ..tasks.host import GIVE_WAY_S, Host
 from .multi_queue import BlkMqQueue

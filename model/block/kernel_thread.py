@@ -12,11 +12,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, Device, Request
+from ..core.request import RESYNC_ISSUER, Request
 from ..tasks.host import Host
 from ..tasks.task_plug import TaskPlug
-from .queues_below import queues_under
 
 
 def compute(host: Host | None, seconds: float, then: Callable[[], None]) -> None:
@@ -73,8 +73,8 @@ class KernelThread:
         self._host = host
         self._members = members
         self._plug = TaskPlug()
-        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
-        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
+        self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
         self._backlog: deque[tuple[int, Request]] = deque()
         self._asleep = 0  # tags it waits for
         self._waking = self._computing = self._open = self._plugged = False
@@ -145,7 +145,7 @@ class KernelThread:
     def _pass_on(self, slot: int, request: Request) -> None:
         member = self._members[slot]
         member.submit(request)
-        for queue in queues_under(member):
+        for queue in member.queues():
             if not queue.has_room and queue.sleeps(self.issuer):
                 if self._host is None:
                     self.rest()

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
-from ..core.discard import DiscardLimits, discard_limits, pieces_of
+from ..core.device import Device
+from ..core.discard import pieces_of
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.flush import flush
 from ..core.join import Join
-from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Device, Request
+from ..core.request import ASYNC, READ, RESYNC_ISSUER, RESYNC_THREADS, TRIM, WRITE, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import GIVE_WAY_S, Host
 from ..tasks.submitting_threads import SubmittingThreads
@@ -92,16 +91,16 @@ class BlkMqQueue(SubmittingThreads):
         "_wake_batch",
         "_waking",
         "depth",
-        "device",
         "discard_bytes",
         "foreground_bytes",
         "max_request_bytes",
         "merges",
-        "name",
         "queued_write_bytes",
         "scheduler",
         "spreads",
     )
+
+    foreground_bytes: int
 
     def __init__(
         self,
@@ -122,19 +121,17 @@ class BlkMqQueue(SubmittingThreads):
             raise ModelError(
                 f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes; at least 1 each"
             )
-        super().__init__(host)
+        super().__init__(host, device)
         self._engine = engine
         self._host = host
-        self.device = device
         self._device_submit = device.submit
-        self.name = device.name
         self.depth = depth
         self.scheduler = scheduler
         self._finished = self._done
         # Whether the scheduler wants to know what is complete.
         self._follows = scheduler is not None and type(scheduler).completed is not Scheduler.completed
         self.max_request_bytes = max_request_bytes
-        self.discard_bytes = discard_limits(device).most_bytes
+        self.discard_bytes = device.discard_limits.most_bytes
         if scheduler is not None:
             scheduler.done = self._done
             scheduler.discard_bytes = self.discard_bytes
@@ -162,18 +159,9 @@ class BlkMqQueue(SubmittingThreads):
             throttle.attach(self._release, tags)
 
     @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        return self.device.capacity
-
-    @property
     def has_room(self) -> bool:
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not self._waiting and not self._throttled
-
-    def flush(self, done: Callable[[], None]) -> None:
-        """Flush the cache of the device, past the queue; see :mod:`raidsim.model.core.flush`."""
-        flush(self.device, done)
 
     def submit(self, request: Request) -> None:
         """Accept an I/O; without a tag for it, it waits in order of arrival."""
@@ -210,11 +198,6 @@ class BlkMqQueue(SubmittingThreads):
             if thread is not None and thread.sleeps:
                 thread.backlog.extendleft(functools.partial(self._submit_piece, piece) for piece in reversed(pieces))
                 return
-
-    @property
-    def discard_limits(self) -> DiscardLimits:
-        """What the device takes of discards."""
-        return discard_limits(self.device)
 
     def _discard(self, request: Request) -> None:
         """Split a discard into what the device takes at once, and submit that, asleep or awake."""

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.discard import DiscardLimits, refused
+from ..core.device import Device, Wrapper
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
-from ..core.flush import flush
-from ..core.request import RESYNC_ISSUER, WRITE, Device, Request
+from ..core.request import RESYNC_ISSUER, WRITE, Request
 from ..schedulers import QueuedRequest, Scheduler
 from ..tasks.host import Host
 
@@ -36,7 +36,7 @@ class PlugSettings:
     delay_s: float = 0.003
 
 
-class BlockQueue:
+class BlockQueue(Wrapper):
     """A device behind a Linux request queue.
 
     Parameters
@@ -78,14 +78,14 @@ class BlockQueue:
         "_wake_requests",
         "_wakes_one",
         "depth",
-        "device",
         "foreground_bytes",
         "limit_bytes",
         "limit_requests",
-        "name",
         "queued_write_bytes",
         "scheduler",
     )
+
+    foreground_bytes: int
 
     def __init__(
         self,
@@ -100,10 +100,9 @@ class BlockQueue:
         wake_share: float = 0.875,
         wakes_one: bool = False,
     ) -> None:
+        super().__init__(device)
         self._engine = engine
         self._host = host
-        self.device = device
-        self.name = device.name
         self.scheduler = scheduler
         scheduler.done = self._done
         self.depth = depth
@@ -123,9 +122,12 @@ class BlockQueue:
         self._waiters: list[Callable[[], None]] = []
 
     @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        return self.device.capacity
+    def plugs(self) -> bool:
+        """Nobody plugs it from outside: it plugs itself when it is idle."""
+        return False
+
+    def plug(self) -> None:
+        """Nothing: it plugs itself when it is idle."""
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -172,10 +174,6 @@ class BlockQueue:
                 self._plug_timer = self._engine.call_at(lets_go, self._plug_expired)
             else:
                 self.unplug()
-
-    def flush(self, done: Callable[[], None]) -> None:
-        """Flush the cache of the device, past the queue; see :mod:`raidsim.model.core.flush`."""
-        flush(self.device, done)
 
     def unplug(self) -> None:
         """Let queued requests go to the device (somebody waits for them)."""

@@ -17,12 +17,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ..core.discard import DiscardLimits, refused
+from ..core.device import Device
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.extents import ExtentSet
 from ..core.join import Join
-from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Device, Request
+from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ..links.link import Path
 from ..readahead import PAGE
 from .cache import WriteCache
@@ -32,7 +33,7 @@ from .read_ahead import ReadCache, SequentialReaders, uncovered
 from .settings import ControllerSettings, full_stripe_bytes_of, row_bytes_of
 
 
-class RaidController:
+class RaidController(Device):
     """An array behind a hardware controller.
 
     Parameters
@@ -74,7 +75,6 @@ class RaidController:
         "_array",
         "_busy_from",
         "_cached",
-        "_capacity",
         "_destager",
         "_engine",
         "_foreground",
@@ -94,7 +94,6 @@ class RaidController:
         "busy_s",
         "firmware",
         "latency_s",
-        "name",
         "read_bytes",
         "read_hits",
         "reads",
@@ -116,13 +115,13 @@ class RaidController:
         self._engine = engine
         self.name = name
         self._array = array
-        self._capacity = array.capacity
+        self.capacity = array.capacity
         self._settings = settings
         self.firmware = firmware
         self._path = path
         self._row_bytes = settings.row_bytes or row_bytes_of(array)
         self._in_memory = settings.gathers_writes
-        self._writes = WriteCache(settings.write_bytes, self._row_bytes, self._capacity, settings.gathers_in_turn)
+        self._writes = WriteCache(settings.write_bytes, self._row_bytes, self.capacity, settings.gathers_in_turn)
         self._reads = ReadCache(settings.read_bytes, self._row_bytes)
         self._readers = SequentialReaders(settings.read_streams)
         self._ahead_on_a_miss = settings.reads_ahead == "on a miss"
@@ -133,7 +132,7 @@ class RaidController:
             settings.read_ahead_rows, settings.most_ahead_rows(self._ahead_stripe)
         )
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
-        self._unplug_array: Callable[[], None] | None = getattr(array, "unplug", None)
+        self._unplug_array = array.unplug
         self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
         self._cached: tuple[Callable[[Request], None], ...] = (
             self._gather if settings.gathers_in_turn else self._commit,
@@ -160,12 +159,7 @@ class RaidController:
         return refused(f"{self.name} is a volume of a hardware controller, which passes no discards on")
 
     @property
-    def capacity(self) -> int:
-        """Usable bytes."""
-        return self._capacity
-
-    @property
-    def array(self) -> Any:
+    def array(self) -> Device:
         """The array behind it."""
         return self._array
 
@@ -221,12 +215,6 @@ class RaidController:
         else:
             self._on_room.append(callback)
 
-    def plug(self) -> None:
-        """Nothing: commands reach a controller one by one, what the host holds back it holds back itself."""
-
-    def unplug(self) -> None:
-        """Nothing: a controller never holds commands back."""
-
     def drain(self, done: Callable[[], None]) -> None:
         """Write all dirty data to the array; `done` is called when that is over."""
         self._destager.drain(done)
@@ -235,8 +223,8 @@ class RaidController:
 
     def submit(self, request: Request) -> None:
         """Accept a command; `ModelError` if it is not within the capacity."""
-        if request.offset < 0 or request.size <= 0 or request.offset + request.size > self._capacity:
-            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self._capacity} bytes")
+        if request.offset < 0 or request.size <= 0 or request.offset + request.size > self.capacity:
+            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self.capacity} bytes")
         request.submitted = now = self._engine._now
         if not self._active:
             self._busy_from = now
@@ -335,8 +323,7 @@ class RaidController:
 
         sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
         self._array.submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync))
-        if self._unplug_array is not None:
-            self._unplug_array()
+        self._unplug_array()
 
     # reads
 
@@ -346,8 +333,7 @@ class RaidController:
             self._submit_read(start, end, request.issuer, lambda _: self._transfer(request, self._replied))
         else:
             self._read_cached(request, start, end)
-        if self._unplug_array is not None:
-            self._unplug_array()
+        self._unplug_array()
 
     def _submit_read(self, start: int, end: int, issuer: int, done: Callable[[Request], None]) -> None:
         self._array.submit(Request(READ, start, end - start, done, issuer))
@@ -410,7 +396,7 @@ class RaidController:
             limit += stripe
         elif not missed:
             return
-        limit = min(limit, self._capacity)
+        limit = min(limit, self.capacity)
         position = end if self._ahead_on_a_miss else max(reader.ahead, end)
         while position < limit:
             row = position // row_bytes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.join import Join
 from ..core.request import ASYNC, FLUSHER_ISSUER, WAITED, WRITE, Request
@@ -61,7 +62,7 @@ class Destager:
     def __init__(
         self,
         engine: Engine,
-        array: Any,
+        array: Device,
         settings: ControllerSettings,
         cache: WriteCache,
         landed: Callable[[], bool],
@@ -74,8 +75,8 @@ class Destager:
         self._chunk_bytes = parity_chunk_of(array) if settings.partial_rows == "chunk by chunk" else 0
         self._high = settings.high_water * cache.capacity_bytes
         self._low = settings.low_water * cache.capacity_bytes
-        self._plug: Callable[[], None] | None = getattr(array, "plug", None)
-        self._unplug: Callable[[], None] | None = getattr(array, "unplug", None)
+        self._plug = array.plug
+        self._unplug = array.unplug
         self._sync = WAITED if cache.in_turn else ASYNC
         self._flushing = False
         self._timer = False
@@ -109,11 +110,11 @@ class Destager:
             row = cache.take(self._flushing or bool(self._drains) or (pressed and not self._under_way))
             if row is None:
                 break
-            if not started and self._plug is not None:
+            if not started:
                 self._plug()
             started = True
             self._write(row)
-        if started and self._unplug is not None:
+        if started:
             self._unplug()
         if cache.rows and not self._timer and not cache.in_turn:
             self._arm()

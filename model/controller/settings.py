@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from ..core.device import Device
 from ..core.errors import ModelError
+from ..layouts import ParityLayout
+from ..raid.base.array import Array
 
 WritePolicy = Literal["write-back", "write-through", "off"]
 Battery = Literal["good", "failed", "learning", "charging"]
@@ -153,42 +156,48 @@ class ControllerSettings:
         return max(0, min(rows - 2, 2), rows // 2 - 2)
 
 
-def row_bytes_of(array: Any) -> int:
+def row_bytes_of(device: Device) -> int:
     """Data bytes of a full stripe of an array: what a write has to cover so that parity needs no reading.
 
     A parity array's row; under a stripe over parity arrays (RAID 50) a row of one of them, if the outer chunk is made
     of whole rows, otherwise a row of all of them; one chunk of every member of a plain stripe, also over mirrors.
     """
-    layout = getattr(array, "layout", None)
-    stripe = getattr(layout, "stripe_bytes", 0)
+    stripe = _stripe_bytes(device)
     if stripe:
-        return int(stripe)
-    members = getattr(array, "members", ())
-    chunk = getattr(layout, "chunk_bytes", 0) or 0
-    if not members:
+        return stripe
+    if not isinstance(device, Array):
         return PLAIN_ROW_BYTES
-    inner = getattr(getattr(members[0], "layout", None), "stripe_bytes", 0)
+    chunk, members = _chunk_bytes(device), device.members
     if not chunk:
         return row_bytes_of(members[0])
+    inner = _stripe_bytes(members[0])
     if inner:
-        return int(inner if chunk % inner == 0 else inner * len(members))
-    return int(chunk * len(members))
+        return inner if chunk % inner == 0 else inner * len(members)
+    return chunk * len(members)
 
 
-def full_stripe_bytes_of(array: Any) -> int:
+def full_stripe_bytes_of(device: Device) -> int:
     """Data bytes of one chunk of every data drive; of all groups, where an array is a stripe over parity arrays."""
-    members = getattr(array, "members", ())
-    row_bytes = row_bytes_of(array)
-    inner = getattr(getattr(members[0], "layout", None), "stripe_bytes", 0) if members else 0
-    if inner and inner == row_bytes and not getattr(array.layout, "stripe_bytes", 0):
-        return row_bytes * len(members)
+    row_bytes = row_bytes_of(device)
+    if isinstance(device, Array) and not _stripe_bytes(device) and _stripe_bytes(device.members[0]) == row_bytes:
+        return row_bytes * len(device.members)
     return row_bytes
 
 
-def parity_chunk_of(array: Any) -> int:
+def parity_chunk_of(device: Device) -> int:
     """Chunk size (bytes) of an array that keeps parity, or of the arrays that a stripe is made of; 0 without parity."""
-    layout = getattr(array, "layout", None)
-    if getattr(layout, "stripe_bytes", 0):
-        return int(getattr(layout, "chunk_bytes", 0))
-    members = getattr(array, "members", ())
-    return parity_chunk_of(members[0]) if members else 0
+    if _stripe_bytes(device):
+        return _chunk_bytes(device)
+    return parity_chunk_of(device.members[0]) if isinstance(device, Array) else 0
+
+
+def _stripe_bytes(device: Device) -> int:
+    """Data bytes of a row with parity; 0 for a device that keeps none."""
+    layout = device.layout if isinstance(device, Array) else None
+    return layout.stripe_bytes if isinstance(layout, ParityLayout) else 0
+
+
+def _chunk_bytes(device: Device) -> int:
+    """Chunk size (bytes) of an array; 0 for a device that has none."""
+    layout = device.layout if isinstance(device, Array) else None
+    return layout.chunk_bytes if layout is not None else 0

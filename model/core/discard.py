@@ -12,9 +12,9 @@ block/blk-settings.c (blk_stack_limits), include/linux/blk_types.h (a bio has 32
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from .device import Device
+from .discard_limits import DiscardLimits, refused
 from .errors import ModelError
 from .request import ASYNC, TRIM, Request
 
@@ -23,39 +23,9 @@ MOST_BIO_BYTES = (1 << 32) - SECTOR
 """The largest bio, in whole sectors."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiscardLimits:
-    """What a device takes of discards.
-
-    Attributes
-    ----------
-    granularity
-        What is freed begins and ends at multiples of this (bytes); 0 if it takes none.
-    most_bytes
-        The largest at once; 0 if it takes none.
-    refusal
-        Why it takes none; empty if it does.
-    """
-
-    granularity: int
-    most_bytes: int
-    refusal: str = ""
-
-
-def refused(why: str) -> DiscardLimits:
-    """The limits of a device that takes none."""
-    return DiscardLimits(0, 0, why)
-
-
-def discard_limits(device: Any) -> DiscardLimits:
-    """What a device says it takes; one that says nothing takes none."""
-    limits: DiscardLimits | None = getattr(device, "discard_limits", None)
-    return refused(f"{device.name} takes no discards") if limits is None else limits
-
-
-def stacked(name: str, members: Iterable[Any], granularity: int = 0) -> DiscardLimits:
+def stacked(name: str, members: Iterable[Device], granularity: int = 0) -> DiscardLimits:
     """What a device that stands on `members` takes, if its own discards have at least this granularity (bytes)."""
-    below = [discard_limits(member) for member in members]
+    below = [member.discard_limits for member in members]
     taking = [limits for limits in below if not limits.refusal]
     if not taking:
         return refused(below[0].refusal if below else f"{name} has no members")
@@ -85,13 +55,13 @@ def pieces_of(request: Request, limits: DiscardLimits) -> list[Request]:
     return _parts(ranges, lambda: request.done(request), request.issuer)
 
 
-def issue(device: Any, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
+def issue(device: Device, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
     """Discard [offset, offset + size) of a device that takes discards, as BLKDISCARD does; `done` when all is done.
 
     What comes before the first multiple of the granularity goes by itself; all is plugged, so that what an array cuts
     merges again.
     """
-    granularity = discard_limits(device).granularity
+    granularity = device.discard_limits.granularity
     most = MOST_BIO_BYTES - MOST_BIO_BYTES % granularity
     end = offset + size
     bios = []
@@ -100,13 +70,10 @@ def issue(device: Any, offset: int, size: int, done: Callable[[], None], issuer:
         piece = min(ahead or most, end - offset)
         bios.append((offset, piece))
         offset += piece
-    plugs = hasattr(device, "plug")
-    if plugs:
-        device.plug()
+    device.plug()
     for part in _parts(bios, done, issuer):
         device.submit(part)
-    if plugs:
-        device.unplug()
+    device.unplug()
 
 
 def _parts(ranges: Sequence[tuple[int, int]], done: Callable[[], None], issuer: int) -> list[Request]:

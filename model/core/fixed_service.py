@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heapreplace
 
+from .device import Device
 from .engine import Engine
 from .errors import ModelError
 from .request import READ, Request
 
 
-class FixedServiceDevice:
+class FixedServiceDevice(Device):
     """A first-come-first-served device with a given service time.
 
     Parameters
@@ -51,9 +52,7 @@ class FixedServiceDevice:
         "_outstanding",
         "_service_s",
         "busy_s",
-        "capacity",
         "latency_s",
-        "name",
         "read_bytes",
         "reads",
         "service_sum_s",

@@ -1,4 +1,4 @@
-"""A request and the protocol of every device that can serve one.
+"""A request to a device.
 
 A request is also the event of its own completion: SimPy's queue needs of an event only
 ``callbacks`` and ``_ok``, so the object that a device already holds is scheduled itself and a member
@@ -8,10 +8,12 @@ I/O costs one heap entry and no further allocation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 READ = 0
 WRITE = 1
+FLUSH = 2
+"""The pseudo-request of a drive that is flushed."""
 TRIM = 3
 """A discard: its bytes hold no data any more (:mod:`.discard`). Like a write it is odd: ``op & WRITE`` of both is 1."""
 
@@ -92,20 +94,3 @@ class Request:
     def __repr__(self) -> str:
         word = "TRIM" if self.op == TRIM else "WRITE" if self.op else "READ"
         return f"Request({word}, offset={self.offset}, size={self.size})"
-
-
-class Device(Protocol):
-    """Anything that holds blocks and serves requests."""
-
-    name: str
-
-    @property
-    def capacity(self) -> int:
-        """Usable size in bytes."""
-
-    def submit(self, request: Request) -> None:
-        """Accept a request; ``request.done`` is called when it is complete."""
-
-
-FLUSH = 2
-"""``Request.op`` of the pseudo-request that :meth:`HardDisk.flush` issues."""

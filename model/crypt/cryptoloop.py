@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
-from ..core.discard import DiscardLimits, discard_limits, refused
+from ..core.device import Device, Wrapper
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.flush import flush
 from ..core.join import forward
 from ..core.request import READ, TRIM, Request
 from ..tasks.host import Host
@@ -25,7 +24,7 @@ SECTOR = 512
 """Both encrypt sector by sector, each with an initialisation vector of its own."""
 
 
-class CryptDevice:
+class CryptDevice(Wrapper):
     """A device that holds another's blocks encrypted.
 
     Parameters
@@ -69,16 +68,14 @@ class CryptDevice:
         "_urgent",
         "crypt_s",
         "decrypted_bytes",
-        "device",
         "encrypted_bytes",
-        "name",
         "threads",
     )
 
     def __init__(
         self,
         engine: Engine,
-        device: Any,
+        device: Device,
         host: Host,
         s_per_byte: float,
         sector_s: float = 0.0,
@@ -86,13 +83,12 @@ class CryptDevice:
         name: str | None = None,
         allow_discards: bool = False,
     ) -> None:
-        self.name = device.name if name is None else name
+        super().__init__(device, name)
         if s_per_byte < 0 or sector_s < 0:
             raise ModelError(f"{self.name}: {s_per_byte} s per byte, {sector_s} s per sector; not negative")
         if not 1 <= threads <= host.cpu.cores:
             raise ModelError(f"{self.name}: {threads} threads; allowed: 1 to {host.cpu.cores}, the cores of the CPU")
         self._engine = engine
-        self.device = device
         self._allow_discards = allow_discards
         self._below: Callable[[Request], None] = device.submit
         self._cpu = host.cpu
@@ -107,48 +103,36 @@ class CryptDevice:
         self.crypt_s = 0.0
         self.encrypted_bytes = self.decrypted_bytes = 0
 
-    @property
-    def capacity(self) -> int:
-        """Bytes of the device below."""
-        return int(self.device.capacity)
-
-    @property
-    def foreground_bytes(self) -> int:
-        """What the device below has completed so far, but for resync (bytes)."""
-        return int(getattr(self.device, "foreground_bytes", 0))
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the device below takes more writes."""
-        return bool(getattr(self.device, "has_room", True))
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back when the device below has room again (at once if it is one that always has)."""
-        if hasattr(self.device, "when_room"):
-            self.device.when_room(callback)
-        else:
-            callback()
-
-    def plug(self) -> None:
-        """Hold requests back below, so that neighbours merge, until :meth:`unplug`."""
-        if hasattr(self.device, "plug"):
-            self.device.plug()
-
     def unplug(self) -> None:
         """Let held-back requests go, also those that have still to be encrypted."""
         self._urgent = self._busy > 0
-        if hasattr(self.device, "unplug"):
-            self.device.unplug()
+        self.device.unplug()
 
-    def flush(self, done: Callable[[], None]) -> None:
-        """Flush the caches below; see :mod:`raidsim.model.core.flush`."""
-        flush(self.device, done)
+    @property
+    def task_plug(self) -> None:
+        """None: its own :meth:`unplug` has more to do than to flush a plug."""
+        return None
+
+    @property
+    def submission_s_per_page(self) -> float:
+        """Nothing: its threads submit what is written back, not the process that wrote it."""
+        return 0.0
+
+    @property
+    def row_locks(self) -> None:
+        """None: its threads submit to the device below and wait there."""
+        return None
+
+    @property
+    def waiting_readers(self) -> None:
+        """None: its threads submit to the device below and wait there."""
+        return None
 
     @property
     def discard_limits(self) -> DiscardLimits:
         """What the device below takes of discards, if they may pass."""
         if self._allow_discards:
-            return discard_limits(self.device)
+            return self.device.discard_limits
         return refused(f"{self.name} passes discards on only with allow_discards, which is off")
 
     def submit(self, request: Request) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.join import Join, forward
 from ..core.request import READ, TRIM, WRITE, Request
@@ -68,7 +69,7 @@ class CryptPipeline(CryptDevice):
     __slots__ = ("_bio_s", "_inline_until", "_settings", "_sorting", "_stream", "_switch_s")
 
     def __init__(
-        self, engine: Engine, device: Any, host: Host, settings: CryptSettings, name: str | None = None
+        self, engine: Engine, device: Device, host: Host, settings: CryptSettings, name: str | None = None
     ) -> None:
         cores, discards = host.cpu.cores, settings.allow_discards
         super().__init__(engine, device, host, settings.s_per_byte, settings.sector_s, cores, name, discards)
@@ -81,8 +82,7 @@ class CryptPipeline(CryptDevice):
 
     def unplug(self) -> None:
         """Let held-back requests below go; the thread that submits writes has a plug of its own."""
-        if hasattr(self.device, "unplug"):
-            self.device.unplug()
+        self.device.unplug()
 
     def submit(self, request: Request) -> None:
         """Serve a request."""

@@ -10,10 +10,11 @@ thread itself is never throttled, or it would wait for pages that only it can cl
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
-from ..core.discard import DiscardLimits, refused
+from ..core.device import Device
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import DAEMON_ISSUER, READ, Request
@@ -23,7 +24,7 @@ from ..readahead import PAGE
 from ..tasks.host import Host
 
 
-class LoopDevice:
+class LoopDevice(Device):
     """A device that holds another's blocks encrypted, behind that one's page cache.
 
     Parameters
@@ -62,12 +63,8 @@ class LoopDevice:
         "decrypted_bytes",
         "encrypted_bytes",
         "issuer",
-        "name",
         "owed_s",
     )
-
-    has_room = True
-    """A loop device's list of bios has no limit."""
 
     def __init__(
         self, engine: Engine, host: Host, cache: PageCache, s_per_byte: float, name: str | None = None
@@ -78,6 +75,7 @@ class LoopDevice:
         self._engine = engine
         self._cpu = host.cpu
         self.cache = cache
+        self.capacity = cache.device.capacity
         self._s_per_byte = s_per_byte
         self._read_ahead = cache.open(cache.device_file)
         self._queue: deque[Request] = deque()
@@ -89,21 +87,9 @@ class LoopDevice:
         engine.spawn(self._thread())
 
     @property
-    def capacity(self) -> int:
-        """Bytes of the device below."""
-        return int(self.cache.device.capacity)
-
-    @property
     def discard_limits(self) -> DiscardLimits:
         """It takes no discards, because it encrypts (drivers/block/loop.c, loop_config_discard)."""
         return refused(f"{self.name} is a loop device that encrypts, which takes no discards")
-
-    def unplug(self) -> None:
-        """Nothing is held back here."""
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back at once: there is always room."""
-        callback()
 
     def submit(self, request: Request) -> None:
         """Serve a request, after those that came before."""

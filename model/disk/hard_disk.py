@@ -19,7 +19,8 @@ from heapq import heappush
 
 from simpy.events import NORMAL
 
-from ..core.discard import DiscardLimits, refused
+from ..core.device import Device
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
@@ -31,7 +32,7 @@ from .shortest_positioning import ShortestPositioning
 from .spec import DriveSpec, mechanics
 
 
-class HardDisk:
+class HardDisk(Device):
     """One drive.
 
     Parameters
@@ -87,11 +88,9 @@ class HardDisk:
         "_write_s",
         "busy_s",
         "cache_hits",
-        "capacity",
         "flushes",
         "latency_s",
         "media",
-        "name",
         "path",
         "read_bytes",
         "reads",
@@ -230,9 +229,9 @@ class HardDisk:
         """It takes no discards: its sectors are where they are, whatever they hold."""
         return refused(f"{self.name} is a hard disk, which takes no discards")
 
-    def flush(self, done: Callable[[Request], None]) -> None:
-        """Write all cached data to the platters; `done` is called with a request of its own when it is there."""
-        self._admit(Request(FLUSH, 0, 0, done))
+    def flush(self, done: Callable[[], None]) -> None:
+        """Write all cached data to the platters, then call `done`."""
+        self._admit(Request(FLUSH, 0, 0, lambda _: done()))
 
     def _admit(self, request: Request) -> None:
         """Take a command that may need the channel, and does need the head."""

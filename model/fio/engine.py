@@ -140,8 +140,7 @@ class FioEngine:
         devices = (device,) if count == 1 else tuple({id(each[0].device): each[0].device for each in queued}.values())
         if count > AIO_PLUG_THRESHOLD:
             for device in devices:
-                if hasattr(device, "plug"):
-                    device.plug()
+                device.plug()
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
         now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
@@ -150,12 +149,10 @@ class FioEngine:
                 statistics.directions[op].slat.add(now - began_s)
             parent = (began_s, now if is_async else began, file, offset)
             file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, self.issuer, parent)
-            if not getattr(file.device, "has_room", True):
+            if not file.device.has_room:
                 yield from self._slept(file)
         for device in devices:
-            unplug = getattr(device, "unplug", None)
-            if unplug is not None:
-                unplug()
+            device.unplug()
 
     def _slept(self, file: DirectFile) -> Generator[Any, Any, None]:
         """Wait until no queue lets the thread sleep in its submission."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..block.queues_below import queues_under
-from ..core.discard import discard_limits, issue
+from ..core.device import Device
+from ..core.discard import issue
 from ..core.errors import ModelError
-from ..core.flush import flush
 from ..core.join import Join
 from ..core.request import DIRECT, WAITED, WRITE, Request
 from ..file_system import File, FileSystem
@@ -41,7 +40,7 @@ class DirectFile:
 
     def __init__(
         self,
-        device: Any,
+        device: Device,
         contiguous: int | None,
         place: Callable[[int, int], Any] | None = None,
         flushes: bool = True,
@@ -49,7 +48,7 @@ class DirectFile:
         if contiguous is None and place is None:
             raise ModelError(f"a file on {device.name} without a place")
         self.device = device
-        self.queues = queues_under(device)
+        self.queues = device.queues()
         self._contiguous = contiguous
         self._flushes = flushes
         self._place = place
@@ -80,7 +79,7 @@ class DirectFile:
     def flush(self, done: Callable[[], None]) -> None:
         """Bring what the device has acknowledged to the medium."""
         if self._flushes:
-            flush(self.device, done)
+            self.device.flush(done)
         else:
             done()
 
@@ -89,7 +88,7 @@ class DirectFile:
         """Why it cannot be trimmed; empty if it can."""
         if self._contiguous is None:
             return f"a file on a file system of {self.device.name}, where fio trims block devices only"
-        return discard_limits(self.device).refusal
+        return self.device.discard_limits.refusal
 
     def trim(self, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
         """Tell the device that these bytes hold nothing any more (BLKDISCARD)."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
 
-from ..block.queues_below import queues_under
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import DIRECT, READ, WAITED, WRITE, Device, Request
+from ..core.request import DIRECT, READ, WAITED, WRITE, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import SleepingThread
@@ -118,10 +118,10 @@ class DirectLoad(ABC):
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
         self._stopped = False
         self._asleep = False
-        queues = queues_under(device)
+        queues = device.queues()
         # All are of one host, whose sleeping threads they share.
         self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
-        self._unplug: Callable[[], None] = getattr(device, "unplug", _nothing)
+        self._unplug = device.unplug
         self.start_statistics(engine._now)
 
     def start_statistics(self, now: float) -> None:
@@ -249,13 +249,13 @@ class ClosedLoad(DirectLoad):
             raise ModelError(f"{name}: submit_s {submit_s}, complete_s {complete_s}; not negative, and on a cpu")
         self.depth = depth
         self.batch = batch
-        self._plug: Callable[[], None] = getattr(device, "plug", _nothing) if batch > AIO_PLUG_THRESHOLD else _nothing
+        self._plug: Callable[[], None] = device.plug if batch > AIO_PLUG_THRESHOLD else _nothing
         self._submit_s = submit_s
         self._complete_s = complete_s
         self._wake_s = wake_s
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
-        stays = cpu is not None and any(queue.spreads for queue in queues_under(device))
+        stays = cpu is not None and any(queue.spreads for queue in device.queues())
         self._core = issuer % cpu.cores if cpu is not None and stays else None
         self._outstanding = 0
         self._reaped = 0

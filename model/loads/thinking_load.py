@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
-from ..core.request import Device, Request
+from ..core.request import Request
 from ..tasks.cpu import Cpu
 from .direct_load import ClosedLoad
 

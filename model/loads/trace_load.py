@@ -13,9 +13,10 @@ from typing import Any
 
 from simpy import Event
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Device, Request
+from ..core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from .direct_load import ClosedLoad, DirectLoad
 

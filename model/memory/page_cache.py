@@ -11,9 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
-from ..core.block_device import BlockDevice
+from ..core.device import Device
 from ..core.engine import Engine
-from ..core.flush import flush
 from ..core.request import FLUSHER_ISSUER, WRITE, Request
 from ..core.signal import Signal
 from ..readahead import ReadAhead
@@ -37,7 +36,7 @@ class PageCache(PageReads):
         self,
         engine: Engine,
         host: Host,
-        device: BlockDevice,
+        device: Device,
         settings: PageCacheSettings,
         pages: PageMemory,
         memory: DirtyMemory,
@@ -182,7 +181,7 @@ class PageCache(PageReads):
     def flush_device(self) -> Signal:
         """Flush the device's caches; the signal fires when that is over."""
         done = Signal()
-        flush(self.device, done.fire)
+        self.device.flush(done.fire)
         return done
 
     def _old_pages(self) -> Generator[Any, Any, None]:

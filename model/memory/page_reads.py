@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..core.block_device import BlockDevice
+from ..core.device import BlockedReaders, Device, RowQueue
 from ..core.engine import Engine
 from ..core.request import READ, Request
 from ..core.signal import Signal
-from ..raid.parity_until_4_0.row_locks import RowLocks
-from ..raid.parity_until_4_0.waiting_readers import WaitingReaders
 from ..readahead import PAGE, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import QUANTUM_S, Account
@@ -54,7 +52,7 @@ class PageReads(WriteBack):
         self,
         engine: Engine,
         host: Host,
-        device: BlockDevice,
+        device: Device,
         settings: PageCacheSettings,
         pages: PageMemory,
         memory: DirtyMemory,
@@ -65,8 +63,8 @@ class PageReads(WriteBack):
         self.settings = settings
         self.pages = pages
         self._make_read_ahead = read_ahead
-        self._row_locks: RowLocks | None = getattr(device, "row_locks", None)
-        self._waiting_readers: WaitingReaders | None = getattr(device, "waiting_readers", None)
+        self._row_locks = device.row_locks
+        self._waiting_readers = device.waiting_readers
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
 
@@ -186,7 +184,7 @@ class PageReads(WriteBack):
             if mapper is not None and self._engine._now >= file.atime_due_s:
                 yield from mapper.accessed(file, by)
 
-    def _submitting(self, locks: RowLocks, by: Account) -> Generator[Any, Any, None]:
+    def _submitting(self, locks: RowQueue, by: Account) -> Generator[Any, Any, None]:
         """Sleep in the submission of what waits for locked rows: nothing is copied meanwhile."""
         if by.owed_s:
             yield self.pay(by)
@@ -198,7 +196,7 @@ class PageReads(WriteBack):
             by.cpu_s += self._host.prices.switch_s
             by.owed_s += self._host.prices.switch_s
 
-    def _asleep(self, turns: WaitingReaders, by: Account) -> Generator[Any, Any, None]:
+    def _asleep(self, turns: BlockedReaders, by: Account) -> Generator[Any, Any, None]:
         """Sleep in the submission of what there are no stripe heads for: nothing is copied meanwhile."""
         if by.owed_s:
             yield self.pay(by)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ..core.block_device import BlockDevice
-from ..core.flush import flush
+from ..core.device import Device, Wrapper
 from ..core.request import Request
-from ..raid.parity_until_4_0.row_locks import RowLocks
 
 STRETCH_BYTES = 128 << 20
 """A stretched partition keeps so many bytes together, unless the file system has other groups."""
@@ -17,7 +12,7 @@ _WHOLE_BYTES = 1 << 20
 """Its size is a multiple of this."""
 
 
-class Partition:
+class Partition(Wrapper):
     """A part of a block device.
 
     In a run at a scale of `stretch`, where everything is that many times smaller, what lies on the disk is spread out
@@ -36,22 +31,14 @@ class Partition:
         Allocation group of the file system on it: pieces are as large, unless that is too much.
     """
 
-    __slots__ = ("_device", "_piece", "_start", "_stretch", "capacity", "name", "plug", "row_locks")
+    __slots__ = ("_piece", "_start", "_stretch")
 
-    def __init__(self, device: BlockDevice, start: int, size: int, stretch: int = 1, group_bytes: int = 0) -> None:
-        self._device = device
+    def __init__(self, device: Device, start: int, size: int, stretch: int = 1, group_bytes: int = 0) -> None:
+        super().__init__(device)
         self._start = start
         self._stretch = stretch
         self._piece = group_bytes if STRETCH_BYTES < group_bytes <= _LARGEST_PIECE else STRETCH_BYTES
-        self.name = device.name
         self.capacity = size if stretch == 1 else size // stretch // _WHOLE_BYTES * _WHOLE_BYTES
-        self.plug: Callable[[], None] | None = getattr(device, "plug", None)
-        self.row_locks: RowLocks | None = getattr(device, "row_locks", None)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether more writes may be queued."""
-        return self._device.has_room
 
     def submit(self, request: Request) -> None:
         """Queue a request, at its place on the device."""
@@ -60,16 +47,4 @@ class Partition:
             inside = offset % self._piece
             offset = (offset - inside) * self._stretch + inside
         request.offset = offset + self._start
-        self._device.submit(request)
-
-    def flush(self, done: Callable[[], None]) -> None:
-        """Flush the caches of the device; see :mod:`raidsim.model.core.flush`."""
-        flush(self._device, done)
-
-    def unplug(self) -> None:
-        """Let held-back requests go."""
-        self._device.unplug()
-
-    def when_room(self, callback: Callable[[], Any]) -> None:
-        """Call back once when more writes may be queued."""
-        self._device.when_room(callback)
+        self.device.submit(request)

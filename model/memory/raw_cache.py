@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.block_device import BlockDevice
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
 from ..core.request import FLUSHER_ISSUER, READ, WRITE, Request
@@ -90,7 +90,7 @@ class RawCache(WriteBack):
         self,
         engine: Engine,
         host: Host,
-        device: BlockDevice,
+        device: Device,
         settings: RawCacheSettings,
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],

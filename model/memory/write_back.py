@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..core.block_device import BlockDevice
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
 from ..core.signal import Signal, fire_all
@@ -63,7 +63,7 @@ class WriteBack(ABC):
         self,
         engine: Engine,
         host: Host,
-        device: BlockDevice,
+        device: Device,
         memory: DirtyMemory,
         block_bytes: int,
         task_plug: bool,
@@ -75,8 +75,8 @@ class WriteBack(ABC):
         self.device = device
         self.memory = memory
         self._block_bytes = block_bytes
-        self._plug: Callable[[], None] | None = getattr(device, "plug", None) if task_plug else None
-        self._submission_s: float = getattr(device, "submission_s_per_page", 0.0)
+        self._plug: Callable[[], None] | None = device.plug if task_plug else None
+        self._submission_s = device.submission_s_per_page
         self._yields = yields
         self._submitters = 0
         self._alone: list[Signal] = []

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from ..core.discard import DiscardLimits, refused
+from ..core.device import Device, SubmissionQueue
+from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.flush import flush
 from ..core.request import ASYNC, FLUSHER_ISSUER, READ, WRITE_THROUGH, Request
 from ..links.link import Link, Path
 from ..tasks.cpu import Cpu
@@ -128,7 +128,7 @@ class Slots:
         return self.waited_s + (now - self._since if self._waiting else 0.0)
 
 
-class NetworkFront:
+class NetworkFront(Device):
     """A device as clients see it across a network.
 
     Parameters
@@ -173,7 +173,6 @@ class NetworkFront:
         "_threads",
         "_unplug",
         "device",
-        "name",
         "reads",
         "writes",
     )
@@ -181,7 +180,7 @@ class NetworkFront:
     def __init__(
         self,
         engine: Engine,
-        device: Any,
+        device: Device,
         cpu: Cpu,
         port: Link,
         clients: Sequence[Link],
@@ -195,9 +194,10 @@ class NetworkFront:
             raise ModelError(f"{device.name}: {found}; one for each, or none")
         self._engine = engine
         self.device = device
-        self.name: str = device.name
+        self.name = device.name
+        self.capacity = device.capacity
         self._below: Callable[[Request], None] = device.submit
-        self._unplug: Callable[[], None] = getattr(device, "unplug", _nothing)
+        self._unplug: Callable[[], None] = device.unplug
         self._cpu = cpu
         self._port = port
         self._paths = [Path((client, port)) for client in clients] or [Path((port,))] * len(sessions)
@@ -218,14 +218,13 @@ class NetworkFront:
         return refused(f"{self.name} is behind a network, across which no discards are passed on")
 
     @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        return int(self.device.capacity)
-
-    @property
     def foreground_bytes(self) -> int:
         """What the device has completed so far, but for resync (bytes)."""
-        return int(getattr(self.device, "foreground_bytes", 0))
+        return self.device.foreground_bytes
+
+    def queues(self) -> tuple[SubmissionQueue, ...]:
+        """The queues of the server's device."""
+        return self.device.queues()
 
     def flush(self, done: Callable[[], None]) -> None:
         """A client's flush, a request without data that a block protocol hands on; replies of a file server are final.
@@ -240,7 +239,7 @@ class NetworkFront:
         _, there = self._port.reserve(now, now, settings.request_bytes, True)
         taken = self._cpu.book(settings.request_s)
         at = (there if there > taken else taken) + settings.round_trip_s
-        self._engine.call_at(at, lambda _: flush(self.device, done))
+        self._engine.call_at(at, lambda _: self.device.flush(done))
 
     def submit(self, request: Request) -> None:
         """Accept a request of the client whose turn its stream is."""
@@ -347,7 +346,3 @@ class NetworkFront:
         if self._queues:
             self._queues[client].leave(now)
         request.done(request)
-
-
-def _nothing() -> None:
-    """A device that holds nothing back."""

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from ..core.discard import MOST_BIO_BYTES, SECTOR, DiscardLimits
+from ..core.discard import MOST_BIO_BYTES, SECTOR
+from ..core.discard_limits import DiscardLimits
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
@@ -90,7 +91,6 @@ class SolidState(DriveStatistics):
         "_through",
         "_translation",
         "_write_s",
-        "capacity",
         "state",
     )
 
@@ -223,9 +223,9 @@ class SolidState(DriveStatistics):
                 at = across
         engine.complete(request, self._finished, at)
 
-    def flush(self, done: Callable[[Request], None]) -> None:
-        """Make what has been written safe; `done` is called with a request of its own when it is."""
-        self._admit(Request(FLUSH, 0, 0, done))
+    def flush(self, done: Callable[[], None]) -> None:
+        """Make what has been written safe, then call `done`."""
+        self._admit(Request(FLUSH, 0, 0, lambda _: done()))
 
     @property
     def discard_limits(self) -> DiscardLimits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
+from ..core.device import Device
 from ..core.request import Request
 from ..statistics.usage import Usage
 from .flash import Flash
@@ -11,7 +12,7 @@ from .spec import SolidStateSpec
 from .timeline import Timeline
 
 
-class DriveStatistics:
+class DriveStatistics(Device):
     """Counts of a drive, and of what happened inside since they began.
 
     Attributes
@@ -38,7 +39,6 @@ class DriveStatistics:
         "cache_hits",
         "flushes",
         "latency_s",
-        "name",
         "read_bytes",
         "reads",
         "spec",

@@ -8,25 +8,31 @@ device, waits until it is awake again. Source: block/blk-mq.c (blk_mq_submit_bio
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 
+from ..core.device import Device, SubmissionQueue, Wrapper
 from .host import Host, SleepingThread
 from .task_plug import TaskPlug
 
 
-class SubmittingThreads(ABC):
+class SubmittingThreads(Wrapper):
     """The side of a queue that faces the threads of the host.
 
     Parameters
     ----------
     host
         Whose threads they are.
+    device
+        What the queue stands on.
     """
 
     __slots__ = ("_plugged", "_sleepers", "_task_plug", "_thread_plugs", "_waiters")
 
-    def __init__(self, host: Host) -> None:
+    spreads: bool
+
+    def __init__(self, host: Host, device: Device) -> None:
+        super().__init__(device)
         self._plugged = False
         self._task_plug = host.plug
         self._thread_plugs = host.thread_plugs
@@ -60,6 +66,15 @@ class SubmittingThreads(ABC):
     def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
         """Call `callback` once the thread that issues `issuer`, which sleeps, does not sleep any more."""
         self._sleepers[issuer].backlog.append(callback)
+
+    @property
+    def plugs(self) -> bool:
+        """It does: see :meth:`plug`."""
+        return True
+
+    def queues(self) -> tuple[SubmissionQueue, ...]:
+        """The queue itself."""
+        return (self,)
 
     def plug(self) -> None:
         """Collect and merge what the task submits, here and at the host's other queues, until :meth:`unplug`."""

@@ -7,8 +7,8 @@ from collections import Counter
 from ...model.block.single_queue import BlockQueue
 from ...model.controller.catalogue import ControllerSpec
 from ...model.controller.drive_queue import DriveOrder
+from ...model.core.device import Device
 from ...model.core.engine import Engine
-from ...model.core.request import Device
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.kernels import KernelSpec

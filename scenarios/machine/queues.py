@@ -8,8 +8,8 @@ from ...model.block.hardware_queues import HardwareQueues
 from ...model.block.multi_queue import BlkMqQueue
 from ...model.block.single_queue import BlockQueue, PlugSettings
 from ...model.block.throttle import WriteBackThrottle
+from ...model.core.device import Device
 from ...model.core.engine import Engine
-from ...model.core.request import Device
 from ...model.drives.catalogue import AnyDrive
 from ...model.kernels import KernelSpec, SchedulerName
 from ...model.schedulers import (

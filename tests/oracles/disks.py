@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, Device, Request
+from raidsim.model.core.request import READ, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec, mechanics
 from raidsim.model.drives.catalogue import hard_disk

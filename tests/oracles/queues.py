@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
-from raidsim.model.core.request import Device
 from raidsim.model.layouts import layout_for
 from raidsim.model.links.link import Bus, Link
 from raidsim.model.loads.direct_load import OpenLoad

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from raidsim.model.core.discard import discard_limits, issue
+from raidsim.model.core.discard import issue
 from raidsim.model.core.engine import Engine
 from raidsim.model.layouts import MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from raidsim.model.loads.direct_load import ClosedLoad
@@ -53,7 +53,7 @@ class Written:
         drives = [SolidState(engine, spec, f"ssd{slot}") for slot in range(MEMBERS)]
         array = _array(engine, level, drives, safely)
         half = array.capacity // 2 // MIB * MIB
-        self.refusal = discard_limits(array).refusal
+        self.refusal = array.discard_limits.refusal
         if discards and not self.refusal:
             issue(array, 0, half, lambda: None, 1)
             engine.run()

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, WRITE, Request
@@ -57,7 +58,7 @@ def outcome(iops: float, fails: bool, speed_max: int = 200_000, parity: bool = F
     else:
         array = MirrorArray(engine, "md0", slots, Md61(count))
     limits = ResyncSettings(1000 * KIB, speed_max * KIB, 64 * KIB, 128 * KIB, 8, 0.5, when_busy="drain")
-    hot = HotSpares(engine, array, disks[count : count + spares], _rebuilder(engine, array, limits))
+    hot = HotSpares(engine, array, list[Device](disks[count : count + spares]), _rebuilder(engine, array, limits))
     load: OpenLoad | ClosedLoad | None = None
     if iops == SATURATING:
         load = ClosedLoad(engine, array, size=4 * KIB, depth=4, issuer=1)
@@ -147,7 +148,7 @@ def test_a_busy_mirror_rebuilds_far_above_its_minimum() -> None:
     disks = [FixedServiceDevice(engine, f"d{slot}", 8 * CAPACITY, DRIVE) for slot in range(3)]
     array = MirrorArray(engine, "md0", [MemberSlot(disk) for disk in disks[:2]], Md61(2), barrier=BucketBarrier)
     limits = ResyncSettings(100 * KIB, 200_000 * KIB, 64 * KIB, 128 * KIB, 8, 0.5, when_busy="drain")
-    hot = HotSpares(engine, array, disks[2:], _rebuilder(engine, array, limits))
+    hot = HotSpares(engine, array, list[Device](disks[2:]), _rebuilder(engine, array, limits))
     hot.fail_at(0.0, 0)
     ClosedLoad(engine, array, size=4 * KIB, issuer=1, start=6 * CAPACITY)  # not in the first 64 MiB
     engine.run(until=2.0)

@@ -6,16 +6,19 @@ request per member run and joins their completions without an event of its own.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from ...core.discard import DiscardLimits, discard_limits, refused, stacked
+from ...core.device import Device, SubmissionQueue
+from ...core.discard import stacked
+from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.flush import flush_all
 from ...core.join import Join
-from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Device, Request
+from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
+from ...layouts import Layout
 from ...tasks.host import FREE, Host, Prices
 from ...tasks.task_plug import TaskPlug
 
@@ -51,7 +54,7 @@ class Submitter(Protocol):
         """Compute for so long (s) before it goes on with `then`."""
 
 
-class Array(ABC):
+class Array(Device):
     """Base of the arrays.
 
     Parameters
@@ -79,19 +82,16 @@ class Array(ABC):
     __slots__ = (
         "_engine",
         "_members",
-        "_on_full",
         "_pluggable",
         "_submit",
         "_task_plug",
         "_unpluggable",
-        "capacity",
         "daemon_resync_bytes",
         "failed",
         "host",
         "member_reads",
         "member_writes",
         "metadata",
-        "name",
         "reads",
         "rebuilding",
         "resync_thread",
@@ -111,14 +111,12 @@ class Array(ABC):
         self.name = name
         self._members = list(members)
         self._submit = [member.submit for member in members]
-        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
-        unpluggable = [member for member in members if hasattr(member, "unplug")]
-        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in unpluggable]
+        self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
         # What tells whether any of them is plugged, if they all stand on the same.
-        plugs = {getattr(member, "task_plug", None) for member in unpluggable}
-        self._task_plug: TaskPlug | None = plugs.pop() if len(plugs) == 1 else None
-        # Asked of its class: the answer itself goes down through all that is below.
-        self._on_full: list[Any] = [m for m in members if hasattr(type(m), "has_room")]
+        shared = {member.task_plug for member in members}
+        plug = shared.pop() if len(shared) == 1 else None
+        self._task_plug = plug if isinstance(plug, TaskPlug) else None
         self.capacity = capacity
         self.host = host
         self.failed = frozenset(failed)
@@ -137,6 +135,34 @@ class Array(ABC):
         return self._members
 
     @property
+    def layout(self) -> Layout | None:
+        """The address arithmetic; None for an array whose members all hold the same."""
+        return None
+
+    @property
+    def daemon_submits(self) -> bool:
+        """Whether md's own thread submits what the resync thread asks for."""
+        return False
+
+    @property
+    def resync_bytes(self) -> int:
+        """Bytes per member to rebuild; 0 for a level without redundancy."""
+        return 0
+
+    @property
+    def check_bytes(self) -> int:
+        """Bytes to check, of the address space that a check counts in."""
+        return self.resync_bytes
+
+    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Read and compare one range."""
+        raise ModelError(f"{self.name}: a level without redundancy has nothing to check")
+
+    def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Make one range consistent after a crash: where all is equal already, what :meth:`check` does."""
+        self.check(offset, size, done)
+
+    @property
     def prices(self) -> Prices:
         """The host's price list, or a free one."""
         return self.host.prices if self.host is not None else FREE
@@ -144,25 +170,46 @@ class Array(ABC):
     @property
     def foreground_bytes(self) -> int:
         """What the members have completed so far, but for resync (bytes)."""
-        return sum(getattr(member, "foreground_bytes", 0) for member in self._members)
+        return sum(member.foreground_bytes for member in self._members)
 
     @property
     def has_room(self) -> bool:
         """Whether every member's queue takes more writes, and no superblock is being written."""
         if self.metadata is not None and self.metadata.holds_writers:
             return False
-        return all(member.has_room for member in self._on_full)
+        return all(member.has_room for member in self._members)
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """Call back when superblocks are written, or the first full member has room again."""
         if self.metadata is not None and self.metadata.holds_writers:
             self.metadata.when_written(callback)
             return
-        for member in self._on_full:
+        for member in self._members:
             if not member.has_room:
                 member.when_room(callback)
                 return
         callback()
+
+    def sleeps(self, issuer: int) -> bool:
+        """Whether the thread that issues as `issuer` blocks at a member."""
+        return any(member.sleeps(issuer) for member in self._members)
+
+    def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
+        """Call back when the first member at which it blocks has let it go on."""
+        for member in self._members:
+            if member.sleeps(issuer):
+                member.when_awake(issuer, callback)
+                return
+        callback()
+
+    def queues(self) -> tuple[SubmissionQueue, ...]:
+        """The queues of all members."""
+        return tuple(queue for member in self._members for queue in member.queues())
+
+    @property
+    def plugs(self) -> bool:
+        """Whether any member does."""
+        return any(member.plugs for member in self._members)
 
     def plug(self) -> None:
         """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
@@ -227,7 +274,7 @@ class Array(ABC):
         taken = [
             (slot, offset, size)
             for slot, offset, size in ranges
-            if slot not in absent and not discard_limits(self._members[slot]).refusal
+            if slot not in absent and not self._members[slot].discard_limits.refusal
         ]
         self._charge(self.prices.bio_s * len(taken))
         if not taken:

@@ -17,11 +17,8 @@ stripe where there are stripes (raid0_run, raid5_set_io_opt, raid10_set_io_opt),
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ...core.block_device import BlockDevice
-from ...core.discard import DiscardLimits, discard_limits, pieces_of
-from ...core.flush import flush
+from ...core.device import Device, Wrapper
+from ...core.discard import pieces_of
 from ...core.join import Join
 from ...core.request import READ, TRIM, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
@@ -51,7 +48,7 @@ def optimal_request_bytes(layout: Layout) -> int:
     return 0
 
 
-def behind_limit(array: BlockDevice, layout: Layout, member_request_bytes: int) -> BioSplit:
+def behind_limit(array: Device, layout: Layout, member_request_bytes: int) -> BioSplit:
     """An md array behind the limit of its queue, if its members take `member_request_bytes`."""
     return BioSplit(
         array,
@@ -62,7 +59,7 @@ def behind_limit(array: BlockDevice, layout: Layout, member_request_bytes: int) 
     )
 
 
-class BioSplit:
+class BioSplit(Wrapper):
     """A device behind the limit of its queue.
 
     Parameters
@@ -79,60 +76,22 @@ class BioSplit:
         Whether it serves what is behind the boundary first (RAID 0).
     """
 
-    __slots__ = ("_submit", "chunk_bytes", "cuts_writes", "device", "max_request_bytes", "name", "tail_first")
+    __slots__ = ("_submit", "chunk_bytes", "cuts_writes", "max_request_bytes", "tail_first")
 
     def __init__(
         self,
-        device: BlockDevice,
+        device: Device,
         max_request_bytes: int,
         chunk_bytes: int = 0,
         cuts_writes: bool = True,
         tail_first: bool = False,
     ) -> None:
-        self.device = device
-        self.name = device.name
+        super().__init__(device)
         self.max_request_bytes = max_request_bytes
         self.chunk_bytes = chunk_bytes
         self.cuts_writes = cuts_writes
         self.tail_first = tail_first
         self._submit = device.submit
-
-    @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        return self.device.capacity
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the device takes more writes."""
-        return self.device.has_room
-
-    @property
-    def foreground_bytes(self) -> int:
-        """What the device has completed so far, but for resync (bytes)."""
-        return getattr(self.device, "foreground_bytes", 0)
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back when the device takes more writes."""
-        self.device.when_room(callback)
-
-    def plug(self) -> None:
-        """Hold requests back where that can be done, until :meth:`unplug`."""
-        if hasattr(self.device, "plug"):
-            self.device.plug()
-
-    def unplug(self) -> None:
-        """Let held-back requests go."""
-        self.device.unplug()
-
-    def flush(self, done: Callable[[], None]) -> None:
-        """Flush the device; see :mod:`raidsim.model.core.flush`."""
-        flush(self.device, done)
-
-    @property
-    def discard_limits(self) -> DiscardLimits:
-        """What the device takes of discards."""
-        return discard_limits(self.device)
 
     def submit(self, request: Request) -> None:
         """Serve a request, in pieces if it is too large."""

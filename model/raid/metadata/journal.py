@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from ...core.device import Device
 from ...core.errors import ModelError
 from ...core.join import Join
-from ...core.request import FLUSHER_ISSUER, WRITE, WRITE_THROUGH, Device, Request
+from ...core.request import FLUSHER_ISSUER, WRITE, WRITE_THROUGH, Request
 
 BLOCK = 4096
 UNIT_HEADS = 8

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from ...core.request import RESYNC_ISSUER, WAITED, WRITE, WRITE_THROUGH, Device, Request
+from ...core.device import Device
+from ...core.request import RESYNC_ISSUER, WAITED, WRITE, WRITE_THROUGH, Request
 
 SECTOR = 512
 SUPERBLOCK_SECTOR = 8

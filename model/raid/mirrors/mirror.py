@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...block.kernel_thread import compute
-from ...core.discard import DiscardLimits
+from ...core.device import Device
+from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Device, Request
+from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
 from ...tasks.host import Host
 from ..base.array import Array
 from ..read_balance import ReadBalance
@@ -76,6 +77,8 @@ class MirrorArray(Array):
     """
 
     __slots__ = ("_balance", "_barrier", "_clones_pages", "_readable", "submission_s_per_page")
+
+    submission_s_per_page: float
 
     def __init__(
         self,

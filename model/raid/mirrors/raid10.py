@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from ...block.kernel_thread import compute
-from ...core.discard import DiscardLimits
+from ...core.device import Device
+from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Device, Request
+from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
 from ...layouts import Copies, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -48,6 +49,8 @@ class Raid10Array(Array):
 
     __slots__ = ("_balance", "_barrier", "_copies", "_mergeable", "_plugged", "layout")
 
+    layout: Raid10Layout
+
     def __init__(
         self,
         engine: Engine,
@@ -70,7 +73,7 @@ class Raid10Array(Array):
         everywhere = layout.algorithm == "near" and layout.copies_per_chunk == layout.members
         self._copies = self._on_all_members if everywhere else layout.copies
         self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
-        self._mergeable = [(m.plug, m.unplug) for m in members if hasattr(m, "plug") and hasattr(m, "unplug")]
+        self._mergeable = [(member.plug, member.unplug) for member in members if member.plugs]
         self._plugged = False
 
     @property

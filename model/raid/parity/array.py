@@ -11,11 +11,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 
-from ...core.discard import DiscardLimits, refused
+from ...core.device import Device
+from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join, forward
-from ...core.request import READ, Device, Request
+from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
 from ..base.array import Array, Metadata
@@ -79,6 +80,11 @@ class ParityArray(Array):
         "waiting_readers",
     )
 
+    layout: ParityLayout
+    daemon_submits: bool
+    row_locks: RowLocks | None
+    waiting_readers: WaitingReaders | None
+
     def __init__(
         self,
         engine: Engine,
@@ -126,7 +132,7 @@ class ParityArray(Array):
             self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
-        self.waiting_readers: WaitingReaders | None = None
+        self.waiting_readers = None
         if settings.waiting_readers:
             if in_passes or not settings.heads or settings.locks_rows:
                 raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
@@ -136,7 +142,7 @@ class ParityArray(Array):
             self, layout, settings, self.cache, self._acquire, thread, daemon, self.waiting_readers
         )
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread, daemon)
-        self.row_locks: RowLocks | None = None
+        self.row_locks = None
         if settings.locks_rows:
             if in_passes or not settings.heads:
                 raise ModelError(f"{name}: rows are locked by drivers that gather rows and have a limited cache")

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...core.discard import discard_limits
 from ...core.request import ASYNC, TRIM, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
@@ -109,7 +108,7 @@ class StripeDiscarder:
         slots = [
             slot
             for slot, member in enumerate(array.members)
-            if slot not in absent and not discard_limits(member).refusal
+            if slot not in absent and not member.discard_limits.refusal
         ]
         left = len(slots)
         finish = partial(self._finish, freed, row, heads)

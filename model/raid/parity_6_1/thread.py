@@ -14,8 +14,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.device import Device
 from ...core.engine import Engine
-from ...core.request import Device, Request
+from ...core.request import Request
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
@@ -59,12 +60,12 @@ class ParityThread:
         "_cache",
         "_engine",
         "_host",
+        "_members",
         "_out",
         "_over",
         "_pluggable",
         "_plugged",
         "_sent",
-        "_sleepy",
         "_submit",
         "_task_plug",
         "_unpluggable",
@@ -82,9 +83,9 @@ class ParityThread:
         self._host = host
         self._cache = cache
         self._submit = [member.submit for member in members]
-        self._pluggable: list[Callable[[], None]] = [m.plug for m in members if hasattr(m, "plug")]
-        self._unpluggable: list[Callable[[], None]] = [m.unplug for m in members if hasattr(m, "unplug")]
-        self._sleepy: list[Any] = [m if hasattr(m, "sleeps") else None for m in members]
+        self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
+        self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
+        self._members = members
         self.awake = False
         self.busy_s = 0.0
         self._until = 0.0
@@ -161,7 +162,7 @@ class ParityThread:
 
     def _send_all(self) -> bool:
         """Send what was made, from where the thread fell asleep if it did; whether it does not sleep over that."""
-        out, submit, sleepy = self._out, self._submit, self._sleepy
+        out, submit, members = self._out, self._submit, self._members
         if out and not self._plugged:
             self._plug()
         row = -1
@@ -172,8 +173,8 @@ class ParityThread:
                 row = request.offset
                 self._task_plug.start_row()
             submit[slot](request)
-            member = sleepy[slot]
-            if member is not None and not member.has_room and member.sleeps(self.issuer):
+            member = members[slot]
+            if not member.has_room and member.sleeps(self.issuer):
                 if self._host is None:  # else the block layer has flushed its plug, which stays open
                     self._unplug()
                 member.when_awake(self.issuer, self._go_on)

@@ -12,8 +12,9 @@ from collections import deque
 from collections.abc import Callable, Sequence, Sized
 from typing import Any
 
+from ...core.device import Device
 from ...core.engine import Engine
-from ...core.request import Device, Request
+from ...core.request import Request
 from ...tasks.host import Host
 from ..stripes.stripe_cache import StripeCache
 from .thread import STRIPE_BATCH, ParityThread

@@ -63,7 +63,7 @@ class RowState(ABC):
         self.cache = cache
         self.daemon = daemon
         self.submit = [member.submit for member in array.members]
-        self.unpluggable: list[Callable[[], None]] = [m.unplug for m in array.members if hasattr(m, "unplug")]
+        self.unpluggable: list[Callable[[], None]] = [member.unplug for member in array.members]
         self.unplug_members = partial(Array.unplug, array)
         self.prereading = 0
         self.parity_reads = 0

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from ...core.discard import DiscardLimits, discard_limits
+from ...core.device import Device, Wrapper
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join
-from ...core.request import READ, TRIM, Device, Request
+from ...core.request import READ, TRIM, Request
 from ...layouts import ParityLayout, Raid10Layout
 from ..base.array import Array
 from ..mirrors.mirror import MirrorArray
@@ -24,7 +23,7 @@ from ..parity.array import ParityArray
 from .thread import Resync
 
 
-class MemberSlot:
+class MemberSlot(Wrapper):
     """The place of a member, whose device can be taken out and replaced.
 
     Parameters
@@ -40,60 +39,26 @@ class MemberSlot:
         Serves reads while the slot does not hold everything; None while it does.
     """
 
-    __slots__ = ("_under_way", "device", "gone", "name", "read_elsewhere")
+    __slots__ = ("_under_way", "gone", "read_elsewhere")
 
     def __init__(self, device: Device) -> None:
-        self.device: Any = device
-        self.name = device.name
+        super().__init__(device)
         self._under_way: dict[Request, Callable[[Request], None]] = {}
         self.gone = False
         self.read_elsewhere: Callable[[Request], None] | None = None
 
-    @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        capacity: int = self.device.capacity
-        return capacity
+    def replace_device(self, device: Device) -> None:
+        """Put another device into the slot."""
+        self.device = device
+        self.capacity = device.capacity
+        self.gone = False
 
-    @property
-    def has_room(self) -> bool:
-        """Whether the device takes more writes."""
-        return bool(getattr(self.device, "has_room", True))
-
-    @property
-    def foreground_bytes(self) -> int:
-        """What the device has completed, but for resync."""
-        return int(getattr(self.device, "foreground_bytes", 0))
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back when the device has room again."""
-        if hasattr(self.device, "when_room"):
-            self.device.when_room(callback)
+    def flush(self, done: Callable[[], None]) -> None:
+        """Flush the device, unless it has failed."""
+        if self.gone:
+            done()
         else:
-            callback()
-
-    def sleeps(self, issuer: int) -> bool:
-        """Whether the device puts the thread that issues `issuer` to sleep."""
-        return hasattr(self.device, "sleeps") and bool(self.device.sleeps(issuer))
-
-    def when_awake(self, issuer: int, callback: Callable[[], None]) -> None:
-        """Call back when it has let the thread go."""
-        self.device.when_awake(issuer, callback)
-
-    def plug(self) -> None:
-        """Hold requests back, if the device can."""
-        if hasattr(self.device, "plug"):
-            self.device.plug()
-
-    def unplug(self) -> None:
-        """Let them go."""
-        if hasattr(self.device, "unplug"):
-            self.device.unplug()
-
-    @property
-    def discard_limits(self) -> DiscardLimits:
-        """What the device takes of discards."""
-        return discard_limits(self.device)
+            self.device.flush(done)
 
     def submit(self, request: Request) -> None:
         """Pass a request on, and remember it until it is complete."""
@@ -155,7 +120,7 @@ class HotSpares:
         self,
         engine: Engine,
         array: MirrorArray | Raid10Array | ParityArray,
-        spares: list[Any],
+        spares: list[Device],
         start_rebuild: StartRebuild,
     ) -> None:
         needed = min(member.capacity for member in array.members)
@@ -206,8 +171,7 @@ class HotSpares:
     def _rebuild(self, slot: int) -> None:
         array = self._array
         place = self._place(slot)
-        place.device = self._spares.pop(0)
-        place.gone = False
+        place.replace_device(self._spares.pop(0))
         array.rebuild_onto(slot)
         resync = self._start_rebuild(partial(self._next, slot))
         self.rebuilds.append(resync)
@@ -233,7 +197,7 @@ def read_elsewhere(array: MirrorArray | Raid10Array | ParityArray, slot: int, re
 
 def _sources(array: Array, slot: int, offset: int) -> list[tuple[int, int]]:
     """(slot, byte) of every member read that together gives what `slot` held from `offset` on, within its chunk."""
-    layout: Any = getattr(array, "layout", None)
+    layout = array.layout
     if isinstance(layout, ParityLayout):
         return _row_sources(array, layout, slot, offset)
     if isinstance(layout, Raid10Layout):

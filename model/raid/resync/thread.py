@@ -18,9 +18,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from ...block.kernel_thread import KernelThread
+from ...core.device import Device
 from ...core.engine import Engine
 from ...core.errors import ModelError
-from ...core.request import Device
 from ...core.signal import Signal
 from ..base.array import Submitter
 from .settings import Action, RebuildReport, ResyncSettings
@@ -61,6 +61,17 @@ class Resyncable(Protocol):
 
     def rebuilt(self, slot: int) -> None:
         """`slot` holds everything again."""
+
+    @property
+    def check_bytes(self) -> int:
+        """Bytes to check, of the address space that a check counts in."""
+
+    @property
+    def daemon_submits(self) -> bool:
+        """Whether md's own thread submits what the resync thread asks for."""
+
+    def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
+        """Make one range consistent after a crash."""
 
 
 class Resync:
@@ -144,8 +155,8 @@ class Resync:
             self._issue = array.resync
             self.total_bytes = array.resync_bytes
         else:
-            self._issue = getattr(array, "synchronise", array.check) if action == "resync" else array.check
-            self.total_bytes = getattr(array, "check_bytes", array.resync_bytes)
+            self._issue = array.synchronise if action == "resync" else array.check
+            self.total_bytes = array.check_bytes
         self.done_bytes = self.outstanding_bytes = 0
         self.naps = self.drains = 0
         self._finished = finished
@@ -349,7 +360,7 @@ class Drain(Politeness):
         super().__init__(resync)
         array = resync.array
         smallest = min(member.capacity for member in array.members)
-        by_daemon = getattr(array, "daemon_submits", False)
+        by_daemon = array.daemon_submits
         self._share = 0.0 if by_daemon else min(1.0, smallest / max(resync.total_bytes, 1))
         self._seen = [self._count(slot) for slot in range(len(array.members))]
 
@@ -369,7 +380,7 @@ class Drain(Politeness):
 
     def _count(self, slot: int) -> float:
         resync = self._resync
-        seen: int = getattr(resync.array.members[slot], "foreground_bytes", 0)
+        seen = resync.array.members[slot].foreground_bytes
         return seen - resync.array.daemon_resync_bytes[slot] - self._share * resync.outstanding_bytes
 
     def _idle(self) -> bool:

@@ -21,10 +21,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
+from ...core.device import Device
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join
-from ...core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Device, Request
+from ...core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Request
 from ...layouts.byte_striped import MEMBER_SECTOR, ByteStripedLayout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -133,6 +134,8 @@ class ByteStripedArray(Array):
     """
 
     __slots__ = ("_data", "_parity", "_pool", "_skip", "layout", "round_robin", "sector_bytes", "verify")
+
+    layout: ByteStripedLayout
 
     def __init__(
         self,

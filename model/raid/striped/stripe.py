@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
-from ...core.discard import DiscardLimits
+from ...core.device import Device
+from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
+from ...core.exact_sums import sum_in_order
 from ...core.join import Join, forward
-from ...core.request import TRIM, Device, Request
-from ...layouts import StripedLayout
+from ...core.request import TRIM, Request
+from ...layouts import Layout, StripedLayout
 from ...tasks.host import Host
 from ..base.array import Array
 from ..mirrors.discard_ranges import MemberRange, striped_ranges
-
-
-class ExtentLayout(Protocol):
-    """A layout without redundancy: where each logical byte is."""
-
-    @property
-    def capacity(self) -> int:
-        """Usable bytes."""
-
-    def extents(self, offset: int, size: int) -> Sequence[tuple[int, int, int, int]]:
-        """(member, member offset, size, logical offset) for every contiguous piece."""
 
 
 class StripeArray(Array):
@@ -38,12 +28,14 @@ class StripeArray(Array):
 
     __slots__ = ("_extents", "layout")
 
+    layout: Layout
+
     def __init__(
         self,
         engine: Engine,
         name: str,
         members: Sequence[Device],
-        layout: ExtentLayout,
+        layout: Layout,
         host: Host | None = None,
         failed: Iterable[int] = (),
     ) -> None:
@@ -54,6 +46,12 @@ class StripeArray(Array):
             )
         self.layout = layout
         self._extents = layout.extents
+
+    @property
+    def submission_s_per_page(self) -> float:
+        """The mean of the members: each page goes to one of them."""
+        prices = [member.submission_s_per_page for member in self._members]
+        return sum_in_order(prices) / len(prices)
 
     def submit(self, request: Request) -> None:
         """See :meth:`Array.submit`; reads and writes are served alike."""

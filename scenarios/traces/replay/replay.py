@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from ....model.core.discard import discard_limits
 from ....model.core.errors import ArrayFailed, InputError
 from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
@@ -242,7 +241,7 @@ def replay(
     device = machine.targets[0]
     selection = options.selection
     memory = TraceMemory()
-    discards = TraceDiscards(discard_limits(device).refusal, options.device)
+    discards = TraceDiscards(device.discard_limits.refusal, options.device)
     source = partial(discards.taken, source)
     survey = Survey.of(selection.of(source()), memory)
     if not survey.records:

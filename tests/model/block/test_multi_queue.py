@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.device import Wrapper
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
@@ -30,19 +31,17 @@ class Rig:
         self.done: list[tuple[float, int]] = []
         submit = self.device.submit
 
-        class Spy:
-            name = "d0"
-            capacity = 1 << 30
+        bench = self
 
-            @staticmethod
-            def submit(request: Request) -> None:
-                self.sent.append((request.offset // KIB, request.size // KIB))
+        class Spy(Wrapper):
+            def submit(self, request: Request) -> None:
+                bench.sent.append((request.offset // KIB, request.size // KIB))
                 submit(request)
 
         self.queue = BlkMqQueue(
             self.engine,
             Host(Cpu(self.engine)),
-            Spy(),
+            Spy(self.device),
             depth=depth,
             scheduler=MqDeadline(max_bytes) if scheduler else None,
             max_request_bytes=max_bytes,

@@ -9,7 +9,8 @@ import pytest
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.block.throttle import WriteBackThrottle
-from raidsim.model.core.discard import DiscardLimits, discard_limits, issue, refused, split, stacked
+from raidsim.model.core.discard import issue, split, stacked
+from raidsim.model.core.discard_limits import DiscardLimits, refused
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import ASYNC, DIRECT, READ, TRIM, WRITE, Request
@@ -36,7 +37,7 @@ def test_what_stands_on_others_takes_what_they_take() -> None:
     small, large, none = Taker(engine, "a", most_bytes=MIB), Taker(engine, "b"), Recorder(engine, "c")
     assert stacked("md0", [large, small, none]) == DiscardLimits(512, MIB)
     assert stacked("md0", [large], 4096) == DiscardLimits(4096, 1 << 31)
-    assert discard_limits(none) == stacked("md0", [none]) == refused("c takes no discards")
+    assert none.discard_limits == stacked("md0", [none]) == refused("c takes no discards")
 
 
 def test_pieces_end_at_the_granularity() -> None:
@@ -174,7 +175,7 @@ def test_encryption_passes_discards_on_if_it_is_told_to() -> None:
     device, host = Taker(engine), Host(Cpu(engine))
     open_ = CryptDevice(engine, device, host, 1e-6, allow_discards=True)
     closed = CryptDevice(engine, device, host, 1e-6)
-    assert "allow_discards, which is off" in discard_limits(closed).refusal
-    assert discard_limits(open_) == device.discard_limits
+    assert "allow_discards, which is off" in closed.discard_limits.refusal
+    assert open_.discard_limits == device.discard_limits
     assert discarded(engine, open_, 0, MIB) == pytest.approx(0.001)
     assert open_.crypt_s == 0

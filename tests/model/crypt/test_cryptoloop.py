@@ -126,6 +126,8 @@ class Plugged(Recorder):
 
     __slots__ = ("asked", "has_room", "room")
 
+    has_room: bool
+
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         self.asked: list[str] = []

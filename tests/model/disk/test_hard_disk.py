@@ -163,7 +163,7 @@ def test_what_a_long_write_has_brought_is_not_lost_to_a_flush() -> None:
     disk = HardDisk(engine, JB.with_values(write_buffer=256 * KIB), "disk")
     _keep_busy(disk, _sequential(WRITE, MIB, 2 * MIB))
     engine.run(until=0.02)
-    disk.flush(lambda _: None)
+    disk.flush(lambda: None)
     engine.run()
     assert disk.dirty_bytes == 0
     assert disk.media.destaged_bytes == 2 * MIB
@@ -207,7 +207,7 @@ def test_flush_empties_the_write_cache() -> None:
     disk = HardDisk(engine, JB, "disk")
     times: list[float] = []
 
-    def flushed(_: Request) -> None:
+    def flushed() -> None:
         assert disk.dirty_bytes == 0
         times.append(engine.now)
         if len(times) == 1:
@@ -241,7 +241,7 @@ def test_a_queuing_drive_flushes_what_was_still_arriving() -> None:
     left: list[int] = []
     for i in range(4):
         disk.submit(Request(WRITE, FAR + i * 50 * MIB, 256 * KIB, lambda request: None))
-    disk.flush(lambda request: left.append(disk.dirty_bytes))
+    disk.flush(lambda: left.append(disk.dirty_bytes))
     engine.run()
     assert left == [0]
     assert disk.media.destaged_bytes == MIB

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.flush import flush, flush_all
+from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
+from raidsim.model.core.flush import flush_all
 from raidsim.model.core.request import WRITE, WRITE_THROUGH, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk
@@ -28,7 +30,7 @@ from raidsim.model.tasks.host import Host
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
-class CachedDrive:
+class CachedDrive(Device):
     """Takes a write in 20 us; what is in its cache when it is flushed takes 500 us, unless capacitors keep it."""
 
     def __init__(self, engine: Engine, protected: bool, name: str = "ssd", capacity: int = 8 * GIB) -> None:
@@ -36,7 +38,6 @@ class CachedDrive:
         self._protected = protected
         self.name = name
         self.capacity = capacity
-        self.has_room = True
         self.requests: list[Request] = []
         self.flushes = 0
 
@@ -45,15 +46,9 @@ class CachedDrive:
         through = request.sync == WRITE_THROUGH and not self._protected
         self._engine.call_at(self._engine.now + (520e-6 if through else 20e-6), lambda _: request.done(request))
 
-    def flush(self, done: Callable[[Any], None]) -> None:
+    def flush(self, done: Callable[[], None]) -> None:
         self.flushes += 1
-        self._engine.call_at(self._engine.now + (0.0 if self._protected else 500e-6), done)
-
-    def unplug(self) -> None:
-        """Nothing is held back."""
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        callback()
+        self._engine.call_at(self._engine.now + (0.0 if self._protected else 500e-6), lambda _: done())
 
 
 class Program:
@@ -172,8 +167,8 @@ def test_an_array_flushes_all_its_members() -> None:
 
     over: list[str] = []
     array.failed = frozenset({1})
-    flush(array, lambda: over.append("array"))
-    flush(object(), lambda: over.append("nothing"))
+    array.flush(lambda: over.append("array"))
+    FixedServiceDevice(engine, "d0", GIB, linear_service(1e-3)).flush(lambda: over.append("nothing"))
     flush_all([], lambda: over.append("none"))
     assert over == ["nothing", "none"]
     engine.run(until=engine.now + 0.001)

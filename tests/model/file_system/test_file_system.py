@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, WRITE, Request
@@ -35,27 +36,18 @@ GROUP = 128 * MIB
 SERVICE_S = 0.001
 
 
-class RecordingDevice:
+class RecordingDevice(Device):
     """Serves everything at once after 1 ms and records it."""
 
-    name = "recording"
-    has_room = True
-
     def __init__(self, engine: Engine, capacity: int) -> None:
+        self.name, self.capacity = "recording", capacity
         self._engine = engine
-        self.capacity = capacity
         self.requests: list[tuple[float, int, int, int]] = []
 
     def submit(self, request: Request) -> None:
         request.submitted = self._engine.now
         self.requests.append((self._engine.now, request.op, request.offset, request.size))
         self._engine.call_at(self._engine.now + SERVICE_S, lambda _: request.done(request))
-
-    def unplug(self) -> None:
-        pass
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        callback()
 
     def addresses(self, op: int) -> list[int]:
         """Of all requests of a direction, in order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.device import Wrapper
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
@@ -41,15 +42,12 @@ def test_reads_and_writes_are_mixed_as_told_and_writes_are_direct() -> None:
         served = device(engine, 16)
         seen: list[tuple[int, int, int]] = []
 
-        class Spy:
-            name, capacity = "d0", 64 * MIB
-
-            @staticmethod
-            def submit(request: Request) -> None:
+        class Spy(Wrapper):
+            def submit(self, request: Request) -> None:
                 seen.append((request.op, request.offset, request.sync))
                 served.submit(request)
 
-        ClosedLoad(engine, Spy(), size=8192, depth=16, read_share=0.7, start=MIB, span=2 * MIB)
+        ClosedLoad(engine, Spy(served), size=8192, depth=16, read_share=0.7, start=MIB, span=2 * MIB)
         engine.run(until=0.5)
         return seen
 
@@ -67,15 +65,12 @@ def test_sequential_offsets_wrap_around() -> None:
     served = device(engine)
     offsets: list[int] = []
 
-    class Spy:
-        name, capacity = "d0", 3 * 4096
-
-        @staticmethod
-        def submit(request: Request) -> None:
+    class Spy(Wrapper):
+        def submit(self, request: Request) -> None:
             offsets.append(request.offset)
             served.submit(request)
 
-    ClosedLoad(engine, Spy(), size=4096, sequential=True)
+    ClosedLoad(engine, Spy(served), size=4096, sequential=True, span=3 * 4096)
     engine.run(until=0.0045)
     assert offsets == [0, 4096, 8192, 0, 4096]
 

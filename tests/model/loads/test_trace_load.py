@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
@@ -19,7 +20,7 @@ from raidsim.model.tasks.host import Host
 MIB = 1 << 20
 
 
-class Watched:
+class Watched(Device):
     """A device of 1 ms per I/O that notes what comes and when, and how much it holds at most."""
 
     def __init__(self, engine: Engine, servers: int = 1) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -27,13 +26,9 @@ class Disk(Recorder):
 
     submission_s_per_page: float
 
-    has_room = True
-
-    def unplug(self) -> None:
-        """Nothing is held back."""
-
-    def when_room(self, callback: Callable[[], Any]) -> None:
-        callback()
+    def __init__(self, engine: Engine, name: str = "d", capacity: int = 64 * MIB, **times: Any) -> None:
+        super().__init__(engine, name, capacity, **times)
+        self.submission_s_per_page = 0.0
 
 
 class Program:

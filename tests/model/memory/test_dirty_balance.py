@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 from simpy.events import Timeout
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import Request
 from raidsim.model.memory.dirty_balance import DirtyBalance, position_ratio
@@ -25,7 +26,7 @@ KIB, MIB = 1 << 10, 1 << 20
 SLICE = 512 * KIB
 
 
-class Pipe:
+class Pipe(Device):
     """A device that moves bytes at a rate, one request after the other, and queues a few MiB of them."""
 
     def __init__(self, engine: Engine, name: str, rate: float) -> None:
@@ -40,9 +41,6 @@ class Pipe:
     @property
     def has_room(self) -> bool:
         return self._queued < 4 * MIB
-
-    def unplug(self) -> None:
-        """Nothing is held back."""
 
     def when_room(self, callback: Callable[[], Any]) -> None:
         self._waiting.append(callback)

@@ -58,6 +58,8 @@ class FullQueue(Recorder):
 
     __slots__ = ("has_room", "waiting")
 
+    has_room: bool
+
     def __init__(self) -> None:
         super().__init__(Engine())
         self.has_room = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raidsim.model.core.discard import DiscardLimits
+from raidsim.model.core.discard_limits import DiscardLimits
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import ASYNC, TRIM, Request
 from raidsim.tests.model.recording import MIB, Recorder

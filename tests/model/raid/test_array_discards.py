@@ -9,7 +9,6 @@ import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.block.single_queue import BlockQueue
-from raidsim.model.core.discard import discard_limits
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, TRIM, WRITE, Request
@@ -218,7 +217,7 @@ def test_discards_of_neighbouring_rows_merge() -> None:
     assert isinstance(layout, ParityLayout)
     array = ParityArray(engine, "md0", queues, layout, ParitySettings(**TODAY), host)
     limited = behind_limit(array, layout, 128 * KIB)
-    assert discard_limits(limited) == discard_limits(array)
+    assert limited.discard_limits == array.discard_limits
     discarded(engine, limited, 0, 64 * 3 * CHUNK)
     assert freed(disks) == [[(0, 64 * CHUNK)]] * 4
     assert all(len(disk.log) < 32 for disk in disks)
@@ -230,19 +229,19 @@ def test_who_takes_no_discards_says_why() -> None:
     """
     engine = Engine()
     disks = takers(engine, 4)
-    assert discard_limits(parity(disks, engine)).granularity == 4 * CHUNK
+    assert parity(disks, engine).discard_limits.granularity == 4 * CHUNK
     unsafe = parity(disks, engine, discards=False)
-    assert "devices_handle_discard_safely, which is off" in discard_limits(unsafe).refusal
+    assert "devices_handle_discard_safely, which is off" in unsafe.discard_limits.refusal
     narrow = [Taker(engine, most_bytes=2 * CHUNK) for _ in range(4)]
-    assert "frees whole stripes" in discard_limits(parity(narrow, engine)).refusal
+    assert "frees whole stripes" in parity(narrow, engine).discard_limits.refusal
     old = parity(disks, engine, hold_s=0.003)
-    assert discard_limits(old).refusal
+    assert old.discard_limits.refusal
     with pytest.raises(ModelError, match="which is off"):
         old.submit(Request(TRIM, 0, MIB, lambda _: None))
     none = [Recorder(engine, "d0"), Recorder(engine, "d1")]
-    assert discard_limits(MirrorArray(engine, "md0", none, Md61(2, [True] * 2))).refusal == "d0 takes no discards"
+    assert MirrorArray(engine, "md0", none, Md61(2, [True] * 2)).discard_limits.refusal == "d0 takes no discards"
     queue = BlockQueue(engine, Host(Cpu(engine)), disks[0], Noop(MIB), 1, MIB, 64, None)
-    assert "passes no discards on" in discard_limits(MemberSlot(queue)).refusal
+    assert "passes no discards on" in MemberSlot(queue).discard_limits.refusal
 
 
 def test_a_member_that_takes_none_is_left_out() -> None:
@@ -250,7 +249,7 @@ def test_a_member_that_takes_none_is_left_out() -> None:
     engine = Engine()
     taker, other = Taker(engine, "d0"), Recorder(engine, "d1")
     array = MirrorArray(engine, "md0", [taker, other], Md61(2, [False] * 2))
-    assert not discard_limits(array).refusal
+    assert not array.discard_limits.refusal
     discarded(engine, array, 0, MIB)
     assert (taker.sent(TRIM), other.log) == ([(0, MIB)], [])
     stripe = StripeArray(engine, "md1", [taker, other], StripedLayout([64 * MIB] * 2, CHUNK))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -48,6 +49,9 @@ def test_every_mix_of_commands_is_served(kind: str, state: str) -> None:
     def done(request: Request) -> None:
         waited.append(engine.now - request.submitted)
 
+    def flushed(asked: float) -> None:
+        waited.append(engine.now - asked)
+
     next_read = 0
     for _ in range(800):
         op = draws.choices([READ, WRITE, FLUSH, TRIM], [10, 10, 0.3, 0.5])[0]
@@ -55,7 +59,7 @@ def test_every_mix_of_commands_is_served(kind: str, state: str) -> None:
         offset = 512 * draws.randrange(SECTORS - 512)
         submitted[op] += 1
         if op == FLUSH:
-            drive.flush(done)
+            drive.flush(partial(flushed, engine.now))
         elif op == TRIM:
             drive.submit(Request(TRIM, offset, size, done))
             units = range(-(-offset // unit), (offset + size) // unit)

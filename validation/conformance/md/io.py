@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError, ModelError
-from ....model.core.request import DIRECT, READ, WAITED, WRITE, Device, Request
+from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.raid.base.array import Array
 from ....model.raid.base.io_limit import BioSplit

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ....model.block.multi_queue import BlkMqQueue
-from ....model.core.block_device import BlockDevice
+from ....model.core.device import Device, Wrapper
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError
 from ....model.core.request import Request
@@ -24,7 +24,7 @@ from ....model.kernels import kernel
 from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from ....model.memory.raw_cache import RawCache, RawCacheSettings
-from ....model.raid.base.io_limit import BioSplit, behind_limit, largest_request_bytes, optimal_request_bytes
+from ....model.raid.base.io_limit import behind_limit, largest_request_bytes, optimal_request_bytes
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
@@ -98,7 +98,7 @@ class Recording:
             for member in self.members
         ]
         self.at_array: Tap | None = None
-        device: BlockDevice = self.at_members[0]
+        device: Device = self.at_members[0]
         request_bytes = MEMBER_REQUEST_BYTES
         if layout is not None:
             request_bytes = largest_request_bytes(layout, MEMBER_REQUEST_BYTES)
@@ -138,37 +138,14 @@ class Recording:
         }
 
 
-class Tap:
+class Tap(Wrapper):
     """Writes down the size of every I/O on its way into a device."""
 
-    __slots__ = ("device", "name", "sizes")
+    __slots__ = ("sizes",)
 
-    def __init__(self, device: BlkMqQueue | BioSplit) -> None:
-        self.device = device
-        self.name = device.name
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
         self.sizes: list[int] = []
-
-    @property
-    def capacity(self) -> int:
-        """Bytes of the device."""
-        return self.device.capacity
-
-    @property
-    def has_room(self) -> bool:
-        """Whether the device takes more writes."""
-        return self.device.has_room
-
-    def when_room(self, callback: Callable[[], None]) -> None:
-        """Call back when the device takes more writes."""
-        self.device.when_room(callback)
-
-    def plug(self) -> None:
-        """Hold requests back until :meth:`unplug`."""
-        self.device.plug()
-
-    def unplug(self) -> None:
-        """Let held-back requests go."""
-        self.device.unplug()
 
     def submit(self, request: Request) -> None:
         """Write the I/O down and pass it on."""
@@ -196,7 +173,7 @@ def _layout(place: str, name: str) -> Layout | None:
     )
 
 
-def _array(engine: Engine, layout: Layout, members: Sequence[Tap]) -> BlockDevice:
+def _array(engine: Engine, layout: Layout, members: Sequence[Tap]) -> Device:
     still = [False] * layout.members
     if isinstance(layout, StripedLayout):
         return StripeArray(engine, "md0", members, layout)

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError
-from ....model.core.request import READ, WRITE, Device, Request
+from ....model.core.request import READ, WRITE, Request
 from ....model.layouts import Raid10Layout, layout_for
 from ....model.raid.base.array import Array
 from ....model.raid.mirrors.barrier import BucketBarrier

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.request import Request
 from ....model.raid.metadata.bitmap import SECTOR, MetadataWrite
@@ -28,7 +29,7 @@ class SentRequest(NamedTuple):
     size: int
 
 
-class RecordingMember:
+class RecordingMember(Device):
     """A member that serves any number of requests at once, each in the same time, and notes them.
 
     Parameters
@@ -48,7 +49,7 @@ class RecordingMember:
         What it was sent, in order.
     """
 
-    __slots__ = ("_completion_s", "_engine", "_finished", "capacity", "log", "name")
+    __slots__ = ("_completion_s", "_engine", "_finished", "log")
 
     def __init__(self, engine: Engine, name: str, capacity: int, completion_s: float = COMPLETION_S) -> None:
         self._engine = engine

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.block.throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_S, WriteBackThrottle
-from ....model.core.block_device import BlockDevice
+from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.layouts import ParityLayout, Raid10Layout, StripedLayout, layout_for
@@ -203,7 +203,7 @@ class VirtualMachine:
     engine: Engine
     cpu: Cpu
     queues: list[BlkMqQueue]
-    device: BlockDevice
+    device: Device
     throttles: list[WriteBackThrottle]
     throttled: bool
     """Whether write-back throttling has something to do: writes that it counts, and reads slower than its target."""
@@ -244,7 +244,7 @@ def build(member: Member, array: RecordedArray, seed: int = 0) -> VirtualMachine
     return VirtualMachine(engine, cpu, queues, device, throttles, throttled)
 
 
-def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray) -> BlockDevice:
+def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray) -> Device:
     layout = layout_for(array.level, array.members, array.chunk_bytes, member.size, array.algorithm)
     rotational = [member.rotational] * array.members
     device: StripeArray | MirrorArray | Raid10Array | ParityArray

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import raidsim
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
-from raidsim.model.core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Device, Request
+from raidsim.model.core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Request
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for

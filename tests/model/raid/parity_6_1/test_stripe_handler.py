@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.core.device import Device, Wrapper
 from raidsim.model.core.request import READ, WRITE
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 from raidsim.tests.model.recording import KIB, MIB
@@ -199,11 +200,15 @@ def test_the_cache_grows_and_everything_is_served() -> None:
     assert heads[0] <= 17 < heads[1000]
 
 
-class Sleepy:
-    """A member that lets the thread sleep until it is told."""
+class Sleepy(Wrapper):
+    """A member whose queue puts the thread to sleep."""
 
-    def __init__(self, device: Any) -> None:
-        self.device, self.name, self.capacity = device, device.name, device.capacity
+    __slots__ = ("has_room", "woken")
+
+    has_room: bool
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(device)
         self.has_room = False
         self.woken: list[Any] = []
 

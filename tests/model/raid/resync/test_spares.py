@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed, ModelError
-from raidsim.model.core.request import READ, WRITE, Device
+from raidsim.model.core.request import READ, WRITE
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array
@@ -42,7 +43,7 @@ class Bench:
             else:
                 assert isinstance(layout, ParityLayout)
                 self.array = ParityArray(self.engine, "md0", slots, layout, ParitySettings(heads=0))
-        self.spares = [Recorder(self.engine, f"spare{number}", CAPACITY) for number in range(spares)]
+        self.spares: list[Any] = [Recorder(self.engine, f"spare{number}", CAPACITY) for number in range(spares)]
         self.hot = HotSpares(self.engine, self.array, list(self.spares), self.rebuild)
         self.issuer = Issuer(self.engine, self.array)
 

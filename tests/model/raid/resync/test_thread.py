@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
-from raidsim.model.core.request import Device, Request
+from raidsim.model.core.request import Request
 from raidsim.model.raid.base.array import Submitter
 from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 
@@ -19,12 +20,11 @@ ARRAY_SPEED = 50 * MB
 REQUEST = 64 * KIB
 
 
-class Member:
+class Member(Device):
     """A member that has completed other I/O at a given rate."""
 
-    name, capacity = "d0", 1 << 50
-
     def __init__(self, engine: Engine, load: float) -> None:
+        self.name, self.capacity = "d0", 1 << 50
         self.engine = engine
         self.load = load
 
@@ -41,7 +41,7 @@ class Copier:
 
     def __init__(self, engine: Engine, size: int, load: float = 0.0) -> None:
         self.engine = engine
-        self.resync_bytes = size
+        self.resync_bytes = self.check_bytes = size
         self.rebuilding: frozenset[int] = frozenset({1})
         self.members: list[Device] = [Member(engine, load)]
         self.resync_thread: Submitter | None = None
@@ -70,7 +70,8 @@ class Copier:
 
         self.engine.call_at(self.free_at, over)
 
-    check = resync
+    check = synchronise = resync
+    daemon_submits = False
 
     def under_way_bytes(self) -> int:
         return self.under_way * REQUEST

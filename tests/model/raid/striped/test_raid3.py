@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
+from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed, ModelError
-from raidsim.model.core.request import READ, RESYNC_ISSUER, WRITE, Device
+from raidsim.model.core.request import READ, RESYNC_ISSUER, WRITE
 from raidsim.model.layouts import ByteStripedLayout
 from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 from raidsim.model.raid.striped.raid3 import BufferPool, ByteStripedArray

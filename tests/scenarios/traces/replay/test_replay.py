@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raidsim.model.core.device import Wrapper
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.loads.trace_load import TimedTrace
@@ -67,17 +68,14 @@ def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
     submit, engine = built.targets[0].submit, built.engine
     load = built.loads[0]
 
-    class Noting:
+    class Noting(Wrapper):
         """Notes what the load sends."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(built.targets[0], name)
 
         def submit(self, request: Any) -> None:
             sent.append(TraceRecord(engine.now, request.op, request.offset, request.size, "a"))
             submit(request)
 
-    load._device = Noting()
+    load._device = Noting(built.targets[0])
     engine.run(until=8.0)
     load.stop()
     engine.run(until=9.0)
