@@ -193,11 +193,11 @@ def parity_chunk_of(device: Device) -> int:
 
 def _stripe_bytes(device: Device) -> int:
     """Data bytes of a row with parity; 0 for a device that keeps none."""
-    layout = device.layout if isinstance(device, Array) else None
+    layout = device.striping if isinstance(device, Array) else None
     return layout.stripe_bytes if isinstance(layout, ParityLayout) else 0
 
 
 def _chunk_bytes(device: Device) -> int:
     """Chunk size (bytes) of an array; 0 for a device that has none."""
-    layout = device.layout if isinstance(device, Array) else None
+    layout = device.striping if isinstance(device, Array) else None
     return layout.chunk_bytes if layout is not None else 0

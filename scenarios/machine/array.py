@@ -15,6 +15,7 @@ from ...model.core.engine import Engine
 from ...model.core.errors import InputError
 from ...model.kernels import KernelSpec
 from ...model.layouts import ByteStripedLayout, Layout, MirroredLayout, NestedLayout, ParityLayout, Raid10Layout
+from ...model.raid.base.array import Array
 from ...model.raid.base.io_limit import behind_limit
 from ...model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
 from ...model.raid.metadata.journal import Journal
@@ -117,7 +118,7 @@ class ArrayBuilder:
 
     def limited(self, array: Any) -> Any:
         """An array behind the limits of its queue, where the kernel's block layer cuts what is larger."""
-        queue, layout = self._kernel.queue, getattr(array, "layout", None)
+        queue, layout = self._kernel.queue, array.striping if isinstance(array, Array) else None
         if self._controller is not None or not queue.multiqueue or layout is None:
             return array
         limited = behind_limit(array, layout, queue.max_request)

@@ -20,6 +20,7 @@ from ...model.memory.partition import Partition
 from ...model.memory.raw_cache import RawCache, RawCacheSettings
 from ...model.memory.settings import EXPIRE_S, LOOK_S, PageCacheSettings
 from ...model.process.process import Mount
+from ...model.raid.base.array import Array
 from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
 from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.thread import ParityThread
@@ -193,7 +194,7 @@ class BuiltMachine:
         return limit or self.kernel.queue.max_request
 
     def _read_ahead(self, array: Any) -> Callable[[int], ReadAhead]:
-        section, layout = self.kernel.read_ahead, getattr(array, "layout", None)
+        section, layout = self.kernel.read_ahead, array.striping if isinstance(array, Array) else None
         window, most = section.window, self.kernel.queue.max_request
         tuned = self.scenario.read_ahead
         if tuned is not None:

@@ -135,7 +135,7 @@ class Array(Device):
         return self._members
 
     @property
-    def layout(self) -> Layout | None:
+    def striping(self) -> Layout | None:
         """The address arithmetic; None for an array whose members all hold the same."""
         return None
 

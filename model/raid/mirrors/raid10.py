@@ -17,7 +17,7 @@ from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
 from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
-from ...layouts import Copies, Raid10Layout
+from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
 from ..read_balance import ReadBalance
@@ -49,8 +49,6 @@ class Raid10Array(Array):
 
     __slots__ = ("_balance", "_barrier", "_copies", "_mergeable", "_plugged", "layout")
 
-    layout: Raid10Layout
-
     def __init__(
         self,
         engine: Engine,
@@ -75,6 +73,11 @@ class Raid10Array(Array):
         self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
         self._mergeable = [(member.plug, member.unplug) for member in members if member.plugs]
         self._plugged = False
+
+    @property
+    def striping(self) -> Layout | None:
+        """See :attr:`Array.striping`."""
+        return self.layout
 
     @property
     def balance(self) -> ReadBalance:

@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 
-from ...core.device import Device
+from ...core.device import BlockedReaders, Device, RowQueue
 from ...core.discard_limits import DiscardLimits, refused
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join, forward
 from ...core.request import READ, Request
+from ...layouts.layout import Layout
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
 from ..base.array import Array, Metadata
@@ -51,8 +52,6 @@ class ParityArray(Array):
     ----------
     cache
         The stripe cache.
-    waiting_readers
-        Processes that sleep for want of stripe heads when they read; None where they share none.
     threads
         What handles its stripes: md's thread, or its workers; none where whoever submits does.
     daemon_submits
@@ -66,24 +65,21 @@ class ParityArray(Array):
         "_locate",
         "_reader",
         "_row",
+        "_row_locks",
         "_settings",
         "_simple_reads",
         "_slots",
         "_small_writer",
+        "_waiting_readers",
         "_writer",
         "cache",
         "daemon_submits",
         "layout",
         "resyncer",
-        "row_locks",
         "threads",
-        "waiting_readers",
     )
 
-    layout: ParityLayout
     daemon_submits: bool
-    row_locks: RowLocks | None
-    waiting_readers: WaitingReaders | None
 
     def __init__(
         self,
@@ -132,23 +128,38 @@ class ParityArray(Array):
             self._discarder = StripeDiscarder(self, layout, settings, self.cache, thread, handler)
         else:
             self._writer = RowWriter(engine, self, layout, settings, self.cache, daemon)
-        self.waiting_readers = None
+        self._waiting_readers: WaitingReaders | None = None
         if settings.waiting_readers:
             if in_passes or not settings.heads or settings.locks_rows:
                 raise ModelError(f"{name}: readers share the heads of drivers that gather rows in a limited cache")
             cores = host.cpu.cores if host is not None else 1
-            self.waiting_readers = WaitingReaders(self.cache, cores, self._let_members_go)
+            self._waiting_readers = WaitingReaders(self.cache, cores, self._let_members_go)
         self._reader = RowReader(
-            self, layout, settings, self.cache, self._acquire, thread, daemon, self.waiting_readers
+            self, layout, settings, self.cache, self._acquire, thread, daemon, self._waiting_readers
         )
         self.resyncer = RowResync(self, layout, settings, self.cache, self._acquire, thread, daemon)
-        self.row_locks = None
+        self._row_locks: RowLocks | None = None
         if settings.locks_rows:
             if in_passes or not settings.heads:
                 raise ModelError(f"{name}: rows are locked by drivers that gather rows and have a limited cache")
-            self.row_locks = RowLocks(self._start_piece, self._let_members_go)
+            self._row_locks = RowLocks(self._start_piece, self._let_members_go)
         self.daemon_submits = in_passes
         self._choose_paths()
+
+    @property
+    def row_locks(self) -> RowQueue | None:
+        """I/O that waits for locked rows; None where the driver locks none."""
+        return self._row_locks
+
+    @property
+    def waiting_readers(self) -> BlockedReaders | None:
+        """Processes that sleep for want of stripe heads when they read; None where they share none."""
+        return self._waiting_readers
+
+    @property
+    def striping(self) -> Layout | None:
+        """See :attr:`Array.striping`."""
+        return self.layout
 
     def _choose_paths(self) -> None:
         """Take the short ways where nothing is lost, limited, priced or written beside the data."""
@@ -203,15 +214,15 @@ class ParityArray(Array):
     @property
     def has_room(self) -> bool:
         """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
-        return not self.cache.full and not (self.row_locks is not None and self.row_locks.waits) and super().has_room
+        return not self.cache.full and not (self._row_locks is not None and self._row_locks.waits) and super().has_room
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """See :meth:`Array.when_room`."""
         if self.cache.full:
             self.cache.when_free(callback)
             super().unplug()
-        elif self.row_locks is not None and self.row_locks.waits:
-            self.row_locks.when_free(callback)
+        elif self._row_locks is not None and self._row_locks.waits:
+            self._row_locks.when_free(callback)
             super().unplug()
         else:
             super().when_room(callback)
@@ -296,21 +307,21 @@ class ParityArray(Array):
                 read = Request(READ, row * self._chunk_bytes + low, high - low, over, request.issuer)
                 self._submit[self._row(row).data[index]](read)
             return
-        if self.row_locks is not None:
+        if self._row_locks is not None:
             self._one_by_one(request, pieces)
             return
         self._reader.read(request, pieces)
 
     def _write(self, request: Request) -> None:
         pieces = self._pieces(request.offset, request.size)
-        if self.row_locks is not None:
+        if self._row_locks is not None:
             self._one_by_one(request, pieces)
             return
         self._writer.write(request, pieces)
 
     def _one_by_one(self, request: Request, pieces: list[Piece]) -> None:
         """Do the pieces of a request as their rows get free."""
-        locks = self.row_locks
+        locks = self._row_locks
         assert locks is not None
         over = Join(len(pieces), lambda: request.done(request)).done
         at = request.offset
@@ -322,8 +333,8 @@ class ParityArray(Array):
 
     def _piece_over(self, over: Callable[[Request], None], piece: Piece, part: Request) -> None:
         over(part)
-        if self.row_locks is not None:
-            self.row_locks.unlock(piece)
+        if self._row_locks is not None:
+            self._row_locks.unlock(piece)
 
     def _start_piece(self, request: Request, piece: Piece) -> None:
         if request.op == READ:

@@ -197,7 +197,7 @@ def read_elsewhere(array: MirrorArray | Raid10Array | ParityArray, slot: int, re
 
 def _sources(array: Array, slot: int, offset: int) -> list[tuple[int, int]]:
     """(slot, byte) of every member read that together gives what `slot` held from `offset` on, within its chunk."""
-    layout = array.layout
+    layout = array.striping
     if isinstance(layout, ParityLayout):
         return _row_sources(array, layout, slot, offset)
     if isinstance(layout, Raid10Layout):

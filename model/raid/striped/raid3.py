@@ -27,6 +27,7 @@ from ...core.errors import ArrayFailed, ModelError
 from ...core.join import Join
 from ...core.request import ASYNC, READ, RESYNC_ISSUER, WRITE, Request
 from ...layouts.byte_striped import MEMBER_SECTOR, ByteStripedLayout
+from ...layouts.layout import Layout
 from ...tasks.host import Host
 from ..base.array import Array
 
@@ -135,8 +136,6 @@ class ByteStripedArray(Array):
 
     __slots__ = ("_data", "_parity", "_pool", "_skip", "layout", "round_robin", "sector_bytes", "verify")
 
-    layout: ByteStripedLayout
-
     def __init__(
         self,
         engine: Engine,
@@ -164,6 +163,11 @@ class ByteStripedArray(Array):
         self._pool = BufferPool(buffers, self.unplug)
 
     # reads
+
+    @property
+    def striping(self) -> Layout | None:
+        """See :attr:`Array.striping`."""
+        return self.layout
 
     @property
     def _checks(self) -> bool:

@@ -28,8 +28,6 @@ class StripeArray(Array):
 
     __slots__ = ("_extents", "layout")
 
-    layout: Layout
-
     def __init__(
         self,
         engine: Engine,
@@ -46,6 +44,11 @@ class StripeArray(Array):
             )
         self.layout = layout
         self._extents = layout.extents
+
+    @property
+    def striping(self) -> Layout | None:
+        """See :attr:`Array.striping`."""
+        return self.layout
 
     @property
     def submission_s_per_page(self) -> float:
