@@ -81,7 +81,8 @@ def nearest(drive: Seen) -> str:
         too_slow = drive.rate is not None and drive.rate > _CABLE * spec.interface_rate
         return too_slow, sum_in_order(math.log(has / wanted) ** 2 for has, wanted in pairs if wanted is not None), name
 
-    return min(solid_state_names(), key=distance)
+    plugged_in = [name for name in solid_state_names() if not solid_state(name).interface.startswith("memory")]
+    return min(plugged_in, key=distance)
 
 
 def begun_with(spec: SolidStateSpec, drive: Seen) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import hard_disk, hard_disk_names
+from ...model.drives.search import plain_name
 from ...model.files.quantities import format_size
 from .tools.findings import FoundDrive, Interface
 
@@ -190,7 +191,10 @@ def _same_model(model: str) -> str | None:
         known = {token for token in (*_tokens(_catalogue()[name].model), *_tokens(name)) if len(token) >= 6}
         if known & said and not any(token.endswith(("GB", "TB")) for token in known & said):
             return name
-    return None
+    # A model that is known by words only, "SkyHawk AI 20 TB".
+    plain = plain_name(model)
+    worded = [name for name in _catalogue() if plain_name(_catalogue()[name].model) in plain]
+    return max(worded, key=lambda name: len(_catalogue()[name].model), default=None)
 
 
 def _relative(model: str, size: int | None) -> str | None:

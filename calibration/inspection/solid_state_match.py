@@ -13,13 +13,17 @@ from typing import Any
 from ...model.drives.catalogue import drive, solid_state_names
 from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
-from .drive_match import LARGEST, SMALLEST, Match, rounded
+from .drive_match import SMALLEST, Match, rounded
 from .tools.findings import FoundDrive
 
+LARGEST = 2 * 10**14
+"""Bytes of the largest drive that the catalogue can stand in for."""
 _SAME_SIZE = 0.02
 _CLASSES = {"nvme": "PCIe", "sata": "SATA", "sas": "SAS"}
 """How the catalogue's interfaces begin."""
 _NOT_A_DRIVE = ("mmcblk", "pmem")
+_NO_CABLE = "memory"
+"""How the interface of a RAM disk and of a null block device begins: nothing that is plugged in is one."""
 _PREFIXES = {"MZ": 5, "SSD": 8, "MTFD": 7, "CT": 2}
 """Part numbers of a maker, and how many of their letters name the family before the capacity comes."""
 _MOST_DIES = 1024
@@ -27,9 +31,13 @@ _MOST_DIES = 1024
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, SolidStateSpec]:
-    """Every solid-state drive by name."""
+    """Every solid-state drive that is plugged in, by name."""
     found = {name: drive(name) for name in solid_state_names()}
-    return {name: spec for name, spec in found.items() if isinstance(spec, SolidStateSpec)}
+    return {
+        name: spec
+        for name, spec in found.items()
+        if isinstance(spec, SolidStateSpec) and not spec.interface.startswith(_NO_CABLE)
+    }
 
 
 def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:

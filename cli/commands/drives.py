@@ -12,24 +12,29 @@ from rich.table import Table
 from rich.text import Text
 
 from ...model.disk.spec import DriveSpec
-from ...model.drives.catalogue import AnyDrive, drive, drive_names, drive_sources
-from ...model.files.quantities import format_rate, format_size
+from ...model.drives.catalogue import AnyDrive, drive, drive_aliases, drive_name, drive_names, drive_sources
+from ...model.drives.search import drive_class
+from ...model.files.quantities import format_duration, format_size
 from ...model.solid_state.spec import SolidStateSpec
-from ...validation.prediction.data_sheets import SheetCell, compare, data_sheets, median_error
+from ...validation.prediction.data_sheets import LARGE_ERROR, SheetCell, compare, data_sheets, median_error
 from ..support.progress import progress_bar
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
-_HARD_DISKS = ("capacity", "rpm", "outer", "inner", "seek", "cache", "queue")
-_SOLID_STATE = ("capacity", "spare", "dies", "read", "program", "SLC cache", "queues", "kept without power")
+_NUMBERS = ("capacity", "rate", "access", "cache", "queue")
+"""Of a hard disk: media rates, average seek and half a revolution, buffer. Of a solid-state drive: the rate of its
+interface, a read's time in flash and firmware, and the cache of one bit per cell."""
 _USES = {"calibrate": "figures that the drives' numbers were taken from", "predict": "figures that none was taken from"}
-_CELLS = {1: "MLC, page by page", 2: "MLC", 3: "TLC", 4: "QLC"}
+_CELLS = {1: "one page at a time", 2: "MLC", 3: "TLC", 4: "QLC"}
 
 
 def drives_command(
-    name: Annotated[str | None, typer.Argument(help="One drive: every field with its source.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="One drive, by name, alias or model number: every field with its source."),
+    ] = None,
     sheet: Annotated[
         bool,
-        typer.Option("--sheet", help="Of solid-state drives: what the data sheet says, beside what the model gives."),
+        typer.Option("--sheet", help="Compare what the data sheets say with what the model gives."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
@@ -42,21 +47,31 @@ def drives_command(
         return
     console = wide_console()
     if name is not None:
+        console.print(Text(_named(name)))
         console.print(entry_table(drive_sources(name)))
         return
-    specs = {known: drive(known) for known in drive_names()}
-    console.print(_hard_disks({known: spec for known, spec in specs.items() if isinstance(spec, DriveSpec)}))
-    console.print(_solid_state({known: spec for known, spec in specs.items() if isinstance(spec, SolidStateSpec)}))
+    console.print(_catalogue_table({known: drive(known) for known in drive_names()}))
+    console.print(Text("raidsim drives NAME shows every number of a drive with its source."))
 
 
 def catalogue_document() -> dict[str, Any]:
     """Return ``{"drives": {name: fields}}``, fields in SI units (bytes, seconds, bytes/s, turns per minute).
 
-    The field `rotational` tells hard disks from solid-state drives.
+    The field `rotational` tells hard disks from solid-state drives, `class` is the group that the table lists it in,
+    and `aliases` are its further names.
     """
     specs = {name: drive(name) for name in drive_names()}
-    found = {name: {"rotational": spec.rotational, **spec.model_dump(mode="json")} for name, spec in specs.items()}
-    return {"drives": found}
+    return {
+        "drives": {
+            name: {
+                "rotational": spec.rotational,
+                "class": drive_class(spec),
+                "aliases": list(drive_aliases(name)),
+                **spec.model_dump(mode="json"),
+            }
+            for name, spec in specs.items()
+        }
+    }
 
 
 def drive_document(name: str) -> dict[str, Any]:
@@ -64,12 +79,11 @@ def drive_document(name: str) -> dict[str, Any]:
     not hold it.
     """
     values = drive(name).model_dump(mode="json")
-    known = next(known for known in drive_names() if known.casefold() == name.casefold())
-    return entry_document(known, values, drive_sources(name))
+    return entry_document(drive_name(name), values, drive_sources(name))
 
 
 def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
-    """Return ``figures``, each with the sheet's value and the model's (bytes/s or commands/s), and ``median_error``.
+    """Return ``figures``, each with the sheet's value and the model's (in its ``unit``), and ``median_error``.
 
     The error of a figure is |ln(model/sheet)|; the medians are by ``use``, null where there is none.
     """
@@ -80,10 +94,11 @@ def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
             "state": cell.figure.state,
             "depth": cell.figure.depth,
             "block": cell.figure.bytes,
-            "unit": "B/s" if cell.figure.rate is not None else "1/s",
+            "unit": cell.figure.unit,
             "sheet": cell.figure.value,
             "model": cell.model,
             "use": cell.figure.use,
+            "reason": cell.figure.reason,
         }
         for cell in cells
     ]
@@ -92,8 +107,7 @@ def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
 
 def _compare(name: str | None, as_json: bool) -> None:
     """Simulate what data sheets promise, of one drive or of all."""
-    known = next((each for each in data_sheets() if name is not None and each.casefold() == name.casefold()), name)
-    names = tuple(data_sheets()) if known is None else (known,)
+    names = tuple(data_sheets()) if name is None else (drive_name(name),)
     total = sum(len(data_sheets()[each].figures) for each in names if each in data_sheets())
     with progress_bar("figures") as update:
         cells = compare(names, lambda done: update(done, total))
@@ -107,19 +121,30 @@ def _compare(name: str | None, as_json: bool) -> None:
         if error is not None:
             count = sum(cell.figure.use == use for cell in cells)
             console.print(Text(f"{words}: {count}, median error {100 * error:.0f} %"))
+    for reason, drives in _reasons(cells).items():
+        console.print(Text(f"off by more than 30 % ({', '.join(drives)}): {reason}"))
+
+
+def _reasons(cells: Sequence[SheetCell]) -> dict[str, list[str]]:
+    """The stated reasons of large errors, each with the drives that it holds for."""
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.error > LARGE_ERROR:
+            drives = found.setdefault(cell.figure.reason or "no reason is known", [])
+            if cell.drive not in drives:
+                drives.append(cell.drive)
+    return found
 
 
 def _sheet_table(cells: Sequence[SheetCell]) -> Table:
-    table = _table("solid-state drive", (), "load", "state")
+    table = _table("drive", (), "load", "state")
     for heading in ("block", "depth", "data sheet", "model", "ratio"):
         table.add_column(heading, justify="right")
     table.add_column("use")
     before = ""
     for cell in cells:
         figure = cell.figure
-        values = (
-            makers_rate(each) if figure.rate is not None else f"{each:,.0f}/s" for each in (figure.value, cell.model)
-        )
+        values = (_written(each, figure.unit) for each in (figure.value, cell.model))
         table.add_row(
             Text("" if cell.drive == before else cell.drive),
             figure.load,
@@ -134,40 +159,55 @@ def _sheet_table(cells: Sequence[SheetCell]) -> Table:
     return table
 
 
-def _hard_disks(specs: dict[str, DriveSpec]) -> Table:
-    table = _table("hard disk", _HARD_DISKS, "interface")
+def _written(value: float, unit: str) -> str:
+    """A figure with its unit."""
+    if unit == "B/s":
+        return makers_rate(value)
+    return f"{value:,.0f}/s" if unit == "1/s" else format_duration(value)
+
+
+def _named(name: str) -> str:
+    """A drive's name, class and aliases, in a line."""
+    aliases = drive_aliases(name)
+    also = f"; also called {', '.join(aliases)}" if aliases else ""
+    return f"{drive_name(name)}: {drive_class(drive(name))}{also}"
+
+
+def _catalogue_table(specs: dict[str, AnyDrive]) -> Table:
+    """All drives, grouped by class: hard disks first, in each class by capacity."""
+    table = _table("drive", _NUMBERS, "cells", "interface")
+    classes: dict[str, list[str]] = {}
     for name, spec in specs.items():
-        table.add_row(
-            Text(name),
-            _capacity(spec),
-            f"{spec.rotation:.0f}",
-            format_rate(spec.outer_media_rate),
-            format_rate(spec.inner_media_rate),
-            f"{spec.seek_average * 1e3:.1f} ms",
-            format_size(spec.cache),
-            str(spec.queue_depth),
-            Text(spec.interface),
-        )
+        classes.setdefault(drive_class(spec), []).append(name)
+    for of_class in sorted(classes, key=lambda each: (not specs[classes[each][0]].rotational, each)):
+        table.add_section()
+        table.add_row(Text(of_class, style="bold"))
+        for name in sorted(classes[of_class], key=lambda each: (specs[each].capacity, each)):
+            spec = specs[name]
+            row = _disk_row(spec) if isinstance(spec, DriveSpec) else _flash_row(spec)
+            table.add_row(Text(f"  {name}"), _capacity(spec), *row, Text(spec.interface))
     return table
 
 
-def _solid_state(specs: dict[str, SolidStateSpec]) -> Table:
-    table = _table("solid-state drive", _SOLID_STATE, "flash", "interface")
-    for name, spec in specs.items():
-        table.add_row(
-            Text(name),
-            _capacity(spec),
-            f"{100 * (spec.flash / spec.capacity - 1):.0f} %",
-            str(spec.dies),
-            f"{spec.read_time * 1e6:.0f} us",
-            f"{spec.program_time * 1e6:.0f} us",
-            f"{spec.slc_cache / 1e9:.0f} GB" if spec.slc_cache else "",
-            f"{spec.queues} x {spec.queue_depth}" if spec.queues > 1 else str(spec.queue_depth),
-            "yes" if spec.power_loss_protection else "no",
-            _CELLS[spec.bits_per_cell],
-            Text(spec.interface),
-        )
-    return table
+def _disk_row(spec: DriveSpec) -> tuple[str, ...]:
+    """What the table shows of a hard disk, between capacity and interface."""
+    rates = f"{spec.outer_media_rate / 1e6:.0f} to {spec.inner_media_rate / 1e6:.0f} MB/s"
+    access = spec.seek_average + 30.0 / spec.rotation
+    return rates, f"{access * 1e3:.1f} ms", format_size(spec.cache), str(spec.queue_depth), ""
+
+
+def _flash_row(spec: SolidStateSpec) -> tuple[str, ...]:
+    """What the table shows of a solid-state drive, between capacity and interface."""
+    queues = f"{spec.queues} x {spec.queue_depth}" if spec.queues > 1 else str(spec.queue_depth)
+    cells = "overwritten in place" if spec.in_place else _CELLS[spec.bits_per_cell]
+    cached = f"{spec.slc_cache / 1e9:.0f} GB" if spec.slc_cache else ""
+    return (
+        makers_rate(spec.interface_rate),
+        f"{(spec.read_time + spec.read_overhead) * 1e6:.0f} us",
+        cached,
+        queues,
+        cells,
+    )
 
 
 def _table(first: str, numbers: tuple[str, ...], *words: str) -> Table:

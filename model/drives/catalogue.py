@@ -1,7 +1,8 @@
 """The catalogue of drives, hard disks and solid-state drives: one file a drive, every number with where it comes from.
 
 A field of a drive's file is a mapping with ``value`` and either ``source`` or ``assumed`` (why it is
-taken to be so). What a data sheet does not give is assumed, never left out in silence.
+taken to be so). What a data sheet does not give is assumed, never left out in silence. ``aliases`` lists
+further names that people write for it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from pathlib import Path
 
 from ..core.errors import InputError
 from ..disk.spec import DriveSpec
-from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
+from ..files.catalogue_file import SourcedValue, load_sourced
+from ..files.yaml_files import read_yaml
 from ..solid_state.spec import SolidStateSpec
+from .search import plain_name, unknown_drive
 
 CATALOGUE = Path(__file__).parent / "catalogue" / "hard_disks"
 SOLID_STATE = Path(__file__).parent / "catalogue" / "solid_state"
+ALIASES = "aliases"
+"""Field of a drive's file with further names of it; it has no source."""
 
 
 AnyDrive = DriveSpec | SolidStateSpec
@@ -38,13 +43,29 @@ def solid_state_names() -> tuple[str, ...]:
 
 
 def drive(name: str) -> AnyDrive:
-    """The drive called `name` in the catalogue, in any case of its letters; `InputError` if there is none.
+    """The drive called `name` in the catalogue; see :func:`drive_name` for what counts as its name.
 
     >>> disk = drive("wd5000aaks")
     >>> disk.model, disk.capacity, disk.rotation
     ('WD5000AAKS', 500107862016, 7200.0)
     """
     return load_drive(_file(name))[0]
+
+
+def drive_name(name: str) -> str:
+    """The catalogue's name of the drive that is called `name`: by its name, an alias or the maker's model number.
+
+    Case, spaces and punctuation do not matter.
+
+    Raises
+    ------
+    InputError
+        If there is none. The message offers the nearest drives of the same kind and class.
+
+    >>> drive_name("wd 5000 aaks")
+    'WD5000AAKS'
+    """
+    return _file(name).stem
 
 
 def hard_disk(name: str) -> DriveSpec:
@@ -60,11 +81,50 @@ def drive_sources(name: str) -> dict[str, SourcedValue]:
     return load_drive(_file(name))[1]
 
 
+def drive_aliases(name: str) -> tuple[str, ...]:
+    """Further names of a drive in the catalogue, as its file has them."""
+    return _aliases(_file(name))
+
+
+@lru_cache(maxsize=1)
+def _by_stem() -> dict[str, Path]:
+    """The files by name without case and punctuation."""
+    paths = sorted((*CATALOGUE.glob("*.yaml"), *SOLID_STATE.glob("*.yaml")), key=lambda path: path.stem)
+    return {plain_name(path.stem): path for path in paths}
+
+
+@lru_cache(maxsize=1)
+def _by_alias() -> dict[str, Path]:
+    """The files by alias and by the maker's model number, without case and punctuation."""
+    found: dict[str, Path] = {}
+    for path in _by_stem().values():
+        for name in (load_drive(path)[0].model, *_aliases(path)):
+            if found.setdefault(plain_name(name), path) is not path:
+                other = found[plain_name(name)].stem
+                raise InputError(f"{path}: field aliases", f"{name!r}, which {other} has", "expected: one drive a name")
+    return found
+
+
+@lru_cache(maxsize=256)
+def _aliases(path: Path) -> tuple[str, ...]:
+    data, positions = read_yaml(path)
+    given = data.get(ALIASES, []) if isinstance(data, dict) else []
+    if not isinstance(given, list) or not all(isinstance(name, str) and plain_name(name) for name in given):
+        place = f"{positions.place((ALIASES,))}: field {ALIASES}"
+        raise InputError(place, f"found {given!r}", "expected: a list of names")
+    return tuple(given)
+
+
 def _file(name: str) -> Path:
-    return catalogue_file(CATALOGUE, "drive", name, SOLID_STATE)
+    plain = plain_name(name)
+    found = _by_stem().get(plain) or (_by_alias().get(plain) if plain else None)
+    if found is None:
+        specs = {path.stem: load_drive(path)[0] for path in _by_stem().values()}
+        raise unknown_drive(name, specs)
+    return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def load_drive(path: Path) -> tuple[AnyDrive, dict[str, SourcedValue]]:
     """A drive's description and the sources of its fields from a file in the catalogue's format.
 
@@ -74,5 +134,5 @@ def load_drive(path: Path) -> tuple[AnyDrive, dict[str, SourcedValue]]:
         Naming file, line and field, if a value is not allowed, has no source, or is both found and assumed.
     """
     if path.parent == SOLID_STATE:
-        return load_sourced(SolidStateSpec, path)
-    return load_sourced(DriveSpec, path)
+        return load_sourced(SolidStateSpec, path, (ALIASES,))
+    return load_sourced(DriveSpec, path, (ALIASES,))

@@ -6,6 +6,7 @@ so), as in the catalogue of drives.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -29,8 +30,17 @@ class SourcedValue:
     assumed: str | None
 
 
-def load_sourced(spec: type[_Spec], path: Path) -> tuple[_Spec, dict[str, SourcedValue]]:
+def load_sourced(spec: type[_Spec], path: Path, apart: Collection[str] = ()) -> tuple[_Spec, dict[str, SourcedValue]]:
     """A description and the sources of its fields.
+
+    Parameters
+    ----------
+    spec
+        What the fields describe.
+    path
+        The file.
+    apart
+        Keys of the file that are no fields of the description, and are left out.
 
     Raises
     ------
@@ -43,6 +53,8 @@ def load_sourced(spec: type[_Spec], path: Path) -> tuple[_Spec, dict[str, Source
     values: dict[str, Any] = {}
     sources: dict[str, SourcedValue] = {}
     for key, field in data.items():
+        if key in apart:
+            continue
         place = f"{positions.place((key,))}: field {key}"
         allowed = "required: value, and either source (where it was found) or assumed (why it is taken to be so)"
         if not isinstance(field, dict) or "value" not in field:

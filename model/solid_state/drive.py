@@ -34,7 +34,7 @@ from .media import Media, ReadAhead
 from .placement import TABLE_MASK, Placement
 from .spec import SolidStateSpec
 from .timeline import Timeline
-from .translation import Translation
+from .translation import InPlace, Translation
 from .write_buffer import WriteBuffer
 
 _CHUNK = 65536
@@ -121,13 +121,13 @@ class SolidState(DriveStatistics):
         self._shift = spec.mapping_unit.bit_length() - 1
         placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
         self._flash = Flash(spec, placement)
-        self._translation = Translation(
-            spec.superblocks,
-            spec.superblock // spec.mapping_unit,
-            spec.capacity // spec.mapping_unit,
-            max(1, _CHUNK // spec.mapping_unit),
-            state,
-        )
+        units, chunk_units = spec.capacity // spec.mapping_unit, max(1, _CHUNK // spec.mapping_unit)
+        self._translation: Translation
+        if spec.in_place:
+            self._translation = InPlace(units, chunk_units, state)
+        else:
+            superblock_units = spec.superblock // spec.mapping_unit
+            self._translation = Translation(spec.superblocks, superblock_units, units, chunk_units, state)
         self._buffer = WriteBuffer(spec, self._flash, self._translation)
         self._map = None if spec.mapping_reach is None else MapCache(spec.mapping_reach, spec.mapping_unit)
         self._media = Media(spec, self._flash, self._translation, self._buffer)

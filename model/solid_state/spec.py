@@ -22,6 +22,8 @@ class SolidStateSpec(Spec):
         Buses to the flash and what each moves (bytes/s); dies on all of them; planes that a die works on at once.
     page, pages_per_block
         Bytes of a page of one plane, and pages of a block of one plane.
+    in_place
+        If true, the memory is overwritten in place (3D XPoint, DRAM): no spare flash, no garbage collection, no erases.
     bits_per_cell
         Pages of a plane that are programmed at once (one-shot): 2 MLC, 3 TLC, 4 QLC; 1 where pages are programmed
         singly.
@@ -65,6 +67,7 @@ class SolidStateSpec(Spec):
     planes: int = Field(default=2, ge=1, le=8)
     page: PositiveSize = 16384
     pages_per_block: int = Field(default=768, ge=1)
+    in_place: bool = False
     bits_per_cell: int = Field(default=3, ge=1, le=4)
     read_time: Duration
     program_time: Duration
@@ -92,8 +95,10 @@ class SolidStateSpec(Spec):
 
     @model_validator(mode="after")
     def _consistent(self) -> SolidStateSpec:
-        if self.flash <= self.capacity:
+        if self.flash < self.capacity or (self.flash == self.capacity and not self.in_place):
             raise ValueError(f"flash is {self.flash} bytes; more than capacity, {self.capacity} bytes")
+        if self.in_place and self.slc_cache:
+            raise ValueError(f"in_place is true and slc_cache is {self.slc_cache} bytes; 0 where nothing is erased")
         if self.dies % self.channels:
             raise ValueError(f"dies is {self.dies}; a multiple of channels, {self.channels}")
         if self.slc_cache and self.slc_program_time is None:
@@ -106,7 +111,7 @@ class SolidStateSpec(Spec):
             raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at most the page of all planes of a die")
         if self.capacity % self.mapping_unit:
             raise ValueError(f"capacity is {self.capacity} bytes; a multiple of mapping_unit, {self.mapping_unit}")
-        if self.superblocks * self.superblock < self.capacity + 4 * self.superblock:
+        if not self.in_place and self.superblocks * self.superblock < self.capacity + 4 * self.superblock:
             raise ValueError(
                 f"flash is {self.flash} bytes, {self.superblocks} superblocks (a block of every plane of every die) of "
                 f"{self.superblock} bytes; what the capacity needs and at least four more"

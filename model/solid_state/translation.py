@@ -18,7 +18,7 @@ import itertools
 from collections import deque
 
 from ..core.extents import ExtentSet
-from .superblocks import Superblock, Superblocks
+from .superblocks import RESERVE, Superblock, Superblocks
 
 MOST_TRACKED = 500_000
 """Units known one by one, at most; beyond it the oldest become anonymous."""
@@ -240,3 +240,57 @@ class Translation(Superblocks):
             block.anonymous += share
             self._anonymous += 1
             self._weight += share
+
+
+class InPlace(Translation):
+    """The map of a drive whose memory is overwritten in place: 3D XPoint, DRAM, or none (a null block device).
+
+    Such memory has no erase blocks, so there is no spare flash, no garbage collection and no write amplification. The
+    map only knows which units hold data. Wear levelling of 3D XPoint is not simulated.
+
+    Sources: AnandTech, "The Intel Optane SSD DC P4800X Review" (2017): 3D XPoint is read and written by the word, not
+    by the page; Linux Documentation/block/null_blk.rst.
+
+    Parameters
+    ----------
+    units
+        Mapping units that the host sees.
+    chunk_units
+        Units that are written as one in a large write.
+    state
+        "fresh": no unit holds data. Any other state: every unit does.
+    """
+
+    __slots__ = ("_units",)
+
+    def __init__(self, units: int, chunk_units: int, state: str) -> None:
+        # One superblock of everything, besides those that collection would keep erased: it is never full.
+        super().__init__(RESERVE + 2, units, units, chunk_units, "fresh")
+        self._units = units
+        if state != "fresh":
+            self.unmapped.remove(0, units)
+
+    @property
+    def valid(self) -> int:
+        """Units that hold data."""
+        return self._units - self.unmapped.total
+
+    def write(self, unit: int) -> None:
+        """The host writes a unit."""
+        self.host_units += 1
+        if self.unmapped.starts:
+            self.unmapped.remove(unit, unit + 1)
+
+    def write_chunk(self, chunk: int) -> None:
+        """The host writes all units of a chunk at once."""
+        size = self.chunk_units
+        self.host_units += size
+        if self.unmapped.starts:
+            self.unmapped.remove(chunk * size, (chunk + 1) * size)
+
+    def trim(self, start: int, end: int) -> None:
+        """The host deallocates the units [start, end)."""
+        self.unmapped.add(start, end)
+
+    def waste(self, units: int) -> None:
+        """A program of fewer units than a die takes at once: the rest of the memory is not touched."""

@@ -146,7 +146,10 @@ def _ports(full: dict[str, Any], port: Mapping[str, Any], of_nvme: Mapping[str, 
             own += "'"
         source = f"the drive's own interface ({spec.interface}), at {format_rate(spec.interface_rate)}"
         usual = {"rate": f"{spec.interface_rate!r}B/s", "kind": _kind(spec), "source": source}
-        its_port = of_nvme if usual["kind"] == "pcie" else port
+        if spec.interface.startswith("memory"):  # not on a cable that the machine could describe
+            its_port: Mapping[str, Any] = {}
+        else:
+            its_port = of_nvme if usual["kind"] == "pcie" else port
         channels[own] = dict(its_port) if "model" in its_port else {**usual, **its_port}
         one["channel"] = own
 
@@ -175,7 +178,7 @@ def _kind(spec: AnyDrive) -> str:
     interface = spec.interface
     if interface.startswith("PATA"):
         return "ata"
-    if interface.startswith("PCIe"):
+    if interface.startswith(("PCIe", "memory")):
         return "pcie"
     if interface.startswith("SAS") and not spec.rotational:
         return "sas"

@@ -1,7 +1,7 @@
-"""What data sheets promise of solid-state drives, beside what the model of the drive gives.
+"""Compare the figures of data sheets with what the model of the drive gives, for hard disks and solid-state drives.
 
-The drive alone is simulated, with a host that keeps a number of commands at it and takes a fixed time from one to the
-next, as in the makers' tests. The figures are in ``data_sheets.yaml``.
+The drive alone is simulated, with a host that keeps a number of commands outstanding and takes a fixed time from a
+completion to the next command, as in the makers' tests. The figures are in ``data_sheets.yaml``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,25 @@ from pydantic import Field, model_validator
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
 from ...model.core.request import READ, WRITE, Request
-from ...model.drives.catalogue import drive
-from ...model.files.description import PositiveSize, Rate, Spec, refusal
+from ...model.disk.hard_disk import HardDisk
+from ...model.disk.spec import DriveSpec
+from ...model.drives.catalogue import drive, drive_name
+from ...model.files.description import Duration, PositiveSize, Rate, Spec, refusal
 from ...model.files.description_errors import load_spec
 from ...model.solid_state.drive import SolidState
-from ...model.solid_state.spec import SolidStateSpec
 
 SHEETS = Path(__file__).with_suffix(".yaml")
 HOST_S = 5e-6
 """Assumed: what the host takes from a completion to the next command in its place (driver, interrupt, benchmark)."""
 _RANDOM, _IN_ORDER = 4096, 131072
 _MEASURED = 12_000
+_MEASURED_ON_DISK = 3_000
+"""A hard disk is five hundred times as slow at random I/Os, and 3,000 of them tell a mean to 1 %."""
+_OUTER_SPAN = 0.02
+"""Share of a hard disk that counts as its outermost or innermost part: less than a zone of those simulated."""
+LARGE_ERROR = math.log(1.3)
+"""An error above this needs a stated reason."""
+_SECTOR = 512
 _BUFFERS = 4
 """The write buffer is filled so many times before anything is counted."""
 _SHARES = {"read": 1.0, "write": 0.0, "70/30": 0.7}
@@ -47,33 +55,47 @@ class SheetFigure(Spec):
     state
         As of a drive in a scenario; "after" is in order, once the cache of one bit per cell is full. Reads are of a
         drive that was filled in order; writes in order too, and random ones go to a drive in its steady state.
+        Of a hard disk: "outer" or "inner", where the head reads or writes in order; "outer" unless given.
     span
         Bytes of the drive that are reached; all unless given.
-    rate, iops
-        The figure: bytes/s, or commands/s.
+    write_cache
+        Of a hard disk: whether its write cache is on; as in the drive's file unless given.
+    rate, iops, latency
+        The figure: bytes/s, commands/s, or the mean time of a command in the drive (s).
     use
         Whether a number of the drive's file was taken from it.
+    reason
+        Why the model is off by more than 30 %, if it is: the mechanism that is missing.
     """
 
     load: Load
     depth: int = Field(ge=1)
     block: PositiveSize | None = None
-    state: Literal["fresh", "after"] | None = None
+    state: Literal["fresh", "after", "outer", "inner"] | None = None
     span: PositiveSize | None = None
+    write_cache: bool | None = None
     rate: Rate | None = None
     iops: float | None = Field(default=None, gt=0)
+    latency: Duration | None = Field(default=None, gt=0)
     use: Literal["calibrate", "predict"]
+    reason: str | None = None
 
     @model_validator(mode="after")
     def _one_figure(self) -> Self:
-        if (self.rate is None) == (self.iops is None):
-            raise refusal("rate and iops" if self.rate else "neither rate nor iops", "allowed: one of them")
+        given = [name for name in ("rate", "iops", "latency") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise refusal(" and ".join(given) or "no figure", "expected: one of rate, iops and latency")
         return self
 
     @property
     def value(self) -> float:
-        """What the sheet promises: bytes/s, or commands/s."""
-        return self.rate or self.iops or math.nan
+        """What the sheet promises: bytes/s, commands/s, or seconds."""
+        return self.rate or self.iops or self.latency or math.nan
+
+    @property
+    def unit(self) -> Literal["B/s", "1/s", "s"]:
+        """Unit of the value."""
+        return "B/s" if self.rate is not None else "1/s" if self.iops is not None else "s"
 
     @property
     def bytes(self) -> int:
@@ -114,7 +136,9 @@ class SheetCell:
 
     @property
     def state(self) -> str:
-        """What the drive had behind it: "fresh", "sequential", "steady", or "after" the cache of one bit per cell."""
+        """What a solid-state drive had behind it, or which part of a hard disk was reached."""
+        if isinstance(drive(self.drive), DriveSpec):
+            return "all" if self.figure.load.startswith("random") else self.figure.state or "outer"
         return self.figure.state or drive_state(self.figure)
 
     @property
@@ -145,7 +169,8 @@ def compare(names: Iterable[str], watch: Callable[[int], None] | None = None) ->
         If there is no sheet of a drive.
     """
     cells: list[SheetCell] = []
-    for name in names:
+    for given in names:
+        name = drive_name(given)
         sheet = data_sheets().get(name)
         if sheet is None:
             raise InputError(f"drive {name!r}", "no data sheet", f"allowed: {', '.join(data_sheets())}")
@@ -173,31 +198,51 @@ def drive_state(figure: SheetFigure) -> str:
 def simulated(name: str, figure: SheetFigure) -> float:
     """What the model gives for a figure, in its unit."""
     spec = drive(name)
-    assert isinstance(spec, SolidStateSpec)
-    random = figure.load.startswith("random")
-    writes = not figure.load.endswith("read")
-    if figure.state == "after":
-        spec = spec.with_values(slc_cache=0)
     engine = Engine(0)
-    device = SolidState(engine, spec, name, state=drive_state(figure))
-    load = _Load(engine, device, figure, random)
-    ignored = _BUFFERS * spec.write_buffer // figure.bytes if writes else 0
-    seconds = load.run(max(2 * figure.depth, ignored), _MEASURED)
-    per_second = _MEASURED / seconds
+    writes = not figure.load.endswith("read")
+    if isinstance(spec, DriveSpec):
+        if figure.write_cache is not None:
+            spec = spec.with_values(write_cache=figure.write_cache)
+        disk = HardDisk(engine, spec, name)
+        ignored, measured = _BUFFERS * spec.write_buffer // figure.bytes if writes else 0, _MEASURED_ON_DISK
+        begin, span = _part(spec, figure)
+        load = _Load(engine, disk, figure, begin, span)
+    else:
+        if figure.state == "after":
+            spec = spec.with_values(slc_cache=0)
+        device = SolidState(engine, spec, name, state=drive_state(figure))
+        ignored, measured = _BUFFERS * spec.write_buffer // figure.bytes if writes else 0, _MEASURED
+        load = _Load(engine, device, figure, 0, min(figure.span or spec.capacity, spec.capacity))
+    seconds = load.run(max(2 * figure.depth, ignored), min(measured, _MEASURED))
+    per_second = load.measured / seconds
+    if figure.latency is not None:
+        return figure.depth / per_second - HOST_S
     return per_second * figure.bytes if figure.rate is not None else per_second
+
+
+def _part(spec: DriveSpec, figure: SheetFigure) -> tuple[int, int]:
+    """First byte and number of bytes of a hard disk that a figure is about."""
+    if figure.load.startswith("random"):
+        return 0, min(figure.span or spec.capacity, spec.capacity)
+    span = int(spec.capacity * _OUTER_SPAN) // figure.bytes * figure.bytes
+    return (spec.capacity - span) // _SECTOR * _SECTOR if figure.state == "inner" else 0, span
 
 
 class _Load:
     """Keeps commands at a drive, as a benchmark does."""
 
-    def __init__(self, engine: Engine, device: SolidState, figure: SheetFigure, random: bool) -> None:
+    def __init__(
+        self, engine: Engine, device: HardDisk | SolidState, figure: SheetFigure, begin: int, span: int
+    ) -> None:
         self._engine = engine
         self._device = device
         self._bytes = figure.bytes
         self._depth = figure.depth
-        self._random = random
+        self._random = figure.load.startswith("random")
         self._share = _SHARES[figure.load.split()[-1]]
-        self._places = min(figure.span or device.capacity, device.capacity) // self._bytes
+        self._begin = begin
+        self._places = span // self._bytes
+        self.measured = 0
         self._draw = np.random.default_rng(0)
         self._next = 0
         self._done = 0
@@ -210,6 +255,7 @@ class _Load:
             self._submit()
         self._until(ignored)
         began = self._engine.now
+        self.measured = measured
         self._until(ignored + measured)
         return self._engine.now - began
 
@@ -225,7 +271,7 @@ class _Load:
             place = self._next
             self._next = (place + 1) % self._places
         op = READ if self._share == 1.0 or (self._share and self._draw.random() < self._share) else WRITE
-        self._device.submit(Request(op, place * self._bytes, self._bytes, self._completed))
+        self._device.submit(Request(op, self._begin + place * self._bytes, self._bytes, self._completed))
 
     def _completed(self, request: Request) -> None:
         self._done += 1

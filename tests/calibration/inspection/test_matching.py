@@ -34,12 +34,16 @@ def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
 @pytest.mark.parametrize(
     ("known", "base", "rate"),
     [
-        ({"capacity": 4000787030016, "interface": "sata", "rotation": 7200.0}, "IronWolf-Pro-20TB", (140, 180)),
-        ({"capacity": 2000398934016, "interface": "sata", "rotation": 7200.0}, "WD5000AAKS", (110, 150)),
-        ({"capacity": 4000787030016, "interface": "sas", "rotation": 7200.0}, "Exos-X20-20TB-SAS", (140, 180)),
-        ({"capacity": 600127266816, "interface": "sas", "rotation": 10000.0}, "Exos-10E2400-2400GB", (100, 180)),
-        ({"capacity": 300000000000, "interface": "sas", "rotation": 15000.0}, "Exos-15E900-900GB", (180, 260)),
-        ({"capacity": 18000207937536, "interface": "sata", "model": "ST18000NM000J"}, "IronWolf-Pro-20TB", (260, 286)),
+        ({"capacity": 4000787030016, "interface": "sata", "rotation": 7200.0}, "Barracuda-7200.14-3TB", (140, 180)),
+        ({"capacity": 2000398934016, "interface": "sata", "rotation": 7200.0}, "Barracuda-7200.14-3TB", (110, 220)),
+        ({"capacity": 4000787030016, "interface": "sas", "rotation": 7200.0}, "Constellation-ES.3-4TB-SAS", (140, 180)),
+        ({"capacity": 600127266816, "interface": "sas", "rotation": 10000.0}, "Savvio-10K.4-600GB", (100, 180)),
+        ({"capacity": 300000000000, "interface": "sas", "rotation": 15000.0}, "Ultrastar-C15K600-600GB", (150, 260)),
+        (
+            {"capacity": 18000207937536, "interface": "sata", "model": "NONAME 18TB"},
+            "Ultrastar-DC-HC550-18TB",
+            (260, 286),
+        ),
     ],
 )
 def test_the_nearest_drive_of_the_class(known: dict[str, Any], base: str, rate: tuple[int, int]) -> None:
@@ -54,14 +58,14 @@ def test_the_nearest_drive_of_the_class(known: dict[str, Any], base: str, rate: 
 
 
 def test_rates_grow_with_capacity_and_rotation() -> None:
-    """Protects the law: a larger drive that turns alike is faster at the rim, and one that turns slower is slower."""
+    """Protects the law: a much larger drive that turns alike is faster, and one that turns slower is slower."""
     rates = []
-    for size in (10**12, 2 * 10**12, 4 * 10**12, 10 * 10**12, 16 * 10**12):
+    for size in (5 * 10**11, 2 * 10**12, 8 * 10**12, 24 * 10**12):
         found = matched(capacity=size, interface="sata", rotation=7200.0)
         rates.append(hard_disk(found.model).with_values(**found.overrides).outer_media_rate)
     assert rates == sorted(rates)
     assert rates[0] < rates[-1]
-    slow = matched(capacity=4 * 10**12, interface="sata", rotation=5400.0)
+    slow = matched(capacity=8 * 10**12, interface="sata", rotation=5400.0)
     assert hard_disk(slow.model).with_values(**slow.overrides).outer_media_rate < rates[2]
 
 

@@ -36,12 +36,15 @@ def test_every_drive_loads_and_every_number_has_an_origin(name: str) -> None:
 def test_every_kind_is_there() -> None:
     """SATA, SAS and NVMe, for servers and desktops, with memory for the whole map and without."""
     specs = [drive(name) for name in solid_state_names()]
-    assert len(specs) >= 10
-    assert {spec.interface.split()[0] for spec in specs} == {"SATA", "SAS", "PCIe"}
+    assert len(specs) >= 25
+    assert {spec.interface.split()[0] for spec in specs} == {"SATA", "SAS", "PCIe", "memory"}
+    assert {spec.interface.split()[1] for spec in specs if spec.interface.startswith("PCIe")} == {"3.0", "4.0", "5.0"}
     flash = [spec for spec in specs if isinstance(spec, SolidStateSpec)]
     assert {spec.power_loss_protection for spec in flash} == {True, False}
     assert any(spec.mapping_reach for spec in flash)
     assert any(spec.slc_cache for spec in flash)
+    assert {1, 3, 4} <= {spec.bits_per_cell for spec in flash}
+    assert any(spec.in_place for spec in flash)
 
 
 def test_a_name_means_one_drive_of_either_kind() -> None:

@@ -1,0 +1,187 @@
+"""Find a drive by what people call it, and the nearest ones if the catalogue does not have it.
+
+Names are compared without case, spaces and punctuation: "WD Red Plus 8TB", "wd-red-plus-8tb" and "WD_RED_PLUS_8TB" are
+one name. A name that is not in the catalogue is taken apart into words and a capacity ("18TB", or what the maker's
+model number says: ST8000VN004 has 8,000 GB, WD80EFPX 8.0 TB). The words choose the kind (hard disk or solid-state
+drive) and the class, the capacity the drives of that class.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from typing import Protocol
+
+from ..core.errors import InputError
+
+_NOT_PLAIN = re.compile(r"[^0-9a-z]+")
+_CAPACITY = re.compile(r"(?<![0-9.])(\d+(?:\.\d+)?)\s?(TB|GB)(?![a-z])", re.IGNORECASE)
+_SEAGATE = re.compile(r"\bST(\d{3,5})[A-Z]{2}", re.IGNORECASE)
+_WESTERN_DIGITAL = re.compile(r"\bWD(\d{2,3})[A-Z]{4}", re.IGNORECASE)
+_UNITS = {"TB": 1e12, "GB": 1e9}
+_FLASH_WORDS = frozenset({"ssd", "nvme", "m2", "qlc", "tlc", "optane", "evo", "qvo", "pm", "mx", "bx", "sn"})
+_DISK_WORDS = frozenset(
+    {"hdd", "rpm", "ironwolf", "exos", "barracuda", "skyhawk", "caviar", "ultrastar", "gold", "red"}
+)
+_MOST_OFFERED = 3
+_ALIKE = 0.8
+"""Share of letters that two names have in common if one may be a slip of the finger for the other."""
+_HARDLY_ALIKE = 0.5
+_A_KIND = 1.0
+"""What a word that names the kind counts for when the kind is chosen: as much as a word that two drives have."""
+
+
+class Searched(Protocol):
+    """What the search needs to know of a drive."""
+
+    @property
+    def model(self) -> str:
+        """The maker's name of it."""
+
+    @property
+    def interface(self) -> str:
+        """In words."""
+
+    @property
+    def capacity(self) -> int:
+        """Bytes."""
+
+    @property
+    def rotational(self) -> bool:
+        """Whether it turns."""
+
+
+def plain_name(name: str) -> str:
+    """A name without case, spaces and punctuation.
+
+    >>> plain_name("WD Red Plus 8TB")
+    'wdredplus8tb'
+    """
+    return _NOT_PLAIN.sub("", name.casefold())
+
+
+def drive_class(spec: Searched) -> str:
+    """The class of a drive: what it is compared with and listed under."""
+    interface = spec.interface
+    if not spec.rotational:
+        server = "for servers" if getattr(spec, "power_loss_protection", False) else "for desktops"
+        if getattr(spec, "in_place", False):
+            return "memory without flash"
+        return f"{_bus(interface)}, {server}"
+    rotation = float(getattr(spec, "rotation", 0.0))
+    bus = next((bus for bus in ("SATA", "SAS", "PATA", "SCSI", "FC") if bus in interface.upper()), "other")
+    return f"{bus} hard disk, {_speed(rotation)}"
+
+
+def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
+    """The error for a name that the catalogue does not have, with the nearest drives of its kind and class."""
+    offered = nearest_drives(name, specs)
+    if not offered:
+        return InputError(f"drive {name!r}", "not in the catalogue", "expected: a name from `raidsim drives`")
+    first = specs[offered[0]]
+    capacity = said_capacity(name)
+    change = "overrides: {FIELD: VALUE}"
+    if capacity is not None and abs(math.log(first.capacity / capacity)) > 0.02:
+        flash = getattr(first, "flash", None)
+        spare = "" if flash is None else f", flash: {_size(flash / first.capacity * capacity)}"
+        change = f"overrides: {{capacity: {_size(capacity)}{spare}}}"
+    listed = " or ".join(offered)
+    return InputError(
+        f"drive {name!r}",
+        "not in the catalogue",
+        f"did you mean {listed} ({drive_class(first)})? For a drive that is not listed, change the fields of the "
+        f"nearest: {{model: {offered[0]}, {change}}}; `raidsim drives` lists all {len(specs)}",
+    )
+
+
+def nearest_drives(name: str, specs: Mapping[str, Searched]) -> list[str]:
+    """At most three drives, the nearest first: all of one kind and class; none if no name is at all like it."""
+    plain = plain_name(name)
+    slips = {known: _alike(plain, plain_name(known)) for known in specs}
+    closest = max(slips, key=lambda known: (slips[known], known))
+    words = _words(name)
+    capacity = said_capacity(name)
+    score = {known: _shared(words, _words(f"{known} {spec.model}"), specs) for known, spec in specs.items()}
+    if capacity is None:
+        for known in specs:
+            score[known] += slips[known] if slips[known] >= _ALIKE else 0.0
+
+    def kind_score(known: str) -> float:
+        said = words & (_DISK_WORDS if specs[known].rotational else _FLASH_WORDS)
+        return score[known] + (_A_KIND if said else 0.0)
+
+    def away(known: str) -> float:
+        return abs(math.log(specs[known].capacity / capacity)) if capacity else 0.0
+
+    first = max(specs, key=lambda known: (round(kind_score(known), 6), -away(known), slips[known], known))
+    if kind_score(first) <= 0:
+        if slips[closest] < _HARDLY_ALIKE:
+            return []
+        first = closest
+    kind = [known for known in specs if specs[known].rotational == specs[first].rotational]
+    most = max(score[known] for known in kind)
+    # Of those that are called about the same, the one of about that size tells the class.
+    best = min((known for known in kind if score[known] >= 0.75 * most), key=lambda known: (away(known), known))
+    if not most or not capacity:
+        best = first
+    alike = [known for known in specs if drive_class(specs[known]) == drive_class(specs[best])]
+    most = max(score[known] for known in alike)
+    # Of its class, those whose words are about as near, by capacity if the name says one.
+    near = [known for known in alike if score[known] >= 0.5 * most]
+    near.sort(key=lambda known: (away(known) if capacity else 0.0, -score[known], -slips[known], known))
+    return near[:_MOST_OFFERED]
+
+
+def said_capacity(name: str) -> float | None:
+    """Bytes that a name says the drive has, if it does.
+
+    >>> said_capacity("WD Red Plus 8TB"), said_capacity("ST8000VN004"), said_capacity("WD101EFBX")
+    (8000000000000.0, 8000000000000.0, 10000000000000.0)
+    """
+    said = _CAPACITY.search(name)
+    if said is not None:
+        return float(said[1]) * _UNITS[said[2].upper()]
+    seagate = _SEAGATE.search(name)
+    if seagate is not None:
+        return float(seagate[1]) * 1e9
+    western = _WESTERN_DIGITAL.search(name)
+    return float(western[1][:2]) * (1e12 if len(western[1]) > 2 else 1e11) if western is not None else None
+
+
+def _size(size: float) -> str:
+    """A capacity as a scenario has it, to four digits."""
+    return f"{size / 1e12:.4g}TB" if size >= 1e12 else f"{size / 1e9:.4g}GB"
+
+
+def _words(name: str) -> frozenset[str]:
+    """The words of a name, each also without its digits, but for the capacity."""
+    words = set(_NOT_PLAIN.split(_CAPACITY.sub(" ", name).casefold()))
+    words |= {re.match(r"[a-z]*", word)[0] for word in words}  # type: ignore[index]  # always matches
+    return frozenset(word for word in words if len(word) > 1 or word.isdigit())
+
+
+def _shared(words: Iterable[str], others: frozenset[str], specs: Mapping[str, Searched]) -> float:
+    """How much two names have in common: a word counts the more, the fewer drives have it."""
+    total = 0.0
+    for word in words:
+        if word in others:
+            drives = sum(word in _words(f"{known} {spec.model}") for known, spec in specs.items())
+            total += 1.0 / drives + 0.5
+    return total
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
+
+
+def _bus(interface: str) -> str:
+    """The bus of a solid-state drive without its speed in words: "SATA", "SAS", "PCIe 4.0"."""
+    return " ".join(interface.split()[:2]) if interface.startswith("PCIe") else interface.split(maxsplit=1)[0]
+
+
+def _speed(rotation: float) -> str:
+    if rotation < 6500:
+        return "5,400 to 5,900 rpm"
+    return f"{round(rotation / 100) * 100:,} rpm"
