@@ -13,7 +13,7 @@ write command stack or the buffer is full, and may be reordered):
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect_right
 from collections import deque
 
@@ -28,7 +28,7 @@ SWEEP_WINDOW = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
 
 
-class WritingHead(Head, ABC):
+class WritingHead(Head):
     """A head with a write buffer; what else it does between commands is its subclass's.
 
     Parameters
