@@ -18,8 +18,8 @@ class DiskQueue(Protocol):
     def __len__(self) -> int:
         """How many wait."""
 
-    def push(self, request: Request) -> None:
-        """Add a command."""
+    def push(self, request: Request, now: float) -> None:
+        """Add a command, at `now` (s)."""
 
     def next(self, now: float) -> Request:
         """Remove and return the next one to serve, at `now` (s)."""
@@ -30,7 +30,9 @@ class Fcfs(deque[Request]):
 
     __slots__ = ()
 
-    push = deque.append
+    def push(self, request: Request, now: float) -> None:
+        """Add a command."""
+        self.append(request)
 
     def next(self, now: float) -> Request:
         """The oldest command."""

@@ -85,8 +85,10 @@ class DriveSpec(Spec):
     """Whether the head goes back to read ahead unasked although a write has come since the last read."""
     queue_depth: int = Field(default=1, ge=1, le=256)
     """Commands that the drive knows at once."""
-    queue_age_limit: Duration = 0.5
-    """A command that has waited for longer goes first."""
+    queue_age_weight: float = Field(default=0.006, ge=0, le=1000)
+    """Seconds of positioning time that a second of waiting outweighs when the drive chooses the next command."""
+    queue_effort: Fraction = 0.5
+    """Share of the waiting commands, the oldest, that the firmware weighs before it chooses; 0: first come, first served."""
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
