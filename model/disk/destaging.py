@@ -280,7 +280,7 @@ class WritingHead(Head, ABC):
         return at, starts[at], False
 
     def reach_of_destaging(self, at: float) -> float:
-        """How long (s) a head that is sent to write back at `at` (s) takes to where it begins; 0 if nothing is dirty."""
+        """How long (s) a head sent to write back at `at` (s) takes to where that begins; 0 if nothing is dirty."""
         if not self.dirty.total:
             return 0.0
         start = self._free_s if self._free_s > at else at

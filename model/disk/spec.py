@@ -86,9 +86,17 @@ class DriveSpec(Spec):
     queue_depth: int = Field(default=1, ge=1, le=256)
     """Commands that the drive knows at once."""
     queue_age_weight: float = Field(default=0.006, ge=0, le=1000)
-    """Seconds of positioning time that a second of waiting outweighs when the drive chooses the next command."""
+    """Positioning time (s) that a second of waiting makes up for when the drive chooses the next command.
+
+    Larger is fairer and slower. The form is that of Worthington, Ganger and Patt, SIGMETRICS 1994; the value is
+    assumed: a read that lies a full stroke away waits for seconds, and throughput is within 5 % of what it is at 0.
+    """
     queue_effort: Fraction = 0.5
-    """Share of the waiting commands, the oldest, that the firmware weighs before it chooses; 0: first come, first served."""
+    """Share (0 to 1) of the waiting commands, the oldest, among which the firmware looks for the nearest.
+
+    At least one: at 0 the drive is first come, first served. Found: 0.28 on a desktop drive of 2007 (study
+    louwrentius-2019), 0.75 on nearline drives of 2022 (data sheet of the Exos X24); the default lies between.
+    """
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
