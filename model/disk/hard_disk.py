@@ -226,10 +226,10 @@ class HardDisk:
             if queue.full:
                 queue.hold(request)
                 return
-            if self._serves(request, now):
+            if self._serves(queue, request, now):
                 return
         if self._active:
-            self._queue.push(request, now)
+            self._queue.push(request)
             return
         self._active = True
         self._start(request, now)
@@ -256,7 +256,7 @@ class HardDisk:
             if self._ordered is not None and self._ordered.full:
                 self._ordered.hold(request)
             else:
-                self._queue.push(request, now)
+                self._queue.push(request)
             return
         self._active = True
         if self._channel is None:
@@ -266,8 +266,8 @@ class HardDisk:
             if self._channel.acquire(self._granted):
                 self._granted()
 
-    def _serves(self, request: Request, now: float) -> bool:
-        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+    def _serves(self, queue: ShortestPositioning, request: Request, now: float) -> bool:
+        """Serve what needs no head at once, whatever the head is doing; a cached write not before earlier ones."""
         offset, size = request.offset, request.size
         if request.op == READ:
             hit = now + self._hit_s
@@ -286,7 +286,7 @@ class HardDisk:
                     sent = across
             self._sent[request] = begin, sent
             return False
-        elif self._ordered.landing is None and self.media.has_room(offset, size, now + self._write_s):  # type: ignore[union-attr]
+        elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):
             at = self._receive(request, now)
         else:
             return False
@@ -308,8 +308,8 @@ class HardDisk:
             request = queue.release()
             if request is None:
                 return
-            if request.op == FLUSH or not self._serves(request, now):
-                queue.push(request, now)
+            if request.op == FLUSH or not self._serves(queue, request, now):
+                queue.tell(request, now)
 
     def _cacheable(self, request: Request) -> bool:
         """Whether it is a write that is complete once it is in the buffer."""

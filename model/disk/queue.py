@@ -18,8 +18,8 @@ class DiskQueue(Protocol):
     def __len__(self) -> int:
         """How many wait."""
 
-    def push(self, request: Request, now: float) -> None:
-        """Add a command, at `now` (s)."""
+    def push(self, request: Request) -> None:
+        """Add a command."""
 
     def next(self, now: float) -> Request:
         """Remove and return the next one to serve, at `now` (s)."""
@@ -30,9 +30,7 @@ class Fcfs(deque[Request]):
 
     __slots__ = ()
 
-    def push(self, request: Request, now: float) -> None:
-        """Add a command."""
-        self.append(request)
+    push = deque.append
 
     def next(self, now: float) -> Request:
         """The oldest command."""
