@@ -19,8 +19,8 @@ from bisect import bisect_right
 from collections import deque
 from typing import TypeAlias
 
-from .media import Media
 from ..core.request import READ, WRITE, WRITE_THROUGH, Request
+from .media import Media
 
 _Known: TypeAlias = "tuple[int, float, array[float], Request, float]"
 """A command: its cylinder, angle (s of a turn), seek table, the request, and its handicap (s): age weight x arrival."""

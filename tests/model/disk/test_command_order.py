@@ -9,11 +9,12 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from raidsim.model.closed_load import ClosedLoad, OpenLoad
-from raidsim.model.disk import HardDisk
-from raidsim.model.drives import DriveSpec, drive_sources, hard_disk, hard_disk_names
-from raidsim.model.engine import Engine
-from raidsim.model.request import READ, WRITE, Request
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.disk.hard_disk import HardDisk
+from raidsim.model.disk.spec import DriveSpec
+from raidsim.model.drives.catalogue import drive_sources, hard_disk, hard_disk_names
+from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
 
 KIB, MIB = 1 << 10, 1 << 20
 EXOS = hard_disk("Exos-X20-20TB-SAS")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidsim.calibration.study import load_study
+from raidsim.calibration.study.study import load_study
 
 
 def test_only_totals_of_1_4_and_32_are_calibrated_on() -> None:
