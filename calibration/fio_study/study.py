@@ -142,7 +142,7 @@ class FioStudy:
 
 def _text(field: str, value: float) -> str | float:
     """A parameter's value as a file has it."""
-    if field in _COMMANDS:
+    if field in (*_COMMANDS, *_ORDER):
         return value
     return rate_text(value) if field in _RATES else time_text(value)
 

@@ -34,8 +34,8 @@ def test_every_drive_of_the_catalogue_is_itself(name: str) -> None:
 @pytest.mark.parametrize(
     ("known", "base", "rate"),
     [
-        ({"capacity": 4000787030016, "interface": "sata", "rotation": 7200.0}, "IronWolf-Pro-20TB", (140, 180)),
-        ({"capacity": 2000398934016, "interface": "sata", "rotation": 7200.0}, "WD5000AAKS", (110, 150)),
+        ({"capacity": 4000787030016, "interface": "sata", "rotation": 7200.0}, "HD103UJ", (140, 180)),
+        ({"capacity": 2000398934016, "interface": "sata", "rotation": 7200.0}, "HD103UJ", (110, 150)),
         ({"capacity": 4000787030016, "interface": "sas", "rotation": 7200.0}, "Exos-X20-20TB-SAS", (140, 180)),
         ({"capacity": 600127266816, "interface": "sas", "rotation": 10000.0}, "Exos-10E2400-2400GB", (100, 180)),
         ({"capacity": 300000000000, "interface": "sas", "rotation": 15000.0}, "Exos-15E900-900GB", (180, 260)),
