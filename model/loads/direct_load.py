@@ -341,9 +341,9 @@ class ClosedLoad(DirectLoad):
         self._reaped += 1
 
     def _reap_next(self) -> None:
-        """Take the oldest of what completed while the thread slept, if there is nothing else to submit."""
+        """Take the oldest of what completed while the thread slept, if it has its depth outstanding."""
         completed = self._completed
-        while completed and not self._asleep and not self._may_submit():
+        while completed and not self._asleep and (self._outstanding == self.depth or self._stopped):
             self._reap(completed.popleft())
 
 

@@ -82,9 +82,9 @@ class ThinkingLoad(ClosedLoad):
     def _may_submit(self) -> bool:
         return super()._may_submit() and self._outstanding + self._thinking < self.depth
 
-    def _reap(self, request: Request) -> None:
+    def _done(self, request: Request) -> None:
         self._thinking += 1
-        super()._reap(request)
+        super()._done(request)
         self._engine.call_at(self._engine._now + next(self._think), self._thought)
 
     def _thought(self, _: Any) -> None:

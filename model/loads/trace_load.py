@@ -261,9 +261,9 @@ class ClosedTrace(ClosedLoad):
             self._stopped = True
         return Request(op, offset, size, self._done, self._stream, _SYNC[op])
 
-    def _reap(self, request: Request) -> None:
+    def _done(self, request: Request) -> None:
         self.completed += 1
-        super()._reap(request)
+        super()._done(request)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
         self._finish()
