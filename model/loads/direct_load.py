@@ -8,7 +8,6 @@ program's CPU time is charged.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
@@ -183,10 +182,6 @@ class DirectLoad(ABC):
 class ClosedLoad(DirectLoad):
     """One thread that keeps `depth` I/Os outstanding, and sleeps where the block layer puts it to sleep.
 
-    What completes while it sleeps in a submission (for want of a tag) is taken one by one, each when it has its depth
-    outstanding, as fio does (backend.c, do_io: wait_for_completions if the queue is full; iodepth_batch_complete_max is
-    1 unless given). The latency of these I/Os lasts until then.
-
     Parameters
     ----------
     depth
@@ -203,7 +198,6 @@ class ClosedLoad(DirectLoad):
 
     __slots__ = (
         "_complete_s",
-        "_completed",
         "_core",
         "_cpu",
         "_outstanding",
@@ -264,7 +258,6 @@ class ClosedLoad(DirectLoad):
         stays = cpu is not None and any(queue.spreads for queue in queues_under(device))
         self._core = stream % cpu.cores if cpu is not None and stays else None
         self._outstanding = 0
-        self._completed: deque[Request] = deque()  # while the thread slept
         self._reaped = 0
         self._running = True
         engine.call_at(engine._now, self._start)
@@ -278,11 +271,9 @@ class ClosedLoad(DirectLoad):
         if self._running:
             return
         self._running = True
-        self._reap_next()
         if self._cpu is None:
             while self._may_submit():
                 self._submit_batch()
-                self._reap_next()
             self._running = False
         elif self._may_submit():
             if self._reaped:
@@ -307,7 +298,6 @@ class ClosedLoad(DirectLoad):
     def _worked(self, _: Any) -> None:
         if self._may_submit():
             self._submit_batch()
-            self._reap_next()
         if self._may_submit():
             self._work()
         else:
@@ -327,24 +317,10 @@ class ClosedLoad(DirectLoad):
         self._run()
 
     def _done(self, request: Request) -> None:
-        if self._asleep or self._completed:
-            self._completed.append(request)
-            if self._asleep:
-                return
-        else:
-            self._reap(request)
-        self._run()
-
-    def _reap(self, request: Request) -> None:
         super()._done(request)
         self._outstanding -= 1
         self._reaped += 1
-
-    def _reap_next(self) -> None:
-        """Take the oldest of what completed while the thread slept, if it has its depth outstanding."""
-        completed = self._completed
-        while completed and not self._asleep and (self._outstanding == self.depth or self._stopped):
-            self._reap(completed.popleft())
+        self._run()
 
 
 class OpenLoad(DirectLoad):
