@@ -75,6 +75,7 @@ class HardDisk(Device):
         "_landed_s",
         "_long",
         "_long_from",
+        "_ordered",
         "_outstanding",
         "_pending",
         "_queue",
@@ -146,9 +147,12 @@ class HardDisk(Device):
         self._landed_s = 0.0  # when the last accepted write is in the buffer
         self._long: Request | None = None  # the write that comes in as room is made
         self._long_from = 0  # where the part of it begins that is crossing the link
-        self._queue: DiskQueue = (
-            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
+        self._ordered = (
+            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_weight, spec.queue_effort, caches)
+            if self._concurrent
+            else None
         )
+        self._queue: DiskQueue = Fcfs() if self._ordered is None else self._ordered
         self._active = False  # whether a command has the drive, or waits for the channel
         self._pending: Request | None = None
         self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
@@ -216,8 +220,13 @@ class HardDisk(Device):
         else:
             self._outstanding = 1
             self._busy_from = now
-        if self._concurrent and self._serves(request, now):
-            return
+        queue = self._ordered
+        if queue is not None:
+            if queue.full:
+                queue.hold(request)
+                return
+            if self._serves(queue, request, now):
+                return
         if self._active:
             self._queue.push(request)
             return
@@ -243,7 +252,10 @@ class HardDisk(Device):
             self._outstanding = 1
             self._busy_from = now
         if self._active:
-            self._queue.push(request)
+            if self._ordered is not None and self._ordered.full:
+                self._ordered.hold(request)
+            else:
+                self._queue.push(request)
             return
         self._active = True
         if self._channel is None:
@@ -253,8 +265,8 @@ class HardDisk(Device):
             if self._channel.acquire(self._granted):
                 self._granted()
 
-    def _serves(self, request: Request, now: float) -> bool:
-        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+    def _serves(self, queue: ShortestPositioning, request: Request, now: float) -> bool:
+        """Serve what needs no head at once, whatever the head is doing; a cached write not before earlier ones."""
         offset, size = request.offset, request.size
         if request.op == READ:
             hit = now + self._hit_s
@@ -273,12 +285,34 @@ class HardDisk(Device):
                     sent = across
             self._sent[request] = begin, sent
             return False
-        elif self.media.has_room(offset, size, now + self._write_s):
+        elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):
             at = self._receive(request, now)
         else:
             return False
         self._engine.complete(request, self._cached, at)
         return True
+
+    def _refill(self, queue: ShortestPositioning, now: float) -> None:
+        """Take the cached writes that fit, first in, first out, and commands from the host while there are tags."""
+        while True:
+            request = queue.landing
+            if (
+                request is not None
+                and self._cacheable(request)
+                and self.media.has_room(request.offset, request.size, now + self._write_s)
+            ):
+                queue.land()
+                self._engine.complete(request, self._cached, self._receive(request, now))
+                continue
+            request = queue.release()
+            if request is None:
+                return
+            if request.op == FLUSH or not self._serves(queue, request, now):
+                queue.tell(request, now)
+
+    def _cacheable(self, request: Request) -> bool:
+        """Whether it is a write that is complete once it is in the buffer."""
+        return request.op == WRITE and self._write_cache and request.sync != WRITE_THROUGH
 
     def _granted(self) -> None:
         """The channel is ours: start the command that waits for it."""
@@ -442,6 +476,10 @@ class HardDisk(Device):
             following = queue.popleft() if isinstance(queue, Fcfs) else queue.next(now)
             if channel is None:
                 self._start(following, now)
+                # After that, as a head without a command would begin to write back or to read ahead.
+                ordered = self._ordered
+                if ordered is not None and ordered.refills:
+                    self._refill(ordered, now)
             else:
                 self._pending = following
                 if channel.acquire(self._granted):
@@ -467,7 +505,7 @@ class HardDisk(Device):
         elif op == FLUSH:
             self.flushes += 1
         else:
-            if self._write_cache and request.sync != WRITE_THROUGH:
+            if self._cacheable(request):
                 if request is self._long:
                     self._long = None
                     self.media.accept(self._long_from, request.offset + size - self._long_from, now)

@@ -207,6 +207,15 @@ class Media(WritingHead):
         parked = self._parked.find(offset)  # type: ignore[union-attr]
         return parked is not None and end <= self._end_of(parked)
 
+    def has_begun(self, offset: int, size: int, at: float) -> bool:
+        """Whether the head reads, or has read, the beginning of a read in its stream at `at` (s), so need not move."""
+        segment = self._segment
+        if segment is None or not segment.start <= offset <= segment.reach:
+            return False
+        if offset < segment.consumed - self._segment_bytes:
+            return False
+        return (offset if self._reading else offset + size) <= self._end_at(segment, at)
+
     def _follow(self, segment: Segment, offset: int, end: int, hit_s: float, miss_s: float) -> float:
         """A read in, at the end of, or a little ahead of the segment the head is at."""
         if not self._reading or hit_s >= segment.safe_s:
@@ -353,6 +362,10 @@ class Media(WritingHead):
             assert self._segment is not None
             return self.geometry.cylinder(max(self._end_at(self._segment, at) - 1, 0))
         return self._arm
+
+    def free_from(self, at: float) -> float:
+        """When the head can be sent elsewhere, not before `at` (s)."""
+        return self._free_s if self._free_s > at else at
 
     @property
     def stream(self) -> Segment | None:

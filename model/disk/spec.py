@@ -85,8 +85,18 @@ class DriveSpec(Spec):
     """Whether the head goes back to read ahead unasked although a write has come since the last read."""
     queue_depth: int = Field(default=1, ge=1, le=256)
     """Commands that the drive knows at once."""
-    queue_age_limit: Duration = 0.5
-    """A command that has waited for longer goes first."""
+    queue_age_weight: float = Field(default=0.006, ge=0, le=1000)
+    """Positioning time (s) that a second of waiting makes up for when the drive chooses the next command.
+
+    Larger is fairer and slower. The form is that of Worthington, Ganger and Patt, SIGMETRICS 1994; the value is
+    assumed: a read that lies a full stroke away waits for seconds, and throughput is within 5 % of what it is at 0.
+    """
+    queue_effort: Fraction = 0.5
+    """Share (0 to 1) of the waiting commands, the oldest, among which the firmware looks for the nearest.
+
+    At least one: at 0 the drive is first come, first served. Found: 0.28 on a desktop drive of 2007 (study
+    louwrentius-2019), 0.75 on nearline drives of 2022 (data sheet of the Exos X24); the default lies between.
+    """
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
