@@ -16,6 +16,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 import raidsim
 
@@ -27,7 +28,7 @@ LONG_FILE, LONGEST_FILE = 450, 700
 
 
 def project_files() -> list[Path]:
-    """The files of the checkout, without what is built or fetched."""
+    """The files of the checkout, without what is built or fetched, and without a worktree's .git."""
     found: list[Path] = []
     for folder, subfolders, names in os.walk(ROOT):
         subfolders[:] = [
@@ -37,7 +38,7 @@ def project_files() -> list[Path]:
             and not name.endswith(".egg-info")
             and (not name.startswith(".") or name == ".ci")
         ]
-        found += [Path(folder, name) for name in names]
+        found += [Path(folder, name) for name in names if name != ".git"]
     return sorted(found)
 
 
@@ -142,6 +143,25 @@ def test_continuous_integration_runs_what_the_readme_says() -> None:
     assert os.access(script, os.X_OK)
     assert "make test" in script.read_text(encoding="utf-8")
     assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_workflow_runs_it_and_the_quick_tests_on_every_python() -> None:
+    """Protects the workflow from a slip that shows only after a push: it parses, and runs what the project says."""
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    workflow = yaml.load(text, Loader=yaml.BaseLoader)  # all values as text, "on" too
+    assert set(workflow) >= {"name", "on", "permissions", "jobs"}
+    everything, quick = workflow["jobs"]["all"], workflow["jobs"]["quick"]
+    for job in (everything, quick):
+        assert job["runs-on"].startswith("ubuntu")
+        for step in job["steps"]:
+            assert len({"uses", "run"} & set(step)) == 1
+            assert re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "actions/checkout@v1"))
+    assert everything["steps"][-1] == {"run": ".ci/run"}
+    assert quick["steps"][-1]["run"] in (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
+    pythons = quick["strategy"]["matrix"]["python"]
+    assert pythons == [f"3.{minor}" for minor in range(11, 11 + len(pythons))]
+    said = {line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line}
+    assert said <= set(pythons)
 
 
 def test_constraints_pin_every_dependency() -> None:
