@@ -18,7 +18,8 @@ from ...model.memory.paged_file import PagedFile
 from ...model.network.server import NetworkFront
 from ...model.process.process import Mount
 from ...model.readahead import PAGE
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.devices import Devices
+from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
 from ..traces.replay.replay import target_of
 from .plan import Plan

@@ -28,7 +28,8 @@ from ...model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.schedulers import BfqSettings
 from ...model.tasks.cpu import QUANTUM_S, Cpu
 from ...model.tasks.host import Host
-from ..description.programs import FileSystemSpec, ProgramsSpec
+from ..description.file_systems import FileSystemSpec
+from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import VirtualMemorySpec, dirty_limits
 from ..description.workloads import DdSpec, LoadSpec
