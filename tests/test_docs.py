@@ -21,7 +21,7 @@ from raidsim.scenarios.description.machine import (
     MachineSpec,
     PriceList,
 )
-from raidsim.scenarios.description.network import FrontSpec
+from raidsim.scenarios.description.network import NetworkSpec
 from raidsim.scenarios.description.program_steps import (
     ArchiveStep,
     BonniePlusPlusStep,
@@ -134,7 +134,7 @@ def test_example_files_run(path: Path) -> None:
         MachineSpec,
         PriceList,
         LinkSpec,
-        FrontSpec,
+        NetworkSpec,
         ChannelSpec,
         DriveInstance,
         ControllerInstance,

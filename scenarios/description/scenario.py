@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self, get_args
+from collections.abc import Mapping
+from typing import Any, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -15,12 +16,15 @@ from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
-from .network import FrontSpec
+from .network import NetworkSpec
 from .programs import ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
 from .workloads import Workload
 
 _KNOWS_WRITE_MOSTLY = "md-6.1"
+
+RENAMED = {"front": "network"}
+"""Former keys of a scenario, and their names now."""
 
 
 class ScenarioSpec(Spec):
@@ -44,7 +48,7 @@ class ScenarioSpec(Spec):
     """Largest read-ahead window (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given."""
     vm: VirtualMemorySpec | None = None
     """Dirty memory, as ``sysctl vm`` sets it."""
-    front: FrontSpec | None = None
+    network: NetworkSpec | None = None
     """A network between the load and the machine; without one the load runs on the machine itself."""
     workload: Workload
     """What loads the machine."""
@@ -52,6 +56,15 @@ class ScenarioSpec(Spec):
     """Members that are lost during the run."""
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_by_its_name(cls, data: Any) -> Any:
+        """Name the new key to those who write an old one."""
+        for old, new in RENAMED.items():
+            if isinstance(data, Mapping) and old in data:
+                raise refusal(f"the key {old!r}", f"allowed: {new!r}, its new name", (old,))
+        return data
 
     @model_validator(mode="after")
     def _connected(self) -> Self:
@@ -73,11 +86,11 @@ class ScenarioSpec(Spec):
             self._check_crypt(layer, name)
         if self.vm is not None:
             self.vm.check(self.kernel)
-        if self.front is not None:
+        if self.network is not None:
             if self.workload.kind != "load":
-                found = f"{self.workload.kind}, which runs on the machine itself, with a front"
-                raise refusal(found, "allowed: kind load, or no front", ("workload", "kind"))
-            self.front.check(self.machine)
+                found = f"{self.workload.kind}, which runs on the machine itself, with a network"
+                raise refusal(found, "allowed: kind load, or no network", ("workload", "kind"))
+            self.network.check(self.machine)
         return self
 
     def _check_crypt(self, layer: EncryptedSpec, name: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ...model.kernels import kernel
 from ...model.statistics.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
-from ..description.network import PORT, FrontSpec
+from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
@@ -196,18 +196,18 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | 
 
 def _more_places(scenario: ScenarioSpec, found: Limit) -> Relieved | None:
     """More requests of each client, or more threads, for the load to use."""
-    front = scenario.front
-    assert front is not None
-    known, more = front.spec(), {}
+    network = scenario.network
+    assert network is not None
+    known, more = network.spec(), {}
     for part in found.parts:
         if part.name.endswith(THREADS):
-            more["threads"] = MORE_OUTSTANDING * (front.threads or known.threads)
+            more["threads"] = MORE_OUTSTANDING * (network.threads or known.threads)
         else:
-            more["depth"] = MORE_OUTSTANDING * (front.depth or known.depth)
+            more["depth"] = MORE_OUTSTANDING * (network.depth or known.depth)
     if max(more.values()) > MOST_OUTSTANDING:
         return None
     what = " and ".join(f"{count:,} {_PLACES[field]}" for field, count in more.items())
-    return Relieved(what, "limit", scenario.model_copy(update={"front": front.model_copy(update=more)}))
+    return Relieved(what, "limit", scenario.model_copy(update={"network": network.model_copy(update=more)}))
 
 
 def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
@@ -269,12 +269,12 @@ def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
     changes: dict[str, Any] = {}
     if found.parts[0].kind == "link":
         changes["machine"] = _fast_links(scenario.machine, names)
-        if scenario.front is not None:
-            changes["front"] = _fast_ports(scenario.front, names)
+        if scenario.network is not None:
+            changes["network"] = _fast_ports(scenario.network, names)
     else:
-        if scenario.front is not None and CLIENTS_CPU in names:
-            faster = {"client_speed": scenario.front.client_speed * WITHOUT_LIMIT}
-            changes["front"] = scenario.front.model_copy(update=faster)
+        if scenario.network is not None and CLIENTS_CPU in names:
+            faster = {"client_speed": scenario.network.client_speed * WITHOUT_LIMIT}
+            changes["network"] = scenario.network.model_copy(update=faster)
             names = names - {CLIENTS_CPU}
         if "cpu" in names:
             changes["path_length"] = scenario.path_length / WITHOUT_LIMIT
@@ -310,16 +310,16 @@ def _fast_link(link: LinkSpec) -> LinkSpec:
     return link.model_copy(update={**rates, "per_transfer": 0.0, "command_rate": None})
 
 
-def _fast_ports(front: FrontSpec, names: set[str]) -> FrontSpec:
+def _fast_ports(network: NetworkSpec, names: set[str]) -> NetworkSpec:
     """The server's port of a network, and those of its clients."""
     ports: dict[str, Any] = {}
     if names - {PORT}:
-        ports["client_port"] = _fast_link(front.client_port or front.port)
-    elif front.clients > 1 and front.client_port is None:
-        ports["client_port"] = front.port
+        ports["client_port"] = _fast_link(network.client_port or network.port)
+    elif network.clients > 1 and network.client_port is None:
+        ports["client_port"] = network.port
     if PORT in names:
-        ports["port"] = _fast_link(front.port)
-    return front.model_copy(update=ports)
+        ports["port"] = _fast_link(network.port)
+    return network.model_copy(update=ports)
 
 
 def _fast_processors(machine: MachineSpec, controllers: set[str]) -> MachineSpec:

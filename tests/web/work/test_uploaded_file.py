@@ -46,7 +46,7 @@ def test_what_a_file_does_not_have_is_not_switched_off() -> None:
 def test_networks_bitmaps_and_lost_disks_of_a_file_are_switched_off() -> None:
     """Protects the rest of the list: each is named for a file that has it."""
     text = (
-        "machine: {drives: {model: WD2500JS, count: 4}}\nfront: {protocol: nfs4, port: 10GbE}\n"
+        "machine: {drives: {model: WD2500JS, count: 4}}\nnetwork: {protocol: nfs4, port: 10GbE}\n"
         f"arrays: {{md0: {{level: raid10, failed: 1, bitmap: 64MiB}}}}\n{LOAD}"
     )
     names = {variant.name for variant, _ in file_variants(*read(text))}
