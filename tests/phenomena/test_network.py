@@ -12,7 +12,7 @@ from raidsim.model.network.protocols import protocol
 from raidsim.model.statistics.usage import limit
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
@@ -58,12 +58,12 @@ def test_gigabit_ethernet_carries_117_megabytes(name: str) -> None:
 
 
 def test_without_the_network_the_disks_are_faster() -> None:
-    """The counter-test to the one above, and what relief says; jumbo frames carry 5 % more."""
+    """The counter-test to the one above, and what the run without the bottleneck says; jumbo frames carry 5 % more."""
     scenario = served({"protocol": "nvme-tcp", "port": "1GbE"}, **SEQUENTIAL)
     read = simulate(scenario)
     local = simulate(served(None, **SEQUENTIAL))
     assert local.rate > 0.7e9
-    without = relief(scenario, read)
+    without = run_without_bottleneck(scenario, read)
     assert without is not None
     assert without.what == "link network without limit"
     assert without.prediction.rate == pytest.approx(local.rate, rel=0.2)
@@ -110,12 +110,12 @@ def test_a_sync_export_waits_for_the_medium_and_an_async_one_does_not() -> None:
 
 
 def test_few_nfsd_leave_disks_idle() -> None:
-    """Two threads keep two of four disks at work; with 64 the disks are what limits, as relief says with eight."""
+    """Two threads keep two of four disks at work; with 64 (and in the run without the bottleneck) the disks limit."""
     network = {"protocol": "nfs3", "port": "10GbE"}
     scenario = served({**network, "threads": 2}, depth=64, **RANDOM)
     few = simulate(scenario)
     assert few.bottleneck.startswith("2 threads of the NFS server (all in use")
-    without = relief(scenario, few)
+    without = run_without_bottleneck(scenario, few)
     assert without is not None
     assert without.what == "8 threads of the NFS server"
     assert without.prediction.rate > 1.5 * few.rate

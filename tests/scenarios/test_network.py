@@ -19,7 +19,7 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from, read_document
 from raidsim.scenarios.documents.schema import document_schema
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.questions.without_bottleneck import relieved
+from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
 
 LOAD: dict[str, Any] = {"kind": "load", "duration": "1s"}
 
@@ -160,9 +160,9 @@ def test_the_schema_knows_models_and_networks() -> None:
     ],
 )
 def test_the_networks_own_parts_are_taken_away(busy: Usage, what: str, field: tuple[str, ...]) -> None:
-    """Protects relief: the part that limits is another in the scenario without it, and everything else is as before."""
+    """Protects the run without the bottleneck: the part that limits is another there, and all else is as before."""
     before = read(document({"protocol": "nfs4", "port": "10GbE", "clients": 2, "client_port": "10GbE"}))
-    found = relieved(before, [busy, Usage("disk0", "disk", 0.5)])
+    found = remove_bottleneck(before, [busy, Usage("disk0", "disk", 0.5)])
     assert found is not None
     assert found.what == what
     assert found.scenario.machine == before.machine

@@ -14,7 +14,7 @@ from ...scenarios.comparison.side_by_side import Comparison, Settings, compare, 
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.load_curve import LoadCurve, attempt, curve_steps, runs_needed
-from ...scenarios.questions.without_bottleneck import Relief, is_open, relief
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
 from ...scenarios.running.prediction import Prediction
 from ...scenarios.running.run import Run
 from ...scenarios.running.simulate import simulate
@@ -94,15 +94,15 @@ class Outcome:
     ----------
     spec, prediction
         What was run, and what it gave.
-    relief
+    without
         None if there is nothing to take away, or it is not known yet.
     known
-        Whether the relief is known.
+        Whether `without` is known.
     """
 
     spec: ScenarioSpec
     prediction: Prediction
-    relief: Relief | None
+    without: WithoutBottleneck | None
     known: bool = True
 
 
@@ -114,10 +114,10 @@ class RunTask:
     spec: ScenarioSpec
 
     def perform(self, follow: Follow) -> Outcome:
-        """See :meth:`Task.perform`; the first answer has no relief yet."""
+        """See :meth:`Task.perform`; the first answer lacks the run without the bottleneck."""
         prediction = simulate(self.spec, watch=follow.watch)
         follow.answer(Outcome(self.spec, prediction, None, known=False))
-        return Outcome(self.spec, prediction, relief(self.spec, prediction, watch=follow.watch))
+        return Outcome(self.spec, prediction, run_without_bottleneck(self.spec, prediction, watch=follow.watch))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ import pytest
 
 from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
-from raidsim.scenarios.questions.without_bottleneck import Relief
+from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.pages import pictures, tables
 from raidsim.web.pages.markup import plain, table_html
 from raidsim.web.pages.tables import Table
-from raidsim.web.pages.views import relief_words
+from raidsim.web.pages.views import without_words
 from raidsim.web.pages.views_of_designs import course_words, settled
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
 from raidsim.web.work.tasks import (
@@ -55,11 +55,11 @@ def mapped(form: Form, *lost: int) -> LayoutMap:
     ("now", "then", "words"),
     [(100.0, 150.0, "150 instead of 100 I/Os per second"), (100.0, 101.0, "no more I/Os"), (0.0, 0.0, "no more I/Os")],
 )
-def test_relief_in_words(now: float, then: float, words: str) -> None:
+def test_what_happens_without_the_bottleneck_in_words(now: float, then: float, words: str) -> None:
     """Protects the result of programs that find everything in memory, and so do no I/O, from an error on the page."""
     found = outcome().prediction
-    relieved = Relief("link pci without limit", "limit", replace(found, iops={"read": then}))
-    said = relief_words(replace(found, iops={"read": now}), relieved)
+    without = WithoutBottleneck("link pci without limit", "limit", replace(found, iops={"read": then}))
+    said = without_words(replace(found, iops={"read": now}), without)
     assert said.startswith(f"With link pci without limit: {words}; then ")
 
 

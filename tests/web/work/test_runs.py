@@ -102,7 +102,7 @@ def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
     assert ticket.state == "done"
     assert ticket.share == 1.0
     assert ticket.result.prediction == simulate(spec)
-    assert ticket.result.relief is not None
+    assert ticket.result.without is not None
 
 
 def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Path) -> None:
@@ -116,13 +116,13 @@ def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Pa
     assert (ticket.early, ticket.result) == ("first", "second")
 
 
-def test_a_run_answers_before_it_looks_for_relief() -> None:
+def test_a_run_answers_before_it_runs_without_the_bottleneck() -> None:
     """Protects the first answer: it is the run's own, complete but for what would be without the bottleneck."""
     told: list[object] = []
     found = RunTask(spec_of()).perform(Follow(told.append))
-    assert told == [replace(found, relief=None, known=False)]
+    assert told == [replace(found, without=None, known=False)]
     assert found.known
-    assert found.relief is not None
+    assert found.without is not None
 
 
 def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:
