@@ -26,8 +26,8 @@ from raidsim.web.work.tasks import (
     CompareTask,
     CoursePart,
     FailureCourse,
-    Follow,
     Outcome,
+    Progress,
     RunTask,
     TimelineTask,
     course,
@@ -41,7 +41,7 @@ def outcome() -> Outcome:
     """What a small run gives."""
     spec = built(FORM).spec
     assert spec is not None
-    return RunTask(spec).perform(Follow())
+    return RunTask(spec).perform(Progress())
 
 
 def mapped(form: Form, *lost: int) -> LayoutMap:
@@ -209,7 +209,7 @@ def test_pictures_of_single_ios_and_designs() -> None:
     first, second = built(replace(FORM, read=0)).spec, built(fitted(replace(FORM, read=0, level="raid10"))[0]).spec
     assert first is not None
     assert second is not None
-    timeline = TimelineTask(first).perform(Follow())
+    timeline = TimelineTask(first).perform(Progress())
     one = pictures.one_io_picture(timeline, 0)
     assert len(one["data"]["values"]) == 1 + len(timeline.commands_of(0))
     assert "(ms)" in one["layer"][0]["encoding"]["x"]["title"]
@@ -217,7 +217,7 @@ def test_pictures_of_single_ios_and_designs() -> None:
     fan = tables.fan_out_table(timeline)
     assert {row[0] for row in fan.rows} == {"100 writes"}
     assert "data" in pictures.timeline_picture(timeline)["data"]["values"][0]["command"]
-    found = CompareTask((("a", first), ("b", second))).perform(Follow())
+    found = CompareTask((("a", first), ("b", second))).perform(Progress())
     assert len(pictures.comparison_picture(found)["data"]["values"]) == 2
     compared = tables.comparison_table(found)
     assert compared.rows[0][3] == "the baseline"

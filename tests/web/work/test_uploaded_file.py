@@ -12,7 +12,7 @@ from raidsim.scenarios.documents.document import Document, document_from
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.pages.views_of_designs import course_words
 from raidsim.web.work.explain import commands_per_io, effect
-from raidsim.web.work.tasks import FailureTask, Follow
+from raidsim.web.work.tasks import FailureTask, Progress
 from raidsim.web.work.uploaded_file import DIFFERS, failing, file_variants, other
 
 LOAD = "workload: {read_share: 0%, depth: 4, duration: 300ms, warm_up: 50ms}\n"
@@ -59,7 +59,7 @@ def test_a_disk_of_a_file_fails() -> None:
     shown, member = failing(document, spec, 50)
     assert member == "disk0"
     assert shown.failures[0].at == pytest.approx(0.05 + 0.15)
-    assert "before the failure" in course_words(FailureTask(shown).perform(Follow()))
+    assert "before the failure" in course_words(FailureTask(shown).perform(Progress()))
 
 
 @pytest.mark.parametrize(
