@@ -115,13 +115,13 @@ class Jobs:
         return LoadPattern(
             workload.read_share,
             workload.sizes,
-            self._places(target, span),
+            self._locality(target, span),
             workload.pattern,
             workload.align,
             **{name: value for name, value in given.items() if value is not None},
         )
 
-    def _places(self, target: str, span: int) -> Places:
+    def _locality(self, target: str, span: int) -> Places:
         spec = self._workload.locality
         smallest = min(min(sizes) for sizes in self._workload.sizes)
         match spec:

@@ -28,7 +28,8 @@ from ...model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.schedulers import BfqSettings
 from ...model.tasks.cpu import QUANTUM_S, Cpu
 from ...model.tasks.host import Host
-from ..description.programs import FileSystemSpec, ProgramsSpec
+from ..description.file_systems import FileSystemSpec
+from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import VirtualMemorySpec, dirty_limits
 from ..description.workloads import DdSpec, LoadSpec
@@ -36,7 +37,7 @@ from ..workers.process_setup import allow_nesting
 from .arrays import Arrays
 from .drives import Drives
 from .loads import FIRST_ISSUER, Jobs
-from .network import Front
+from .network import Network
 from .observer import UNOBSERVED, Observer
 
 LOW_MEMORY_BYTES = 896 << 20
@@ -90,10 +91,10 @@ class BuiltMachine:
         self.loads: list[DirectLoad] = []
         self.mounts: dict[str, Mount] = {}
         self.targets: list[Any] = []
-        self.front: Front | None = None
-        if scenario.front is not None:
-            self.front = Front(self.engine, self.cpu, scenario.front, machine, scenario.path_length)
-            for link in self.front.links:
+        self.network: Network | None = None
+        if scenario.network is not None:
+            self.network = Network(self.engine, self.cpu, scenario.network, machine, scenario.path_length)
+            for link in self.network.links:
                 observer.part(link)
         if isinstance(workload, ProgramsSpec):
             self.mounts = {point: self._mount(spec) for point, spec in scenario.file_systems.items()}
@@ -101,21 +102,21 @@ class BuiltMachine:
             self.targets = [self._arrays.device(name) for name in workload.targets]
         for target in self.targets:
             observer.target(target)
-        if self.front is not None:
-            self.targets = [self.front.before(target) for target in self.targets]
+        if self.network is not None:
+            self.targets = [self.network.before(target) for target in self.targets]
         for name in scenario.busy_arrays:
             self._arrays.device(name)
         for number, target in enumerate(self.targets):
             if isinstance(workload, DdSpec):
                 self.dds.append(self._dd(number, target, workload))
             elif isinstance(workload, LoadSpec):
-                runs_on = self.host if self.front is None else self.front.host
+                runs_on = self.host if self.network is None else self.network.host
                 self.loads += Jobs(self.engine, runs_on, workload).on(number, target)
 
     def device(self, name: str) -> Any:
         """A device by name, as programs see it: through the network, if there is one."""
         device = self._arrays.device(name)
-        return device if self.front is None else self.front.before(device)
+        return device if self.network is None else self.network.before(device)
 
     def mount(self, point: str) -> Mount:
         """The file system at a mount point of the scenario, for programs that are no part of it."""
@@ -147,13 +148,13 @@ class BuiltMachine:
     @property
     def all_links(self) -> list[Link]:
         """Cables and what is behind them."""
-        network = [] if self.front is None else self.front.links
+        network = [] if self.network is None else self.network.links
         return [*network, *self.links.values(), *(cable for cable, _ in self.channels.values())]
 
     @property
     def cpus(self) -> list[Cpu]:
         """The host's CPU and the controllers' processors."""
-        clients = [] if self.front is None else [self.front.host.cpu]
+        clients = [] if self.network is None else [self.network.host.cpu]
         return [self.cpu, *clients, *(firmware.cpu for firmware in self._arrays.firmwares.values())]
 
     @property

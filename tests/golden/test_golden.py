@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from raidsim.scenarios.description.arrays import Level
-from raidsim.tests.golden.elsewhere import PROCESSORS
+from raidsim.tests.golden.other_platforms import PROCESSORS
 from raidsim.tests.golden.runs import RESULTS, SCENARIOS, as_text, result
 
 KEPT: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))

@@ -16,8 +16,9 @@ from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
 from ....model.loads.trace_load import ClosedTrace, TimedTrace
 from ....model.statistics.usage import limit
+from ...description.devices import Devices
 from ...description.programs import ProgramsSpec
-from ...description.scenario import Devices, ScenarioSpec
+from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine

@@ -16,7 +16,7 @@ from raidsim.scenarios.comparison.rebuild_time import rebuild_time, without_fail
 from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.questions.without_bottleneck import relieved
+from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.recorder import Recorder
@@ -129,7 +129,7 @@ def test_what_limits_a_drive_is_named() -> None:
     assert found.bottleneck.startswith("SSD a: controller")
     idle = simulate(scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 1, "duration": "10ms"}))
     assert "nothing is saturated" in idle.bottleneck
-    changed = relieved(spec, found.usages)
+    changed = remove_bottleneck(spec, found.usages)
     assert changed is not None
     assert changed.what == "drives ten times as fast (dies, channels, commands)"
     faster = simulate(changed.scenario)
