@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
+from typing import Final
 
 from .destaging import WritingHead
 from .geometry import SECTOR, Geometry
 from .seek import SeekCurve
 from .segments import ParkedSegments, Segment
 
-EMPTY = -1
+EMPTY: Final = -1
 """``Segment.reach`` of a segment that holds nothing."""
 
 

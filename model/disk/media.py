@@ -200,11 +200,11 @@ class Media(BufferedHead):
         else:
             transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
             cylinder = geometry.cylinder(end - 1)
+            self._at = end - 1
         self.seek_s += seek
         self.rotation_s += wait
         self.transfer_s += transfer
         self._arm = cylinder
-        self._at = end - 1
         self.hit = False
         self.first_s = begin
         self._free_s = ready = begin + transfer
