@@ -80,6 +80,7 @@ class HardDisk(Device):
         "_long_from",
         "_ordered",
         "_outstanding",
+        "_paced",
         "_pending",
         "_queue",
         "_read_done_s",
@@ -179,6 +180,7 @@ class HardDisk(Device):
         self._write_data_s = -1.0 if spec.write_data_overhead is None else spec.write_data_overhead
         self._write_ahead = spec.write_ahead
         self._watermark = -1.0 if spec.read_watermark is None else spec.read_watermark
+        self._paced = spec.read_watermark is not None or spec.read_completion > 0.0
         self._landed_s = 0.0  # when the last accepted write is in the buffer
         self._long: Request | None = None  # the write that comes in as room is made
         self._long_from = 0  # where the part of it begins that is crossing the link
@@ -309,11 +311,7 @@ class HardDisk(Device):
                 return False
             ready = self.media.read(offset, size, hit, hit)
             self.cache_hits += 1
-            if self._watermark >= 0.0:
-                at = self._send_from_watermark(now, offset, size, ready)
-            else:
-                at = self._send(now, ready, size)
-            at += self._read_done_s
+            at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
             # It takes the data while the head is busy with other commands: the same as _fetch(), inlined.
             begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
@@ -373,8 +371,8 @@ class HardDisk(Device):
                 ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
             if media.hit:
                 self.cache_hits += 1
-            if self._watermark >= 0.0:
-                at = self._send_from_watermark(now, request.offset, size, ready)
+            if self._paced:
+                at = self._send_paced(now, request.offset, size, ready)
             else:
                 # The same as _send(), inlined.
                 duration = size * self._slowest_inverse
@@ -388,7 +386,6 @@ class HardDisk(Device):
                         at = across
                 if at < ready:
                     at = ready
-            at += self._read_done_s
         elif op == FLUSH:
             self._flush(request)
             return
@@ -459,8 +456,10 @@ class HardDisk(Device):
                 end = across
         return end if end > ready else ready
 
-    def _send_from_watermark(self, now: float, offset: int, size: int, ready: float) -> float:
+    def _send_paced(self, now: float, offset: int, size: int, ready: float) -> float:
         """Transfer read data, sector by sector, once as many are in the buffer as the drive waits for; the end (s)."""
+        if self._watermark < 0.0:
+            return self._send(now, ready, size) + self._read_done_s
         media = self.media
         begin = media.first_s
         if not media.hit:
@@ -472,7 +471,7 @@ class HardDisk(Device):
             if across > end:
                 end = across
         last = ready + SECTOR * self._slowest_inverse
-        return end if end > last else last
+        return (end if end > last else last) + self._read_done_s
 
     def _turn(self) -> None:
         """From now on the firmware times are those after a command of the other kind."""
