@@ -40,6 +40,8 @@ class WritingHead(Head):
         Room for cached writes: bytes and separate extents.
     destage_batch_bytes
         Destaging that has begun goes on for so many bytes.
+    head_switch_s
+        As for :class:`~.disk_head.Head`.
 
     Attributes
     ----------
@@ -76,8 +78,9 @@ class WritingHead(Head):
         write_buffer_bytes: int,
         write_extents: int,
         destage_batch_bytes: int,
+        head_switch_s: float = 0.0,
     ) -> None:
-        super().__init__(geometry, seeks, phase)
+        super().__init__(geometry, seeks, phase, head_switch_s)
         self.write_buffer_bytes = write_buffer_bytes
         self.write_extents = write_extents
         self._batch_bytes = destage_batch_bytes
@@ -129,11 +132,12 @@ class WritingHead(Head):
             not_before = sent_s - transfer
             if not_before < sent_from_s:
                 not_before = sent_from_s
-            begin = self._arrive(cylinder, turns, start, self.seeks.write, not_before)
+            begin = self._arrive(offset, cylinder, turns, start, self.seeks.write, not_before)
         self.transfer_s += transfer
         self._free_s = done = begin + transfer
         self._sweep, self._sweep_s, self._sweep_turns = end, done, end_turns
         self._arm = last_cylinder
+        self._at = end - 1
         return done
 
     def has_room(self, offset: int, size: int, at: float) -> bool:
@@ -250,7 +254,7 @@ class WritingHead(Head):
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin, turns = start, self._sweep_turns
         else:
-            begin = self._arrive(cylinder, turns, start, self.seeks.write)
+            begin = self._arrive(offset, cylinder, turns, start, self.seeks.write)
         size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
         if whole and starts[at] == offset:
@@ -262,6 +266,7 @@ class WritingHead(Head):
         self.destaged_bytes += size
         self._batch -= size
         self._arm = last_cylinder
+        self._at = end - 1
         self._free_s = self._sweep_s = done = begin + transfer
         self._sweep, self._sweep_turns = end, end_turns
         self._freeing.append((done, offset, end))
