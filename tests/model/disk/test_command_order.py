@@ -45,7 +45,7 @@ def _iops(
 def _worst_fall(spec: DriveSpec, depths: Sequence[int], size: int, share: float, sequential: bool, ios: int) -> float:
     """The largest fall of throughput from a depth to any deeper one, as a share.
 
-    The write buffer is at most 8 MiB: a larger one takes gigabytes to fill at the media rate, and is as full in the end.
+    The write buffer is at most 8 MiB: a larger one takes gigabytes to fill, and ends as full.
     """
     if spec.write_cache:
         spec = spec.with_values(write_buffer=min(spec.write_buffer, 8 * MIB))
