@@ -74,7 +74,7 @@ _LONGEST = (
     "phenomena/test_mirrors.py",
     "calibration/fio_study/test_study.py",
     "scenarios/description/test_programs.py",
-    "scenarios/test_timeline.py",
+    "scenarios/timeline/test_timeline.py",
     "scenarios/running/test_random_scenarios.py",
     "scenarios/comparison/test_side_by_side.py",
     "phenomena/test_reproducible.py",

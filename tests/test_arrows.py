@@ -11,6 +11,8 @@ from raidsim.tests.house import ABSOLUTE, API, FLOORS, ITEMS, ROOT, TOP, folder_
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 FACES = ("cli", "web")
 MOST_FILES, MOST_ITEMS = 16, 25
+OF_THE_WHOLE = {"faults", "fuzz", "golden", "oracles", "phenomena"}
+"""Folders of tests that run the whole machine."""
 
 
 def violations(root: Path) -> list[str]:
@@ -79,6 +81,12 @@ def test_folders_stay_small_enough_to_survey() -> None:
     counts = {folder: len(list((ROOT / folder).glob("*.py"))) for folder in FLOOR}
     too_many = {name: count for name, count in counts.items() if count > (MOST_ITEMS if name in ITEMS else MOST_FILES)}
     assert too_many == {}
+
+
+def test_tests_mirror_the_folders() -> None:
+    """Protects finding the test of a file: tests stand in a folder of the same name as the files they test."""
+    folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {folder.as_posix() for folder in folders if not (ROOT / folder).is_dir()} == OF_THE_WHOLE
 
 
 def _good(root: Path) -> None:

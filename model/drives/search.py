@@ -12,9 +12,10 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from difflib import SequenceMatcher
-from typing import Protocol
 
 from ..core.errors import InputError
+from ..disk.spec import DriveSpec
+from ..solid_state.spec import SolidStateSpec
 
 _NOT_PLAIN = re.compile(r"[^0-9a-z]+")
 _CAPACITY = re.compile(r"(?<![0-9.])(\d+(?:\.\d+)?)\s?(TB|GB)(?![a-z])", re.IGNORECASE)
@@ -33,24 +34,8 @@ _A_KIND = 1.0
 """What a word that names the kind counts for when the kind is chosen: as much as a word that two drives have."""
 
 
-class Searched(Protocol):
-    """What the search needs to know of a drive."""
-
-    @property
-    def model(self) -> str:
-        """The maker's name of it."""
-
-    @property
-    def interface(self) -> str:
-        """In words."""
-
-    @property
-    def capacity(self) -> int:
-        """Bytes."""
-
-    @property
-    def rotational(self) -> bool:
-        """Whether it turns."""
+Searched = DriveSpec | SolidStateSpec
+"""A drive of the catalogue."""
 
 
 def plain_name(name: str) -> str:
@@ -65,14 +50,11 @@ def plain_name(name: str) -> str:
 def drive_class(spec: Searched) -> str:
     """The class of a drive: what it is compared with and listed under."""
     interface = spec.interface
-    if not spec.rotational:
-        server = "for servers" if getattr(spec, "power_loss_protection", False) else "for desktops"
-        if getattr(spec, "in_place", False):
-            return "memory without flash"
-        return f"{_bus(interface)}, {server}"
-    rotation = float(getattr(spec, "rotation", 0.0))
+    if isinstance(spec, SolidStateSpec):
+        server = "for servers" if spec.power_loss_protection else "for desktops"
+        return "memory without flash" if spec.in_place else f"{_bus(interface)}, {server}"
     bus = next((bus for bus in ("SATA", "SAS", "PATA", "SCSI", "FC") if bus in interface.upper()), "other")
-    return f"{bus} hard disk, {_speed(rotation)}"
+    return f"{bus} hard disk, {_speed(spec.rotation)}"
 
 
 def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
@@ -84,8 +66,8 @@ def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
     capacity = said_capacity(name)
     change = "overrides: {FIELD: VALUE}"
     if capacity is not None and abs(math.log(first.capacity / capacity)) > 0.02:
-        flash = getattr(first, "flash", None)
-        spare = "" if flash is None else f", flash: {_size(flash / first.capacity * capacity)}"
+        flash = first.flash if isinstance(first, SolidStateSpec) else 0
+        spare = f", flash: {_size(flash / first.capacity * capacity)}" if flash else ""
         change = f"overrides: {{capacity: {_size(capacity)}{spare}}}"
     listed = " or ".join(offered)
     return InputError(

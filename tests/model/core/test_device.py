@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -217,3 +218,19 @@ def test_a_plain_device_needs_none_of_it() -> None:
     assert (plain.row_locks, plain.waiting_readers, plain.task_plug) == (None, None, None)
     assert (plain.submission_s_per_page, plain.foreground_bytes) == (0.0, 0)
     assert plain.discard_limits.refusal == "plain takes no discards"
+
+
+def test_nobody_asks_whether_a_device_has_an_ability() -> None:
+    """Protects the protocol: hasattr, and getattr with a default, are questions that it answers."""
+    asked = [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, path in sources().items()
+        if name.startswith("model.")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and _asks(node.func.id, len(node.args))
+    ]
+    assert [each for each in asked if "_defused" not in each] == []  # SimPy marks events that way
+
+
+def _asks(function: str, arguments: int) -> bool:
+    return function == "hasattr" or (function == "getattr" and arguments > 2)
