@@ -15,31 +15,24 @@ from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.files.description import Duration, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.quantities import format_size
-from ...model.layouts import Layout, MirroredLayout, NestedLayout, layout_for
+from ...model.layouts import (
+    LEVELS,
+    STRIPED_MIRRORS,
+    Layout,
+    LevelName,
+    MirroredLayout,
+    NestedLayout,
+    layout_for,
+    level_options,
+    levels_where,
+    levels_with,
+)
 from ...model.raid.read_balance import READ_BALANCE
 from ...model.raid.stripes.write_plan import RmwLevel
 
-Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", "raid10", "raid01", "raid50", "raid60"]
-PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
-MIRROR_LEVELS = ("raid1", "raid10", "raid01")
-NO_REDUNDANCY = ("linear", "raid0")
 _BITMAP_LEAST = 4096
 _SECTORS = (512, 1024, 2048, 4096)
 """What dm-crypt's sector_size may be."""
-OPTION_LEVELS: dict[str, tuple[str, ...]] = {
-    "balance": MIRROR_LEVELS,
-    "prefer": ("raid1",),
-    "slice": MIRROR_LEVELS,
-    "write_mostly": ("raid1", "raid10"),
-    "bitmap": (*MIRROR_LEVELS, *PARITY_LEVELS),
-    "journal": PARITY_LEVELS,
-    "rmw_level": PARITY_LEVELS,
-    "stripe_cache": PARITY_LEVELS,
-    "group_thread_cnt": PARITY_LEVELS,
-    "devices_handle_discard_safely": PARITY_LEVELS,
-    "round_robin": ("raid3",),
-}
-"""Options that only some levels have."""
 KERNEL_OPTIONS = (
     "write_mostly",
     "bitmap",
@@ -108,7 +101,7 @@ class ArraySpec(Spec):
         The hardware controller that runs the array; the host's kernel unless given.
     """
 
-    level: Level
+    level: LevelName
     members: tuple[str, ...]
     chunk: PositiveSize = 65536
     algorithm: str | None = None
@@ -164,19 +157,19 @@ class ArraySpec(Spec):
 
     def _check_options(self) -> None:
         """Refuse options of other levels."""
-        for field, levels in OPTION_LEVELS.items():
+        known = LEVELS[self.level]
+        for field in level_options():
             value = getattr(self, field)
-            if value is not None and value is not False and value != () and self.level not in levels:
-                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
-        if self.resync is not None and self.level in NO_REDUNDANCY:
+            if value is not None and value is not False and value != () and field not in known.options:
+                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels_with(field))}", (field,))
+        if self.resync is not None and not known.is_redundant:
             raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
-        if self.resync is not None and self.resync.action != "recover" and self.level == "raid3":
-            found = f"a {self.resync.action} of raid3, which graid3 does not have"
+        if self.resync is not None and self.resync.action != "recover" and not known.checks:
+            found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
             raise refusal(found, "allowed: recover", ("resync", "action"))
-        if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
-            raise refusal(
-                f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)
-            )
+        if self.spares and not known.spares:
+            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.spares))}"
+            raise refusal(f"spares of {self.level}", allowed, ("spares",))
 
     def _check_balance(self, layout: Layout) -> None:
         """Refuse policies that are none, or cannot work on these mirrors, and options of others."""
@@ -210,13 +203,13 @@ class ArraySpec(Spec):
     @property
     def needs_raid10_driver(self) -> bool:
         """Whether it takes md's own RAID 10, and not a stripe over mirrors."""
-        return self.level == "raid10" and self._algorithm != "striped-mirrors"
+        return LEVELS[self.level].has_copies and self._algorithm != STRIPED_MIRRORS
 
     @property
     def _algorithm(self) -> str | None:
         """The layout's algorithm; a controller's RAID 10 is a stripe over mirrors."""
-        if self.level == "raid10" and self.controller is not None and self.algorithm is None:
-            return "striped-mirrors"
+        if LEVELS[self.level].has_copies and self.controller is not None and self.algorithm is None:
+            return STRIPED_MIRRORS
         return self.algorithm
 
     def layout(self, member_bytes: Sequence[int]) -> Layout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Self, get_args
+from typing import Self
 
 from pydantic import Field, model_validator
 
@@ -15,9 +15,9 @@ from ...model.crypt.cryptoloop import SECTOR
 from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
-from ...model.layouts import Layout, NestedLayout
+from ...model.layouts import LEVELS, Layout, NestedLayout, levels_where
 from ..workers.process_setup import DEEPEST, allow_nesting
-from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec
 from .file_systems import FileSystems
 from .machine import MachineSpec
 from .network import FrontSpec
@@ -25,8 +25,6 @@ from .programs import FileSystemSpec, ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec, Workload
 
-_LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")
-"""Levels without spare members of their own, or whose driver the model cannot interrupt."""
 _KNOWS_WRITE_MOSTLY = "md-6.1"
 _PART = re.compile(r"(.+)\.\d+")
 
@@ -108,8 +106,8 @@ class ScenarioSpec(Spec):
     def _check_kernel(self, array: ArraySpec, name: str) -> None:
         """Refuse what the kernel, or the controller, does not have."""
         known = kernel(self.kernel)
-        if array.level in PARITY_LEVELS and array.controller is None and not known.parity:
-            offered = [level for level in get_args(Level) if level not in PARITY_LEVELS]
+        if LEVELS[array.level].has_parity and array.controller is None and not known.parity:
+            offered = levels_where(lambda level: not level.has_parity)
             found = f"{array.level} on {self.kernel}, which runs none"
             raise refusal(found, f"allowed: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
         if array.journal is not None and (array.controller is not None or known.raid5.hold is not None):
@@ -400,7 +398,7 @@ class Devices:
         """The array that survives the loss of `member`."""
         for name, array in self.arrays.items():
             if member in array.members:
-                if array.level in _LOST_WHOLE:
+                if not LEVELS[array.level].failures_in_a_run:
                     found = f"{member} in {array.level}, all of which is lost with it"
                     raise refusal(found, "allowed: a member of an array that survives", at)
                 return name
