@@ -16,6 +16,7 @@ from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, Layout, NestedLayout, levels_where
+from ...model.raid.read_balance import READ_BALANCE
 from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec
 from .file_systems import FileSystems
@@ -25,7 +26,6 @@ from .programs import FileSystemSpec, ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec, Workload
 
-_KNOWS_WRITE_MOSTLY = "md-6.1"
 _PART = re.compile(r"(.+)\.\d+")
 
 
@@ -137,10 +137,12 @@ class ScenarioSpec(Spec):
                 found = f"{format_rate(most)}, below the minimum of {format_rate(least)}, which comes first"
                 at = ("arrays", name, "resync", "speed_min" if tuned.speed_max is None else "speed_max")
                 raise refusal(found, "allowed: speed_min up to speed_max", at)
-        balance = array.balance or ("md's RAID 10" if array.needs_raid10_driver else known.raid1.balance)
-        if array.write_mostly and balance != _KNOWS_WRITE_MOSTLY:
+        usual = "md's RAID 10" if array.needs_raid10_driver else known.raid1.balance
+        balance = usual if array.balance is None else array.balance.name
+        if array.write_mostly and not (balance in READ_BALANCE and READ_BALANCE[balance].knows_write_mostly):
+            knowing = ", ".join(policy.name for policy in READ_BALANCE.values() if policy.knows_write_mostly)
             found = f"write_mostly with {balance}, which reads all mirrors alike"
-            raise refusal(found, f"allowed: with balance {_KNOWS_WRITE_MOSTLY}", ("arrays", name, "write_mostly"))
+            raise refusal(found, f"allowed: with balance {knowing}", ("arrays", name, "write_mostly"))
 
     @property
     def busy_arrays(self) -> list[str]:

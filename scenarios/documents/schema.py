@@ -87,7 +87,6 @@ def _names(root: Schema, defs: dict[str, Schema]) -> None:
     ]
     for schema, field, names in choices:
         schema["properties"][field]["enum"] = names
-    defs["ArraySpec"]["properties"]["balance"]["anyOf"][0]["enum"] = sorted(READ_BALANCE)
     defs["EncryptedSpec"]["properties"]["cipher"]["anyOf"][0]["enum"] = list(cipher_names())
 
 
@@ -125,6 +124,7 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     for field in ("members", "spares", "failed", "rebuilding"):
         _either(array, field, {"type": "string"}, {"type": "integer", "minimum": 0})
     _either(array, "write_mostly", {"type": "string"})
+    _either(array, "balance", {"enum": sorted(READ_BALANCE)})
     fields["arrays"]["additionalProperties"] = {"anyOf": [{"enum": list(LEVELS)}, {"$ref": "#/$defs/ArraySpec"}, _NULL]}
     fields["file_systems"]["additionalProperties"] = {
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]

@@ -24,8 +24,7 @@ from ...model.raid.mirrors.barrier import RESYNC_BARRIER
 from ...model.raid.mirrors.mirror import MirrorArray
 from ...model.raid.mirrors.raid10 import Raid10Array
 from ...model.raid.parity.array import ParityArray
-from ...model.raid.read_balance import READ_BALANCE, AtaRaid, GmirrorPrefer, GmirrorSplit, Md61Raid10, ReadBalance
-from ...model.raid.read_balance.ataraid import Turn
+from ...model.raid.read_balance import READ_BALANCE, Mirrors, ReadBalance, balance
 from ...model.raid.resync.spares import HotSpares, MemberSlot
 from ...model.raid.resync.thread import Action, Resync
 from ...model.raid.striped.raid3 import ByteStripedArray
@@ -105,7 +104,7 @@ class ArrayBuilder:
         self._controller = controller
         self._member = member
         self._stand_by: list[Any] | None = None
-        self._turn = Turn()
+        self._shared: dict[str, Any] = {}
 
     def assemble(self, name: str, layout: Layout, members: Sequence[Any], slots: Sequence[str]) -> Any:
         """The array of `layout` over `members`, which are called `slots`; of a layout of layouts the whole stack."""
@@ -191,7 +190,7 @@ class ArrayBuilder:
         if self._kernel.superblock is None or self._controller is not None:
             return False
         marked = MirrorArray | Raid10Array | ParityArray | ByteStripedArray
-        return isinstance(array, marked) and not isinstance(getattr(array, "balance", None), AtaRaid)
+        return isinstance(array, marked) and not (isinstance(array, MirrorArray) and not array.balance.marks_clean)
 
     def _resync(
         self, array: Any, slots: Sequence[str], action: Action, finished: Callable[[], None] | None = None
@@ -270,18 +269,16 @@ class ArrayBuilder:
         spec = self._spec
         if self._controller is not None:
             default = "gmirror-round-robin"
-        policy = READ_BALANCE[spec.balance or default]
-        write_mostly = frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly)
-        rotational = [self._parts.rotational(slot) for slot in slots]
-        if policy is Md61Raid10:
-            return Md61Raid10(len(slots), rotational, near)
-        if policy is AtaRaid:
-            return AtaRaid(len(slots), columns=max(1, len(spec.members) // len(slots)), turn=self._turn)
-        if policy is GmirrorSplit and spec.slice is not None:
-            return GmirrorSplit(len(slots), spec.slice)
-        if policy is GmirrorPrefer and spec.prefer is not None:
-            return GmirrorPrefer(len(slots), slots.index(spec.prefer))
-        return policy.for_members(rotational, write_mostly)
+        options = spec.balance or balance(default)
+        mirrors = Mirrors(
+            names=tuple(slots),
+            rotational=tuple(self._parts.rotational(slot) for slot in slots),
+            write_mostly=frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly),
+            near=near,
+            columns=max(1, len(spec.members) // len(slots)),
+            shared=self._shared,
+        )
+        return READ_BALANCE[options.name].for_members(mirrors, options)
 
     def _journal(self) -> Journal | None:
         return None if self._spec.journal is None else Journal(self._member(self._spec.journal))

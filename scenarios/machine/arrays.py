@@ -16,7 +16,7 @@ from ...model.kernels import KernelSpec
 from ...model.links.link import Path
 from ...model.memory.page_cache import PageCache
 from ...model.raid.base.io_limit import BioSplit
-from ...model.raid.read_balance import AtaRaid
+from ...model.raid.read_balance import READ_BALANCE
 from ...model.tasks.host import Host
 from ..description.arrays import ArraySpec, EncryptedSpec
 from ..description.scenario import ScenarioSpec
@@ -149,7 +149,8 @@ class Arrays:
         builder = ArrayBuilder(self._parts, name, spec, self._host, self.device)
         layout = spec.layout([member.capacity for member in members])
         array = builder.assemble(name, layout, members, spec.members)
-        return self._as_disk(array) if spec.balance == AtaRaid.name else builder.limited(array)
+        as_disk = spec.balance is not None and READ_BALANCE[spec.balance.name].as_disk
+        return self._as_disk(array) if as_disk else builder.limited(array)
 
     def _as_disk(self, array: Any) -> BioSplit:
         """An array of FreeBSD's ataraid, which is a disk to those above: what is too large for one is cut before it.

@@ -280,9 +280,10 @@ class _Scenario:
             unfit = (*(() if pairs else ("ataraid",)), *(RAID1_ONLY if driver and self.careful else ()))
             array["balance"] = self.one(*sorted(set(READ_BALANCE) - set(unfit)))
             if array["balance"] == "gmirror-prefer" and self.maybe() and (loose or level == "raid1"):
-                array["prefer"] = self.one(*members)
-            if array["balance"] == "gmirror-split" and self.maybe():
-                array["slice"] = self.one("512B", "4KiB", "1MiB", *self.loose("1000B"))
+                array["balance"] = {"name": "gmirror-prefer", "prefer": self.one(*members)}
+            elif array["balance"] == "gmirror-split" and self.maybe():
+                piece = self.one("512B", "4KiB", "1MiB", *self.loose("1000B"))
+                array["balance"] = {"name": "gmirror-split", "slice": piece}
         elif self.maybe(3) and (loose or (self.modern and level == "raid1" and "controller" not in array)):
             array["write_mostly"] = _some(self.draw, members, len(members))
 
