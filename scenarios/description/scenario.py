@@ -154,6 +154,10 @@ class ScenarioSpec(Spec):
             if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
         ]
 
+    def capacity(self, device: str) -> int:
+        """Usable bytes of a device."""
+        return Devices(self.machine, self.arrays, self.encrypted).capacity(device)
+
     def file_system_blocks(self, array: str) -> set[int]:
         """Block sizes of the file systems that are on an array or on what is built of it."""
         devices = Devices(self.machine, self.arrays, self.encrypted)

@@ -14,8 +14,8 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.schedulers import Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline
 from raidsim.model.statistics.usage import bottleneck
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.machine.assemble import Queue
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.machine.queues import Queue
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
 
