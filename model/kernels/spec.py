@@ -13,6 +13,7 @@ from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Sp
 from ..files.description_errors import validate
 from ..files.yaml_files import read_yaml
 from ..raid.read_balance import READ_BALANCE
+from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
 from .cache_sections import CacheSection, ReadAheadSection
 
 _FOLDER = Path(__file__).parent / "catalogue"
@@ -26,8 +27,8 @@ LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 """Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
 
 
-class QueueSection(Spec):
-    """Request queue and I/O scheduler.
+class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
+    """Request queue and I/O scheduler, the tunables of which are its own.
 
     Attributes
     ----------
@@ -51,12 +52,8 @@ class QueueSection(Spec):
         A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
     plug_delay
         And after so long (0: never).
-    read_expire, write_expire, writes_starved, fifo_batch
-        Of the anticipatory and of the deadline schedulers, and of CFQ.
     task_history
         Whether the anticipatory scheduler remembers a process once for all queues, or each queue by itself.
-    slice_sync, slice_async, slice_idle, quantum
-        Of CFQ.
     throttle_rotational, throttle_solid
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
@@ -80,18 +77,7 @@ class QueueSection(Spec):
     elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
     """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
     "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
-    read_batch: Duration = 0.5
-    write_batch: Duration = 0.125
-    anticipation: Duration = 0.006
     task_history: bool = False
-    read_expire: Duration = 0.125
-    write_expire: Duration = 0.25
-    writes_starved: int = 2
-    fifo_batch: int = 16
-    slice_sync: Duration = 0.1
-    slice_async: Duration = 0.04
-    slice_idle: Duration = 0.008
-    quantum: int = 4
     throttle_rotational: Duration = 0.0
     throttle_solid: Duration = 0.0
     source: str

@@ -9,9 +9,7 @@ from ...model.schedulers import (
     Bfq,
     BufferElevator,
     Cfq,
-    CfqSettings,
     Deadline,
-    DeadlineSettings,
     Kyber,
     LinusElevator,
     MqDeadline,
@@ -30,7 +28,7 @@ Readers = dict[int, Reader] | None
 
 def made_scheduler(plan: QueuePlan, engine: Engine, readers: Readers) -> Scheduler:
     """What orders the requests of a queue; one that is not the kernel's own choice has its own defaults."""
-    section, largest, usual = plan.section, plan.max_request, plan.usual
+    section, largest = plan.section, plan.max_request
     match plan.scheduler:
         case "linus":
             return _ELEVATORS[section.elevator](largest, section.read_passes, section.write_passes)
@@ -39,29 +37,13 @@ def made_scheduler(plan: QueuePlan, engine: Engine, readers: Readers) -> Schedul
         case "disksort":
             return Disksort(largest)
         case "deadline" | "mq-deadline":
-            settings = DeadlineSettings(
-                read_expire_s=section.read_expire,
-                write_expire_s=section.write_expire,
-                fifo_batch=section.fifo_batch,
-                writes_starved=section.writes_starved,
-            )
             order = Deadline if plan.scheduler == "deadline" else MqDeadline
-            return order(largest, settings if usual else None)
+            return order(largest, section if plan.usual else None)
         case "cfq":
-            slices = CfqSettings(
-                section.slice_sync,
-                section.slice_async,
-                section.slice_idle,
-                section.read_expire,
-                section.write_expire,
-                section.quantum,
-            )
-            return Cfq(largest, slices if usual else None)
+            return Cfq(largest, section if plan.usual else None)
         case "bfq":
             return Bfq(largest, plan.rotational)
         case "kyber":
             return Kyber(largest)
-    expiry = (section.read_expire, section.write_expire) if usual else ()
-    anticipatory = AnticipatorySettings(section.read_batch, section.write_batch, section.anticipation, *expiry)
     phase = float(engine.streams.generator(f"{plan.name}/scheduler").random())
-    return Anticipatory(largest, anticipatory, phase, readers)
+    return Anticipatory(largest, section if plan.usual else AnticipatorySettings(), phase, readers)

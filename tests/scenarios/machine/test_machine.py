@@ -72,9 +72,8 @@ def test_deadlines_are_the_kernels(kernel: str, kind: type[MqDeadline]) -> None:
     scheduler = built(kernel=kernel).queues["sda"].scheduler
     assert isinstance(scheduler, MqDeadline)
     assert type(scheduler) is kind
-    settings = scheduler._settings
-    assert (settings.fifo_batch, settings.writes_starved) == (16, 2)
-    assert (settings.read_expire_s, settings.write_expire_s) == (0.5, 5.0)
+    assert (scheduler._fifo_batch, scheduler._writes_starved) == (16, 2)
+    assert scheduler._expire_s == (0.5, 5.0)
 
 
 @pytest.mark.parametrize(("kernel", "window_kib"), [("linux-2.6.12", 1024), (LINUX_26, 128)])

@@ -40,7 +40,7 @@ SIX = ("sda", "sdb", "sdc", "sdd")
 
 def document(array: dict[str, Any] | None = None, kernel: str = "linux-6.1", **more: Any) -> dict[str, Any]:
     """A load of random reads on md0, or on sda."""
-    made = scenario_document(kernel=kernel, **({} if array is None else {"array": array}))
+    made = scenario_document(kernel=kernel, array=array)
     on = "sda" if array is None else "md0"
     load = {"kind": "load", "targets": [on], "block_size": "4KiB", "pattern": "random", "depth": 4}
     return {**made, "workload": load, **more}
@@ -72,7 +72,7 @@ def test_every_part_comes_after_those_below_it() -> None:
     plan = planned(array_of("raid5", 3))
     drives = [(kind, name) for name in ("sda", "sdb", "sdc") for kind in ("Disk", "Queue")]
     assert listed(plan.parts) == [*drives, ("Array", "md0"), ("Limit", "md0")]
-    assert plan.busy == plan.mounts == plan.caches == ()
+    assert (len(plan.busy), len(plan.mounts), len(plan.caches)) == (0, 0, 0)
 
 
 def test_a_drive_and_its_queue() -> None:
@@ -168,7 +168,7 @@ def test_what_encrypts(kernel: str, expected: type[Any]) -> None:
     layer = {"on": "sda", "kind": "cryptoloop", "rate": "50MB/s", "source": "test"}
     made = document(kernel=kernel, encrypted={"secret": layer})
     made["workload"]["targets"] = ["secret"]
-    part = machine_plan(validate(ScenarioSpec, made)).parts[-1]
+    part: Any = machine_plan(validate(ScenarioSpec, made)).parts[-1]
     assert type(part) is expected
     assert (part.name, part.on, part.s_per_byte) == ("secret", "sda", 1 / 50e6)
 

@@ -77,7 +77,7 @@ def test_old_kernels_have_theirs() -> None:
     old = [queue(kernel="linux-2.6.20", scheduler=name) for name in ("cfq", "anticipatory", "deadline")]
     assert [type(built.scheduler) for built in old] == [Cfq, Anticipatory, Deadline]
     assert all(isinstance(built, BlockQueue) for built in old)
-    assert old[2].scheduler._settings.read_expire_s == 0.5  # type: ignore[union-attr]
+    assert old[2].scheduler._expire_s == (0.5, 5.0)  # type: ignore[union-attr]
 
 
 def test_requests_and_their_size_are_set() -> None:
