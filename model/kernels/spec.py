@@ -13,6 +13,7 @@ from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Sp
 from ..files.description_errors import validate
 from ..files.yaml_files import read_yaml
 from ..raid.read_balance import READ_BALANCE
+from ..raid.stripes.settings import ParitySettings
 from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
 from .cache_sections import CacheSection, ReadAheadSection
 
@@ -98,55 +99,29 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         return min(2 * depth, self.limit_requests)
 
 
-class Raid5Section(Spec):
-    """The stripe cache of RAID 4, 5 and 6.
+class Raid5Section(ParitySettings):
+    """The stripe cache of RAID 4, 5 and 6, and what an array's options may be.
 
     Attributes
     ----------
-    heads, head
-        Stripe heads, and the height of one.
     head_is_file_system_block
-        Whether the height is that of the blocks in which a file system on the array does its I/O.
-    grows, most_heads
-        Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
-    hold
-        How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
-    shared_plug
-        Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
-    locks_rows
-        Whether a row that is being read or written takes no other block.
-    waiting_readers
-        Whether readers that sleep for want of a head share what gets free
-        (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`).
-    gathers_per_head
-        Whether every head of a row gathers for itself (:class:`~raidsim.model.raid.stripes.settings.ParitySettings`).
-        Files on parity arrays then interleave as on others (:mod:`raidsim.model.tasks.writer_turns`).
-    copies_reads
-        Whether what is read through the stripe cache is copied out of it.
-    direct_reads
-        Whether a healthy array reads past the stripe cache, with one I/O per chunk.
+        Whether the height of a head is that of the blocks in which a file system on the array does its I/O.
+    grows
+        Whether more heads are made when they run out (stripe_cache_size is a floor), up to `most_heads`.
     worker_groups
         Whether several threads may handle stripes (group_thread_cnt).
-    rmw_level
-        When to read-modify-write (md's setting of that name; 1 is what kernels without it do).
     resync_pause
         A resync that has taken the last head waits until a quarter of them is free, and then so long; 0: it does not.
     """
 
     heads: int
     head: PositiveSize
+    hold: Duration | None
+    copies_reads: bool
+    rmw_level: Literal[0, 1, 2] = 1
     head_is_file_system_block: bool = False
     grows: bool = False
-    most_heads: int = 0
-    hold: Duration | None
-    shared_plug: bool = False
-    locks_rows: bool = False
-    waiting_readers: bool = False
-    gathers_per_head: bool = False
-    copies_reads: bool
-    direct_reads: bool = False
     worker_groups: bool = False
-    rmw_level: Literal[0, 1, 2] = 1
     resync_pause: Duration = 0.0
     source: str
 

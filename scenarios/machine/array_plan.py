@@ -25,7 +25,6 @@ from ...model.layouts import (
 from ...model.layouts.byte_striped import MEMBER_SECTOR
 from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
-from ...model.raid.stripes.settings import ParitySettings
 from ..description.arrays import ArraySpec
 from ..description.scenario import ScenarioSpec
 from .array_classes import plain_array_class
@@ -225,28 +224,16 @@ def _driver(
         case ParityLayout():
             blocks = scenario.file_system_blocks(root) if known.raid5.head_is_file_system_block else ()
             head = max(blocks, default=known.raid5.head)
-            return ParityDriver(parity_settings(known, spec, head), spec.journal)
+            own: dict[str, object] = {
+                "head": head,
+                "most_heads": known.raid5.most_heads if known.raid5.grows else 0,
+                "workers": spec.group_thread_cnt or 0,
+                "discards": spec.devices_handle_discard_safely,
+            }
+            set_by_hand = {"heads": spec.stripe_cache, "rmw_level": spec.rmw_level}
+            own |= {field: value for field, value in set_by_hand.items() if value is not None}
+            return ParityDriver(known.raid5.model_copy(update=own), spec.journal)
     return PlainDriver(plain_array_class(layout.level))
-
-
-def parity_settings(known: KernelSpec, spec: ArraySpec, head: int) -> ParitySettings:
-    """How a kernel runs a parity array with stripe heads of `head` bytes."""
-    section = known.raid5
-    return ParitySettings(
-        heads=section.heads if spec.stripe_cache is None else spec.stripe_cache,
-        head_bytes=head,
-        hold_s=section.hold,
-        shared_plug=section.shared_plug,
-        locks_rows=section.locks_rows,
-        waiting_readers=section.waiting_readers,
-        gathers_per_head=section.gathers_per_head,
-        copies_reads=section.copies_reads,
-        rmw_level=section.rmw_level if spec.rmw_level is None else spec.rmw_level,
-        direct_reads=section.direct_reads,
-        most_heads=section.most_heads if section.grows else 0,
-        workers=spec.group_thread_cnt or 0,
-        discards=spec.devices_handle_discard_safely,
-    )
 
 
 def resync_settings(
@@ -269,7 +256,7 @@ def resync_settings(
     resume_depth, resume_delay_s = None, 0.0
     match driver:
         case ParityDriver():
-            heads, head = spec.stripe_cache or known.raid5.heads, driver.settings.head_bytes
+            heads, head = spec.stripe_cache or known.raid5.heads, driver.settings.head
             request = min(layout.chunk_bytes, RESYNC_HEADS * head)
             depth = max(1, heads * head // request)
             if known.raid5.resync_pause and depth > 1:
