@@ -11,9 +11,8 @@ import math
 from ...model.kernels import KernelSpec
 from ...model.layouts import Layout
 from ...model.memory.raw_cache import RawCacheSettings
-from ...model.memory.settings import EXPIRE_S, LOOK_S, PageCacheSettings
+from ...model.memory.settings import PageCacheSettings
 from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
-from ...model.tasks.cpu import QUANTUM_S
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import VirtualMemorySpec
 from .array_plan import has_stripe_cache, shown_layout
@@ -67,23 +66,17 @@ def page_cache_settings(
     in_stripes = layout is not None and has_stripe_cache(layout)
     # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole run,
     # the seeks of each pass would count `scale` times.
-    return PageCacheSettings(
-        block,
-        run_bytes=section.read_run,
-        run_aligned=section.read_run_aligned,
-        flush_run_bytes=write_run or (section.flush_run if in_stripes else largest_command),
-        write_behind_bytes=section.write_behind,
-        expire_s=(vm.dirty_expire or EXPIRE_S) / scale,
-        look_s=(vm.dirty_writeback or LOOK_S) / math.sqrt(scale),
-        by_age=section.by_age,
-        block_lists=section.block_lists,
-        turn_s=QUANTUM_S if known.time_slice is None else known.time_slice,
-        interleaves=known.time_slice is not None and (known.raid5.gathers_per_head or not in_stripes),
-        bio_bytes=write_run,
-        read_bio_bytes=section.read_bio,
-        flusher_yields=section.flusher_yields,
-        drop_behind=section.drop_behind,
-        task_plug=known.queue.task_plug,
+    return section.model_copy(
+        update={
+            "block": block,
+            "flush_run": write_run or (section.flush_run if in_stripes else largest_command),
+            "expire": (vm.dirty_expire or section.expire) / scale,
+            "look": (vm.dirty_writeback or section.look) / math.sqrt(scale),
+            "turn": section.turn if known.time_slice is None else known.time_slice,
+            "interleaves": known.time_slice is not None and (known.raid5.gathers_per_head or not in_stripes),
+            "bio": write_run,
+            "task_plug": known.queue.task_plug,
+        }
     )
 
 

@@ -184,7 +184,7 @@ def test_caches_follow_from_kernel_and_layout() -> None:
     (mounted,) = machine_plan(validate(ScenarioSpec, made)).mounts
     assert (mounted.point, mounted.on, listed(mounted.parts)[-1]) == ("/", "md0", ("Array", "md0"))
     settings = mounted.cache.settings
-    assert (settings.block_bytes, settings.expire_s, settings.turn_s) == (mounted.settings.block, 30.0, QUANTUM_S)
+    assert (settings.block, settings.expire, settings.turn) == (mounted.settings.block, 30.0, QUANTUM_S)
     assert mounted.cache.read_ahead.window == 384 * KIB
     (cached,) = machine_plan(validate(ScenarioSpec, scenario_document(kernel="linux-2.6.8", targets=("sda",)))).caches
     assert (cached.settings.block_bytes, cached.read_ahead.window) == (4096, 128 * KIB)

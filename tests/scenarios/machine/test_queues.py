@@ -132,7 +132,7 @@ def largest_commands(kernel: str, **controller: Any) -> set[int]:
     built = BuiltMachine(validate(ScenarioSpec, changed))
     volume = built.device("md0")
     assert isinstance(volume, BlockQueue)
-    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run_bytes}
+    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run}
 
 
 def test_the_hosts_adapter_may_take_less_than_the_kernel_would_send() -> None:
