@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from ..files.description import Fraction, PositiveSize, Size, Spec
+from pydantic import model_validator
+
+from ..files.description import Fraction, PositiveSize, Size, Spec, refuse_set
 from ..memory.settings import PageCacheSettings
 
 
@@ -62,6 +64,11 @@ class CacheSection(PageCacheSettings):
     loop_cached: bool = False
     block_divides: bool = True
     source: str
+
+    @model_validator(mode="after")
+    def _only_a_kernels(self) -> Self:
+        refuse_set(self, ("interleaves", "bio", "task_plug"), "it follows from the device and the file system")
+        return self
 
     def block_on(self, capacity: int) -> int:
         """Cached block (bytes) of a device of `capacity` bytes."""

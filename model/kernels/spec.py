@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from ..core.errors import InputError
-from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
+from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal, refuse_set
 from ..files.description_errors import validate
 from ..files.yaml_files import read_yaml
 from ..raid.read_balance import READ_BALANCE
@@ -124,6 +124,11 @@ class Raid5Section(ParitySettings):
     worker_groups: bool = False
     resync_pause: Duration = 0.0
     source: str
+
+    @model_validator(mode="after")
+    def _only_a_kernels(self) -> Self:
+        refuse_set(self, ("workers", "discards"), "it is an option of an array")
+        return self
 
 
 def _known_balance(name: str) -> str:

@@ -83,6 +83,7 @@ def array_parts(
     scenario: ScenarioSpec,
     known: KernelSpec,
     root: str,
+    layout: Layout,
     below: Callable[[str], Iterator[Part]],
     controller: ControllerSpec | None = None,
 ) -> Iterator[Part]:
@@ -92,8 +93,8 @@ def array_parts(
     ----------
     scenario, known
         The description, and the kernel that runs the array unless a controller does.
-    root
-        Its name.
+    root, layout
+        Its name and its map.
     below
         The parts of a device that are not there yet.
     controller
@@ -101,7 +102,6 @@ def array_parts(
     """
     spec, queue = scenario.arrays[root], known.queue
     own = "" if spec.controller is None else f"{spec.controller}/"
-    layout = spec.layout([scenario.capacity(member) for member in spec.members])
     for member in spec.members:
         yield from below(member)
     for array in _inside(root, layout, spec):
@@ -127,7 +127,7 @@ def array_parts(
             root,
             array.layout,
             driver,
-            tuple(own + slot if slot in spec.members else slot for slot in slots),
+            slots if array.over_arrays or not own else tuple(own + slot for slot in slots),
             slots,
             controller=spec.controller,
             failed=array.failed,
@@ -154,7 +154,7 @@ def array_parts(
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """An array inside another one, or the outermost: its map, its slots and their state."""
+    """An array inside another one, or the outermost: its map, its slots, their state, and whether those are arrays."""
 
     name: str
     layout: Layout
@@ -162,6 +162,7 @@ class _Inside:
     failed: tuple[int, ...]
     rebuilding: tuple[int, ...]
     works: bool = True
+    over_arrays: bool = False
 
 
 def _inside(root: str, layout: Layout, spec: ArraySpec) -> Iterator[_Inside]:
@@ -169,9 +170,7 @@ def _inside(root: str, layout: Layout, spec: ArraySpec) -> Iterator[_Inside]:
 
     Groups that survive their losses are degraded arrays; one that does not is a lost member of the outer.
     """
-    lost = {member for member in spec.members if member in spec.failed}
-    fresh = {member for member in spec.members if member in spec.rebuilding}
-    slots = spec.members
+    lost, fresh, slots = set(spec.failed), set(spec.rebuilding), spec.members
     if isinstance(layout, NestedLayout):
         names, dead, new = [], [], []
         first = 0
@@ -186,7 +185,7 @@ def _inside(root: str, layout: Layout, spec: ArraySpec) -> Iterator[_Inside]:
             if not works:
                 dead.append(number)
                 new += [number] if rebuilt else []
-        yield _Inside(root, layout.outer, tuple(names), tuple(dead), tuple(new))
+        yield _Inside(root, layout.outer, tuple(names), tuple(dead), tuple(new), over_arrays=True)
         return
     gone = tuple(slot for slot, member in enumerate(slots) if member in lost)
     yield _Inside(root, layout, slots, gone, tuple(slot for slot, member in enumerate(slots) if member in fresh))

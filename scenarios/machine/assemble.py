@@ -162,7 +162,7 @@ class Assembly:
             if made is not None:
                 self._observer.part(made)
                 self.devices[part.name] = made
-            if isinstance(part, ArrayPlan):
+            if isinstance(part, ArrayPlan) and (part.rebuilding or part.bitmap or part.marks or part.resync):
                 self._begin(part, made)
 
     def cache(self, device: Any, plan: CachePlan) -> PageCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...model.core.engine import Engine
@@ -26,7 +27,7 @@ from .loads import FIRST_ISSUER, jobs_on
 from .network import Front
 from .observer import UNOBSERVED, Observer
 from .parts import MountPlan, RawCachePlan
-from .plan import MachinePlan, device_parts, machine_plan, mount_plan
+from .plan import MachinePlan, Planning, device_parts, machine_plan, mount_plan
 
 
 class BuiltMachine:
@@ -97,8 +98,7 @@ class BuiltMachine:
     def mount(self, point: str) -> Mount:
         """The file system at a mount point of the scenario, for programs that are no part of it."""
         if point not in self.mounts:
-            made = set(self._parts.devices)
-            self.mounts[point] = self._mount(mount_plan(self.scenario, self.kernel, point, self.scale, made))
+            self.mounts[point] = self._mount(mount_plan(self._planning(), point))
         return self.mounts[point]
 
     def device_cache(self, name: str) -> PageCache:
@@ -151,8 +151,12 @@ class BuiltMachine:
         """A drive behind its queue, an array, a controller's volume, or an encrypted device."""
         devices = self._parts.devices
         if name not in devices:
-            self._parts.make(device_parts(self.scenario, self.kernel, name, self.scale, set(devices)))
+            self._parts.make(device_parts(self._planning(), name))
         return devices[name]
+
+    def _planning(self) -> Planning:
+        """The plan of what is added to what is there."""
+        return replace(self.plan.planning, made=set(self._parts.devices))
 
     def _mount(self, plan: MountPlan) -> Mount:
         self._parts.make(plan.parts)

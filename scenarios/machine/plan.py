@@ -6,8 +6,9 @@ Nothing is simulated here and nothing looks at a clock, so that what a scenario 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.dm_crypt import CryptSettings
@@ -16,9 +17,8 @@ from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.host import Prices
-from ..description.machine import MachineSpec
 from ..description.programs import ProgramsSpec
-from ..description.scenario import ScenarioSpec
+from ..description.scenario import Devices, ScenarioSpec
 from ..description.tuning import dirty_limits
 from ..description.workloads import DdSpec
 from .array_plan import array_parts
@@ -38,6 +38,30 @@ from .queue_plan import queue_plan
 
 LOW_MEMORY_BYTES = 896 << 20
 """What a 32-bit x86 kernel maps directly; buffers of block devices lie there on Linux 2.4."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """A scenario while it is planned.
+
+    Attributes
+    ----------
+    scenario, known, scale
+        What is planned, under which kernel, at which scale.
+    devices
+        The scenario's devices, with their sizes.
+    drives_on
+        How many drives are on each cable.
+    made
+        Names of the parts that are planned already.
+    """
+
+    scenario: ScenarioSpec
+    known: KernelSpec
+    scale: int
+    devices: Devices
+    drives_on: Mapping[str, int]
+    made: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +88,8 @@ class MachinePlan:
         Of the targets, and of all that these stand upon.
     busy
         Of the arrays that have something to do without the workload, unless these are among the others.
+    planning
+        With what parts are planned that are asked for later.
     """
 
     scenario: ScenarioSpec
@@ -77,17 +103,20 @@ class MachinePlan:
     caches: tuple[RawCachePlan, ...]
     parts: tuple[Part, ...]
     busy: tuple[Part, ...]
+    planning: Planning = field(compare=False)
 
 
 def machine_plan(scenario: ScenarioSpec, scale: int = 1) -> MachinePlan:
     """The plan of a scenario in a run at a scale."""
     known, machine, workload = kernel(scenario.kernel), scenario.machine, scenario.workload
+    devices = Devices(machine, scenario.arrays, scenario.encrypted)
+    drives_on = Counter(instance.channel for instance in machine.drives.values())
+    planning = Planning(scenario, known, scale, devices, drives_on)
     memory = min(machine.memory, LOW_MEMORY_BYTES) if known.cache.memory == "low" else machine.memory
-    made: set[str] = set()
     mounts: tuple[MountPlan, ...] = ()
     targets: tuple[str, ...] = ()
     if isinstance(workload, ProgramsSpec):
-        mounts = tuple(mount_plan(scenario, known, point, scale, made) for point in scenario.file_systems)
+        mounts = tuple(mount_plan(planning, point) for point in scenario.file_systems)
     else:
         targets = tuple(workload.targets)
     return MachinePlan(
@@ -100,36 +129,39 @@ def machine_plan(scenario: ScenarioSpec, scale: int = 1) -> MachinePlan:
         mounts=mounts,
         targets=targets,
         caches=tuple(raw_cache_plan(scenario, known, on) for on in targets) if isinstance(workload, DdSpec) else (),
-        parts=tuple(part for name in targets for part in device_parts(scenario, known, name, scale, made)),
-        busy=tuple(part for name in scenario.busy_arrays for part in device_parts(scenario, known, name, scale, made)),
+        parts=tuple(part for name in targets for part in device_parts(planning, name)),
+        busy=tuple(part for name in scenario.busy_arrays for part in device_parts(planning, name)),
+        planning=planning,
     )
 
 
-def mount_plan(scenario: ScenarioSpec, known: KernelSpec, point: str, scale: int, made: set[str]) -> MountPlan:
-    """The file system at a mount point, with the parts below that are not `made` yet."""
+def mount_plan(planning: Planning, point: str) -> MountPlan:
+    """The file system at a mount point, with the parts below that are not there yet."""
+    scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec = scenario.file_systems[point]
     kind = spec.settings()
     if not known.goal_shift_by_process:
         kind = kind.model_copy(update={"goal_shifts": 1})
     cached = cache_plan(scenario, known, spec.on, kind.block, scale, kind.write_run)
-    parts = tuple(device_parts(scenario, known, spec.on, scale, made))
+    parts = tuple(device_parts(planning, spec.on))
     return MountPlan(point, spec.on, parts, spec.start, spec.size or 0, kind, spec.age, cached)
 
 
-def device_parts(scenario: ScenarioSpec, known: KernelSpec, name: str, scale: int, made: set[str]) -> Iterator[Part]:
-    """The parts of a device and of all that it stands upon, but for those that are `made`, which are added to that.
+def device_parts(planning: Planning, name: str) -> Iterator[Part]:
+    """The parts of a device and of all that it stands upon, but for those that are there already.
 
     A device is a drive behind its queue, an array, a volume of a controller, or what is encrypted.
     """
-    if name in made:
+    if name in planning.made:
         return
-    made.add(name)
+    planning.made.add(name)
+    scenario, known = planning.scenario, planning.known
     machine, array = scenario.machine, scenario.arrays.get(name)
     if name in machine.drives:
         instance = machine.drives[name]
         spec, section = instance.spec(), known.queue
         queues = spec.queues if isinstance(spec, SolidStateSpec) else 1
-        yield disk_plan(machine, name)
+        yield disk_plan(planning, name)
         yield queue_plan(
             name,
             section,
@@ -142,25 +174,29 @@ def device_parts(scenario: ScenarioSpec, known: KernelSpec, name: str, scale: in
             wbt_lat=instance.wbt_lat,
         )
     elif array is None:
-        yield from _encrypted_parts(scenario, known, name, scale, made)
+        yield from _encrypted_parts(planning, name)
     elif array.controller is not None:
-        yield from _volume_parts(scenario, known, name, scale, made)
+        yield from _volume_parts(planning, name)
     else:
-        yield from array_parts(scenario, known, name, lambda on: device_parts(scenario, known, on, scale, made))
+        layout = array.layout([planning.devices.capacity(member) for member in array.members])
+        yield from array_parts(scenario, known, name, layout, lambda on: device_parts(planning, on))
 
 
-def disk_plan(machine: MachineSpec, name: str) -> DiskPlan:
+def disk_plan(planning: Planning, name: str) -> DiskPlan:
     """A drive of a machine on its cable."""
+    machine = planning.scenario.machine
     instance = machine.drives[name]
     channel = instance.channel
-    alone = sum(other.channel == channel for other in machine.drives.values()) == 1
+    alone = planning.drives_on[channel] == 1
     links = tuple(machine.channels[channel].links)
     return DiskPlan(name, instance.spec(), channel, links, alone, instance.state or "steady")
 
 
-def _volume_parts(scenario: ScenarioSpec, known: KernelSpec, name: str, scale: int, made: set[str]) -> Iterator[Part]:
+def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
     """An array that a controller runs, behind the host's queue for the controller."""
-    controller = scenario.arrays[name].controller
+    scenario, known, scale, made = planning.scenario, planning.known, planning.scale, planning.made
+    array = scenario.arrays[name]
+    controller = array.controller
     assert controller is not None
     instance = scenario.machine.controllers[controller]
     settings = instance.spec()
@@ -181,20 +217,20 @@ def _volume_parts(scenario: ScenarioSpec, known: KernelSpec, name: str, scale: i
             made.add(own)
             depth = min(scenario.machine.drives[drive].spec().queue_depth, settings.drive_queue_depth)
             wait_s = 0.0 if settings.settings().gathers_in_turn else settings.destage_wait
-            yield disk_plan(scenario.machine, drive)
+            yield disk_plan(planning, drive)
             yield DriveQueuePlan(own, drive, controller, depth, settings.drive_request, wait_s)
 
-    yield from array_parts(scenario, known, name, behind, settings)
+    layout = array.layout([planning.devices.capacity(member) for member in array.members])
+    yield from array_parts(scenario, known, name, layout, behind, settings)
     yield VolumePlan(name, controller, settings, (controller, *instance.links))
     yield queue_plan(name, known.queue, settings.queue_depth, max_request=instance.max_request)
 
 
-def _encrypted_parts(
-    scenario: ScenarioSpec, known: KernelSpec, name: str, scale: int, made: set[str]
-) -> Iterator[Part]:
+def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:
     """An encrypted device."""
+    scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec, cpu = scenario.encrypted[name], scenario.machine.cpu
-    yield from device_parts(scenario, known, spec.on, scale, made)
+    yield from device_parts(planning, spec.on)
     if spec.cipher is not None:
         secret, section = cipher(spec.cipher), known.crypt
         cycle_s = scenario.path_length / cpu.clock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -197,8 +198,8 @@ def test_the_same_scenario_has_the_same_plan() -> None:
     same = [part for part in first.parts if not isinstance(part, ArrayPlan | LimitPlan)]
     assert same == [part for part in second.parts if not isinstance(part, ArrayPlan | LimitPlan)]
     assert only(first, ArrayPlan).driver == only(second, ArrayPlan).driver
-    assert list(device_parts(spec, first.kernel, "md0", 1, {"md0"})) == []
-    rest = list(device_parts(spec, first.kernel, "md0", 1, {"sda", "sdb", "sdc", "sdd"}))
+    assert list(device_parts(replace(first.planning, made={"md0"}), "md0")) == []
+    rest = list(device_parts(replace(first.planning, made=set(DRIVES)), "md0"))
     assert listed(tuple(rest)) == [("Array", "md0"), ("Limit", "md0")]
 
 
