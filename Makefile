@@ -57,7 +57,7 @@ faults: .venv/dev.stamp
 	$(BIN)/python -m pytest tests/faults tests/scenarios/sweeps/test_sweep_kill.py tests/scenarios/sweeps/test_sweep_store.py
 
 golden: .venv/dev.stamp
-	$(BIN)/python -m raidsim.tests.golden.elsewhere
+	$(BIN)/python -m raidsim.tests.golden.other_platforms
 
 pages: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.refresh_pages

@@ -15,8 +15,10 @@ copyright = author
 version = release = raidsim.__version__
 
 # shown_runs: commands and programs of the lessons are run when their pages are built. native_math: equations without a
-# script from elsewhere. from_code: reference tables that are made from the code.
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser", "shown_runs", "native_math", "from_code"]
+# script from elsewhere. from_code: reference tables that are made from the code. house_picture: the rooms and their
+# arrows.
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
+extensions += ["shown_runs", "native_math", "from_code", "house_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_static_path = ["_static"]

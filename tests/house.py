@@ -43,7 +43,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/simulation", "calibration/fio_study"),
     ("calibration/fit", "calibration/sensitivity"),
     ("calibration/uncertainty",),
-    ("validation/conformance",),
+    ("validation/conformance", "validation/drives"),
     ("validation/conformance/md",),
     ("validation/conformance/workloads", "validation/prediction"),
     ("validation/report",),

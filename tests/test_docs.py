@@ -12,6 +12,7 @@ import pytest
 
 from raidsim.model.files.description import Spec
 from raidsim.scenarios.description.arrays import ArraySpec, EncryptedSpec, FailureSpec, ResyncSpec
+from raidsim.scenarios.description.file_systems import FileSystemSpec
 from raidsim.scenarios.description.machine import (
     ChannelSpec,
     ControllerInstance,
@@ -20,24 +21,23 @@ from raidsim.scenarios.description.machine import (
     MachineSpec,
     PriceList,
 )
-from raidsim.scenarios.description.network import FrontSpec
-from raidsim.scenarios.description.programs import (
+from raidsim.scenarios.description.network import NetworkSpec
+from raidsim.scenarios.description.program_steps import (
     ArchiveStep,
     BonniePlusPlusStep,
     BonnieStep,
     CopyFileStep,
     CopyTreeStep,
     ExtractStep,
-    FileSystemSpec,
     IozoneStep,
     PostMarkStep,
-    ProgramsSpec,
     ReadFileStep,
     TarPipeStep,
     TiobenchStep,
     TreeSpec,
     WriteFileStep,
 )
+from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import DdSpec, LoadSpec
 from raidsim.tests.manual_pages import (
@@ -134,7 +134,7 @@ def test_example_files_run(path: Path) -> None:
         MachineSpec,
         PriceList,
         LinkSpec,
-        FrontSpec,
+        NetworkSpec,
         ChannelSpec,
         DriveInstance,
         ControllerInstance,

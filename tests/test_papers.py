@@ -55,6 +55,16 @@ def test_papers_point_to_files_that_are_there(paper: str) -> None:
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_contributing_names_folders_and_files_that_are_there() -> None:
+    """Protects newcomers from a table that sends them into a folder that has moved; NAME is theirs to choose."""
+    text = re.sub(
+        r"^```.*?^```", "", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    named = re.findall(r"`(\w[\w/.]*/[\w/.]+)`", text)
+    assert len(named) > 25
+    assert [name for name in named if not (ROOT / name.replace("NAME.yaml", "")).exists()] == []
+
+
 def test_following_a_page_changes_nothing_that_is_there(tmp_path: Path) -> None:
     """Protects the tests that follow the manual: a page that would overwrite a file of the checkout is refused."""
     with pytest.raises(FileExistsError, match=r"model/raid/read_balance/base\.py"):

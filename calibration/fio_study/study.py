@@ -37,6 +37,7 @@ _WARM_UP, _LEAST_WARM_UP_S = 0.1, 0.05
 """What comes before the measurement, as a share of it, but the first move of the arm in any case."""
 _MEDIA = ("outer_media_rate", "inner_media_rate")
 _SEEKS = ("seek_track_to_track", "seek_average", "seek_full_stroke")
+_ORDER = ("queue_effort",)
 _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
 _FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
 _FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
@@ -141,7 +142,7 @@ class FioStudy:
 
 def _text(field: str, value: float) -> str | float:
     """A parameter's value as a file has it."""
-    if field in _COMMANDS:
+    if field in (*_COMMANDS, *_ORDER):
         return value
     return rate_text(value) if field in _RATES else time_text(value)
 
@@ -255,11 +256,24 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         *(f"machine.channels.{name}.rate" for name in ports),
     ]
     zoned = any(not isinstance(study.machine.drives[name].hard_disk().zones, int) for name in spinning)
+    ordering = [name for name in spinning if drives[name].queue_depth > 1]
+    deep = any(
+        isinstance(run.workload, LoadSpec)
+        and run.workload.pattern == "random"
+        and run.workload.depth * run.workload.jobs > 2
+        for run in study.runs.values()
+    )
     writes = any(isinstance(run.workload, LoadSpec) and run.workload.read_share < 1 for run in study.runs.values())
     line = "line rates are standard; the protocol takes a part of them"
     wanted: list[tuple[str, list[str], float, str]] = [
         ("media rate", [] if zoned else of_drives(spinning, _MEDIA), 0.25, "density: the nearest drive is another one"),
         ("seeks", of_drives(spinning, _SEEKS), 0.25, "makers' seek times differ by a quarter within a class"),
+        (
+            "command order",
+            of_drives(ordering, _ORDER) if deep else [],
+            0.5,
+            "firmware: how many commands it weighs is not in data sheets",
+        ),
         ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
         ("flash channels", of_drives(flash, _CHANNELS), 0.5, "flash of another generation"),
         ("flash program", of_drives(flash, _FLASH_PROGRAM) if writes else [], 0.4, "flash of another generation"),

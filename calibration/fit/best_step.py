@@ -13,7 +13,7 @@ from .problem import OUTLIER_SD, Problem, cost
 def best_step(
     problem: Problem, rows: Mapping[str, Vector], logs: Mapping[str, float], theta: Vector, box: float | Vector
 ) -> tuple[Vector, float]:
-    """Where the cost should be least, by what is foretold.
+    """Find the step that slopes predict to have the least cost.
 
     Parameters
     ----------

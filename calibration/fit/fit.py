@@ -33,7 +33,7 @@ from .problem import Problem, chance_of_cost
 from .profile import UNDETERMINED, FittedParameter, Profile, data_fingerprint, fingerprint
 from .search import MOST_STEPS, Optimum, Search
 from .slopes import LONG_STEP, STEP
-from .undetermined import at_rest
+from .undetermined import settle_undetermined
 from .unfitted_spread import DRAWS, draws, spread
 
 UNCALIBRATED_SD = 0.2
@@ -48,11 +48,12 @@ drawn, as for programs."""
 
 SECOND_SEED = 1965
 """Of the draw that a study's second search begins at, unless it is given."""
-_MOST_VALLEYS, _MOST_VALLEYS_DEAR = 2, 1
-"""How often better valleys are looked for, where slopes are cheap and where they are dear; once, if it gains little."""
+_MOST_MINIMA, _MOST_MINIMA_EXPENSIVE = 2, 1
+"""How often other minima are looked for, where slopes are cheap and where they are expensive; once if it gains
+little."""
 _SETS_A_PARAMETER = 12
 """How many sets of parameters a call of :meth:`Fit.optimum` simulates for each of them, about: the slopes of three
-searches, and a look at other valleys."""
+searches, and a look at other minima."""
 _INSIDE = 0.9
 """How much of the way to a bound a draw may go: a search that begins at one seldom leaves it."""
 
@@ -111,10 +112,10 @@ class Fit:
     def optimum(self, start: Vector | None = None, random: np.random.Generator | None = None) -> Optimum:
         """Search for the best parameters, from those of the study unless others are given.
 
-        Where slopes cost little there is a second search, from a draw of the priors by `random`, and others from places
-        where better valleys should be (:mod:`.other_minima`); the best end is kept. Where they cost much, runs on raw
-        devices alone are searched like that first. What the cells do not tell is put back to its prior then
-        (:mod:`.undetermined`).
+        Where slopes are cheap there is a second search, from a draw of the priors by `random`, and others from points
+        in other minima (:mod:`.other_minima`); the best end is kept. Where they are expensive, only runs on raw devices
+        are searched like that, and before the others. At the end, parameters that the cells do not determine go back to
+        their priors (:mod:`.undetermined`).
 
         Raises
         ------
@@ -130,7 +131,7 @@ class Fit:
         if not search.is_cheap:
             begin = self._from_raw_devices(begin)
             self._know_chance(self._problem, begin)
-            return self._at_rest(search.run(begin))
+            return self._settle_undetermined(search.run(begin))
         self._know_chance(self._problem, begin)
         found = search.run(begin)
         random = np.random.default_rng(SECOND_SEED) if random is None else random
@@ -138,10 +139,10 @@ class Fit:
             second = self._search(self._problem).run(self.draw(random))
             tried = found.evaluations + second.evaluations
             found = replace(second if second.cost < found.cost else found, evaluations=tried)
-        return self._at_rest(self._best_valley(self._problem, found, _MOST_VALLEYS))
+        return self._settle_undetermined(self._best_minimum(self._problem, found, _MOST_MINIMA))
 
-    def _at_rest(self, found: Optimum) -> Optimum:
-        return at_rest(self._problem, self._responses, found, self.covariance(found))
+    def _settle_undetermined(self, found: Optimum) -> Optimum:
+        return settle_undetermined(self._problem, self._responses, found, self.covariance(found))
 
     def draw(self, random: np.random.Generator) -> Vector:
         """ln(factor) of every parameter, drawn from its prior, but not at a bound."""
@@ -159,8 +160,8 @@ class Fit:
             self._chance_known |= runs
         problem.noise.update(self._problem.noise)
 
-    def _best_valley(self, problem: Problem, found: Optimum, most: int) -> Optimum:
-        """The end of a search, or a better one of those from places where better valleys should be, by `most` looks."""
+    def _best_minimum(self, problem: Problem, found: Optimum, most: int) -> Optimum:
+        """The end of a search, or a better one of searches in other minima; looks for those `most` times."""
         for _ in range(most):
             place = better_place(problem, self._responses, found, SLOPE_SAMPLE)
             if place is None:
@@ -182,7 +183,7 @@ class Fit:
         if refusal is not None:
             raise refusal
         self._know_chance(problem, begin)
-        found = self._best_valley(problem, self._search(problem).run(begin), _MOST_VALLEYS_DEAR)
+        found = self._best_minimum(problem, self._search(problem).run(begin), _MOST_MINIMA_EXPENSIVE)
         errors = np.sqrt(np.diag(_covariance(_jacobian(problem, found))))
         return np.where(errors <= UNDETERMINED * self._sd, found.theta, begin)
 

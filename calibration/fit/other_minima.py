@@ -1,11 +1,11 @@
-"""Whether there is a better valley than the one that a search has ended in: parameters moved far, one at a time.
+"""Looks for another minimum than the one that a search has ended in, by moving parameters far, one at a time.
 
 A limit that moves from one part to another, and a drive that misses a revolution because its media are faster than its
-cable, make valleys that no short step leaves. Each parameter is tried at a few places over its prior, the others being
-where they are. From each place the best step is foretold, by the slopes at the end and for the parameter that was moved
-by those between the places; the best of what is foretold is simulated, and where that is better another search may
-begin. It takes as many simulations as slopes taken three times, so where slopes of programs are dear it is for runs on
-raw devices.
+cable, make local minima that no short step leaves. Each parameter is moved to a few points over its prior, the others
+stay. From each point the slopes at the end predict the best step; for the moved parameter the slopes between the points
+are used instead. The best predictions are simulated, and another search may begin at one that is better than the end.
+This takes about three times as many simulations as taking slopes once, so where slopes of programs are expensive only
+runs on raw devices are moved.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _NEAR = 0.5
 CHANCE = 0.25
 """What chance makes of a cost, by the square root of how many cells have changed."""
 _SIMULATED = 3
-"""How many of what is foretold to be best are simulated, where one parameter moves and where all do."""
+"""How many of the best predictions are simulated, of those where one parameter moves and of those where all do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place that is foretold.
+    """A point whose cost is predicted.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ class Problem:
     """The calibrate cells and claims of a study, and the priors of its parameters.
 
     Residuals are made in two steps: levels, which go with ln(figure) in proportion, and from them residuals, of which
-    those of claims are 0 below 0. So the levels of a step can be foretold by slopes.
+    those of claims are 0 below 0. So slopes can predict the levels of a step.
 
     Parameters
     ----------

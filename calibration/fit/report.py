@@ -130,7 +130,7 @@ class Calibrated:
                     "worse": start.worse,
                     "converged": start.optimum.converged,
                     "distances": [float(distance) for distance in start.distances],
-                    "elsewhere_in": list(start.elsewhere),
+                    "differs_in": list(start.differs_in),
                     "verdict": start.verdict,
                 }
                 for start in self.searches.of(profile)

@@ -1,25 +1,25 @@
-"""One search for the best parameters, at the price of few simulations.
+"""One search for the best parameters, with few simulations.
 
-Where every cell is known at some parameters and its slopes are, it is foretold elsewhere; the best parameters by what
-is foretold, within a box around the best so far, are found without any simulation. Of the runs there those are
-simulated of which the slopes leave in doubt what will come out, and the others are taken as foretold. The slopes learn
-from each step. A box in which too little was gained gets smaller (a trust region; Conn, Gould and Toint, Trust-Region
-Methods, 2000).
+At some parameters every cell is simulated, and so are its slopes. From there the slopes predict the cells at other
+parameters. The best parameters by that prediction, within a box around the best so far, are found without any
+simulation. A run whose prediction is in doubt is simulated there; the others keep their predicted cells. The slopes
+learn from each step. A box in which the cost falls too little gets smaller (a trust region; Conn, Gould and Toint,
+Trust-Region Methods, 2000).
 
-Where programs on files make slopes dear, what runs on raw devices say was found before, by searches of their own. It is
-kept as it is there: they are only foretold, by slopes taken at the beginning, until an end is simulated. Their writes
-fall into one rhythm or another with any step, which would hide what programs gain by it.
+Where programs on files make slopes expensive, a search of its own has fitted the runs on raw devices before. These runs
+are then only predicted, by slopes taken at the beginning, until an end is simulated: any step shifts the rhythm of
+their writes, which would hide what programs gain by the step.
 
-There are two rounds otherwise, the first one with shorter runs. The second begins with a simulation of all runs where
-the first has ended, and of what moves from there only the doubtful runs are simulated again. Its runs are as long as
-those of predictions: what is fitted is what is compared. Where slopes are dear only the ends of rounds are simulated
-so, and a step is taken by shorter runs, with the difference that the length made there (as models of different
-fidelity are combined; Alexandrov and others, Structural Optimization 15, 1998). Where the end of a round is not what
-its steps have shown, there is another one from there.
+Otherwise there are two rounds, the first one with shorter runs. The second begins with a simulation of all runs at the
+first one's end; after that only the doubtful runs are simulated again. Its runs are as long as those of predictions:
+what is fitted is what is compared. Where slopes are expensive, only the ends of rounds are simulated at that length. A
+step is simulated by shorter runs, plus the difference that the length made at the last end (models of different
+fidelity are combined so; Alexandrov and others, Structural Optimization 15, 1998). If the end of a round does not
+confirm its steps, another round begins there.
 
-Slopes that were taken far away, and have learnt from steps since, call a place an end that is none: what a step misses
-they share out among parameters by guess. Where slopes cost little (:data:`FEW_SIMULATIONS`) a search is only over where
-slopes taken there say so.
+Slopes that were taken far away, and have learnt from steps since, can report a false end: they spread the error of a
+step over parameters by guess. Where slopes are cheap (:data:`FEW_SIMULATIONS`), a search ends only if slopes taken at
+its end confirm it.
 """
 
 from __future__ import annotations
@@ -39,20 +39,19 @@ from .problem import CELL_SD, Problem, cost
 from .slopes import STEP, Slopes
 
 MOST_STEPS = 12
-"""Of both rounds together, where slopes are dear."""
+"""Most steps of both rounds together, where slopes are expensive."""
 MOST_JACOBIANS = 2
-"""Of runs on raw devices; programs on files have one, where slopes are dear."""
+"""How often slopes of runs on raw devices are taken, where slopes are expensive; those of programs are taken once."""
 FEW_SIMULATIONS = 100
-"""Slopes of all runs that take no more than so many are cheap."""
+"""Slopes are cheap if those of all runs take at most this many simulations."""
 RAW_SHARE = 0.25
 """What one of a run on raw devices counts as, which takes a tenth of a second; programs on files take seconds."""
 MOST_STEPS_CHEAP, MOST_JACOBIANS_CHEAP = 30, 3
-"""The same where they are, of all runs."""
+"""The same for all runs, where slopes are cheap."""
 PREDICTED = 0.25
 """A run's slopes are taken again when they have missed more of a step than this share of it, and than `CELL_SD`."""
 CERTAIN = 0.25
-"""A run is not simulated where its cells are foretold better than to so many of the standard deviations that they are
-expected to be off by."""
+"""A run is not simulated if its cells are predicted to within this many of their expected standard deviations."""
 TOLERANCE = 0.02
 """A round ends where the next step should make the cost smaller by no more than this share."""
 TOLERANCE_CHEAP = 0.003
@@ -67,9 +66,9 @@ CHANCE_GAIN = 0.25
 """Where not even a step this short has gained what it promised, chance is all that changes, if that was no more than so
 much for each parameter (0.7 standard errors of each); the slopes are wrong, if it was more."""
 _MOST_ANCHORS = 3
-"""Simulations of all runs at the length of predictions, where slopes are dear."""
+"""Most simulations of all runs at the length of predictions, where slopes are expensive."""
 _POOR, _GOOD = 0.25, 0.75
-"""Share of the foretold gain below which a box gets smaller, and above which it may grow."""
+"""Share of the predicted gain below which a box gets smaller, and above which it may grow."""
 
 _SETTLED = "the next step would gain nothing that is more than chance"
 _UNSETTLED = "no step gains what the slopes promise"
@@ -110,7 +109,7 @@ class Optimum:
 
 @dataclass(slots=True)
 class _Point:
-    """Parameters, and what the cells are there: simulated or foretold."""
+    """Parameters, and what the cells are there: simulated or predicted."""
 
     theta: Vector
     logs: dict[str, float]
@@ -253,7 +252,7 @@ class Search:
 
     def _at(self, theta: Vector, sample: Sample) -> _Point | None:
         """What the cells are at some parameters; None if the machine is impossible."""
-        logs, doubtful = self._foretold(theta)
+        logs, doubtful = self._predicted(theta)
         if doubtful:
             try:
                 logs |= self._simulate(theta, doubtful, sample)
@@ -262,8 +261,10 @@ class Search:
                 return None
         return self._point(theta, logs)
 
-    def _foretold(self, theta: Vector) -> tuple[dict[str, float], list[str]]:
-        """ln(figure) by id of what can be foretold, from the known place that leaves least in doubt, and other runs."""
+    def _predicted(self, theta: Vector) -> tuple[dict[str, float], list[str]]:
+        """ln(figure) by id where slopes predict it, from the known point with the least doubt; and the doubtful
+        runs.
+        """
         logs: dict[str, float] = {}
         doubtful = []
         for run in self._runs:
@@ -278,7 +279,7 @@ class Search:
         return logs, doubtful
 
     def _doubt(self, cells: Sequence[Cell], step: Vector) -> float:
-        """How badly what is fitted of a run is foretold, in standard deviations that they are expected to be off by."""
+        """Largest doubt of a run's fitted cells, in their expected standard deviations."""
         fitted = [cell for cell in cells if cell.id in self._problem.fitted]
         return max(self._slopes.doubt(cell, step) / self._problem.cell_sd(cell) for cell in fitted)
 
@@ -304,7 +305,7 @@ class Search:
         return _Point(theta, logs, levels, cost(self._problem.residuals(levels)))
 
     def _learn(self, best: _Point, trial: _Point) -> set[str]:
-        """Correct the slopes of what was simulated by a step; returns runs whose slopes had not foretold it."""
+        """Correct the slopes of what was simulated by a step; returns runs whose slopes had predicted it badly."""
         step = trial.theta - best.theta
         unsure = set()
         for cell in self._problem.near:
@@ -316,7 +317,7 @@ class Search:
         return unsure
 
     def _taken_again(self, theta: Vector) -> bool:
-        """Simulate the slopes of all runs, where they are dear only of those on raw devices, if that is to be had."""
+        """Take slopes again, if any are left: of all runs if they are cheap, else of those on raw devices."""
         wanted = set(self._runs) if self.is_cheap else set(self._runs) - self._problem.programs
         known = self.is_cheap and self._taken_at is not None and np.array_equal(self._taken_at, theta)
         if not wanted or known or self._jacobians >= self._most_jacobians:

@@ -25,7 +25,7 @@ LONG_STEP = 0.3
 SIMULATION_SD = 0.005
 """What two simulations with the same random streams differ by (ln) besides their parameters."""
 _CHANGE, _LEAST_DOUBT = 0.5, 0.02
-"""How far a slope is taken to be another one elsewhere: a share of itself, and a little in any case."""
+"""Standard deviation of a slope at other parameters: a share of the slope, and at least this."""
 _UNKNOWN = 0.3
 """The same of a slope that was not simulated, of a parameter that the run depends on."""
 
@@ -62,7 +62,7 @@ class Slopes:
         return float(self.rows[cell.id] @ step)
 
     def doubt(self, cell: Cell, step: Vector) -> float:
-        """Standard deviation of what is foretold."""
+        """Standard deviation of the predicted change."""
         return math.sqrt(float(np.sum((self._doubts(cell) * step) ** 2)))
 
     def correct(self, cell: Cell, step: Vector, change: float) -> float:

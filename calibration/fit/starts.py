@@ -42,7 +42,7 @@ class Start:
         which it fits as well.
     distances
         Of its parameters from the best one's, in standard errors.
-    elsewhere
+    differs_in
         The parameters that lie outside the best one's 90 % intervals.
     """
 
@@ -50,14 +50,14 @@ class Start:
     worse: float
     allowed: float
     distances: Vector
-    elsewhere: tuple[str, ...]
+    differs_in: tuple[str, ...]
 
     @property
     def verdict(self) -> str:
         """In words."""
-        if not self.elsewhere:
+        if not self.differs_in:
             return "the same" if self.optimum.converged else "the same, not at its end"
-        kind = "elsewhere, fits as well" if self.worse <= self.allowed else "elsewhere, fits worse"
+        kind = "in another minimum, fits " + ("as well" if self.worse <= self.allowed else "worse")
         return kind if self.optimum.converged else f"{kind}, not at its end"
 
 
@@ -163,9 +163,9 @@ def _to_its_end(fit: Fit, start: Vector | None, random: np.random.Generator | No
 
 
 def differences(searches: Searches, profile: Profile) -> list[str]:
-    """In words: which searches ended elsewhere, and in which parameters."""
+    """In words: which searches ended in another minimum, and in which parameters it differs."""
     return [
-        f"start {number} ended {start.verdict}: {', '.join(start.elsewhere)}"
+        f"start {number} ended {start.verdict}: {', '.join(start.differs_in)}"
         for number, start in enumerate(searches.of(profile), 1)
-        if start.elsewhere
+        if start.differs_in
     ]

@@ -1,9 +1,9 @@
-"""What the cells do not tell goes back to its prior, where a search has ended.
+"""Puts parameters that the cells do not determine back to their priors, at the end of a search.
 
-A search stops where the next step would gain nothing that is more than chance. On its way it moves parameters that no
-cell says anything about as well: a step is foretold by slopes that have learnt from the noise of earlier ones. So each
-parameter whose error is nearly its prior's is put back, one after the other, and stays there if what is minimised,
-priors included, is no larger then. A run that does not depend on it is not simulated again.
+A search stops where the next step would gain no more than chance. On its way it also moves parameters that no cell
+determines, because its slopes have learnt from the noise of earlier steps. So each parameter whose error is nearly its
+prior's is put back, one after the other, and stays there if the cost, priors included, is no larger then. A run that
+does not depend on it is not simulated again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .profile import UNDETERMINED
 from .search import Optimum
 
 
-def at_rest(problem: Problem, responses: Responses, found: Optimum, covariance: Matrix) -> Optimum:
-    """The end of a search with undetermined parameters at their priors, each if that costs nothing.
+def settle_undetermined(problem: Problem, responses: Responses, found: Optimum, covariance: Matrix) -> Optimum:
+    """Return the end of a search with undetermined parameters at their priors, each if that costs nothing.
 
     Parameters
     ----------

@@ -62,6 +62,12 @@ def _catalogue() -> dict[str, DriveSpec]:
     return {name: hard_disk(name) for name in hard_disk_names()}
 
 
+@lru_cache(maxsize=1)
+def _scalable() -> tuple[str, ...]:
+    """Drives that others can be derived from; those that were measured track by track have one capacity only."""
+    return tuple(name for name, spec in _catalogue().items() if isinstance(spec.zones, int))
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """A catalogue drive in place of a disk.
@@ -201,7 +207,7 @@ def _relative(model: str, size: int | None) -> str | None:
     """A drive of the same family: Seagate's capacity and letters, or Western Digital's two letters."""
     seagate, western = _SEAGATE.search(model.upper()), _WESTERN.search(model.upper())
     candidates = []
-    for name in _catalogue():
+    for name in _scalable():
         known = _catalogue()[name].model.upper()
         other_seagate, other_western = _SEAGATE.search(known), _WESTERN.search(known)
         if (seagate is not None and other_seagate is not None and seagate.groups() == other_seagate.groups()) or (
@@ -234,7 +240,7 @@ def _filled(found: FoundDrive, size: int | None) -> str | None:
     kind = found.interface.value if found.interface is not None else None
     fitting = [
         name
-        for name in _catalogue()
+        for name in _scalable()
         if size is not None
         and size <= _catalogue()[name].capacity <= size * (1 + _FILLED)
         and kind in (None, _interface_of(_catalogue()[name]))
@@ -251,14 +257,12 @@ def _nearest(found: FoundDrive, size: int | None, rotation: float) -> str:
         away = _ratio(spec.capacity, size) + _WRONG_ROTATION * _ratio(spec.rotation, rotation)
         return away + (_WRONG_INTERFACE if _interface_of(spec) != wanted else 0.0), name
 
-    return min(_catalogue(), key=distance)
+    return min(_scalable(), key=distance)
 
 
 def _media_rate(size: int, rotation: float, base: DriveSpec) -> float:
     """Bytes a second at the rim of a drive of this capacity and rotation."""
-    alike = [
-        _catalogue()[name] for name in _catalogue() if _ratio(_catalogue()[name].rotation, rotation) < _TURNS_ALIKE
-    ]
+    alike = [_catalogue()[name] for name in _scalable() if _ratio(_catalogue()[name].rotation, rotation) < _TURNS_ALIKE]
     below = max((each for each in alike if each.capacity <= size), key=lambda each: each.capacity, default=None)
     above = min((each for each in alike if each.capacity >= size), key=lambda each: each.capacity, default=None)
     if below is not None and above is not None and below.capacity < above.capacity:

@@ -20,8 +20,9 @@ from ...model.core.errors import InputError
 from ...model.files.description import Fraction, Spec
 from ...model.files.description_errors import changed, load_spec
 from ...model.files.quantities import parse_fraction
+from ...scenarios.description.devices import Devices
 from ...scenarios.description.programs import ProgramsSpec
-from ...scenarios.description.scenario import Devices, ScenarioSpec
+from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..study.runs import unused_prices
 

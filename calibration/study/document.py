@@ -11,8 +11,8 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Fraction, PositiveSize, Spec, refusal
 from ...model.kernels import KernelName
 from ...scenarios.description.arrays import ArraySpec, EncryptedSpec
+from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
-from ...scenarios.description.programs import FileSystemSpec
 from ...scenarios.description.workloads import Workload
 from .figures import Unit
 

@@ -6,7 +6,8 @@ from typing import Literal
 
 from ...model.core.errors import InputError
 from ...model.programs.iozone import Iozone
-from ...scenarios.description.programs import DropCacheStep, ProgramsSpec
+from ...scenarios.description.program_steps import DropCacheStep
+from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.workloads import LoadSpec, Workload
 from ...scenarios.running.prediction import Prediction
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from ...model.files.description import Duration, Frequency, Rate, Size
 from ...model.kernels import kernel_names
+from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
-from ...scenarios.description.programs import FileSystemSpec
 from .document import StudyDocument
 
 PATHS = (

@@ -17,8 +17,10 @@ from pydantic import ValidationError, model_validator
 from ...model.core.errors import InputError
 from ...model.files.description import refusal
 from ...model.files.description_errors import load_spec
-from ...scenarios.description.programs import ProgramsSpec, TiobenchStep
-from ...scenarios.description.scenario import Devices, ScenarioSpec
+from ...scenarios.description.devices import Devices
+from ...scenarios.description.program_steps import TiobenchStep
+from ...scenarios.description.programs import ProgramsSpec
+from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import Workload
 from .document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
 from .figures import UNITS, Dimension, Unit, figures_of, in_words

@@ -186,7 +186,7 @@ def _print(found: Calibrated) -> None:
     )
     if len(searches.optima) > 1:
         console.print(_starts(searches, profile))
-        same = sum(not start.elsewhere for start in searches.of(profile))
+        same = sum(not start.differs_in for start in searches.of(profile))
         console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
     for line in found.failures:
         console.print(Text(f"The fit failed: {line}", style="red"))
@@ -209,7 +209,7 @@ def _starts(searches: Searches, profile: Profile) -> Table:
             f"{optimum.cost:.3g}",
             str(optimum.evaluations),
             "" if best else ", ".join(f"{name} {distance:.1f}" for distance, name in furthest),
-            Text("the best" if best else start.verdict, style="red" if start.elsewhere else ""),
+            Text("the best" if best else start.verdict, style="red" if start.differs_in else ""),
         )
     return table
 

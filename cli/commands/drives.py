@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +12,23 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
-from ...model.drives.catalogue import AnyDrive, drive, drive_aliases, drive_name, drive_names, drive_sources
+from ...model.drives.catalogue import (
+    AnyDrive,
+    drive,
+    drive_aliases,
+    drive_name,
+    drive_names,
+    is_drive_file,
+    named_drive,
+)
 from ...model.drives.search import drive_class
 from ...model.files.quantities import format_duration, format_size
 from ...model.solid_state.spec import SolidStateSpec
+from ...scenarios.traces.reading import open_trace
+from ...validation.drives.check import DriveCheck, check
+from ...validation.drives.demerit import Demerit
 from ...validation.prediction.data_sheets import LARGE_ERROR, SheetCell, compare, data_sheets, median_error
 from ..support.progress import progress_bar
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
@@ -30,15 +43,22 @@ _CELLS = {1: "one page at a time", 2: "MLC", 3: "TLC", 4: "QLC"}
 def drives_command(
     name: Annotated[
         str | None,
-        typer.Argument(help="One drive, by name, alias or model number: every field with its source."),
+        typer.Argument(help="One drive, by name, alias, model number or its file's path: every field with its source."),
     ] = None,
     sheet: Annotated[
         bool,
         typer.Option("--sheet", help="Compare what the data sheets say with what the model gives."),
     ] = False,
+    check_trace: Annotated[
+        Path | None,
+        typer.Option("--check", metavar="TRACE", help="Replay a trace measured on such a drive: the model's demerit."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """List the drives in the catalogue, or everything about one of them."""
+    if check_trace is not None:
+        _check(name, check_trace, sheet, as_json)
+        return
     if sheet:
         _compare(name, as_json)
         return
@@ -47,8 +67,9 @@ def drives_command(
         return
     console = wide_console()
     if name is not None:
-        console.print(Text(_named(name)))
-        console.print(entry_table(drive_sources(name)))
+        spec, sources = named_drive(name)
+        console.print(Text(_named(name, spec)))
+        console.print(entry_table(sources))
         return
     console.print(_catalogue_table({known: drive(known) for known in drive_names()}))
     console.print(Text("raidsim drives NAME shows every number of a drive with its source."))
@@ -78,8 +99,31 @@ def drive_document(name: str) -> dict[str, Any]:
     """Return one drive, see :func:`~raidsim.cli.tables.catalogue.entry_document`; `InputError` if the catalogue does
     not hold it.
     """
-    values = drive(name).model_dump(mode="json")
-    return entry_document(drive_name(name), values, drive_sources(name))
+    spec, sources = named_drive(name)
+    return entry_document(name if is_drive_file(name) else drive_name(name), spec.model_dump(mode="json"), sources)
+
+
+def check_document(name: str, trace: str, found: DriveCheck) -> dict[str, Any]:
+    """Return the demerits of ``all``, ``reads`` and ``writes`` (null where there are none), times in seconds.
+
+    ``demerit`` is the root mean square of the distance between the distributions of response times over the measured
+    mean; ``deviation`` the mean absolute difference of a request over the same.
+    """
+
+    def part(demerit: Demerit | None) -> dict[str, Any] | None:
+        if demerit is None:
+            return None
+        return {
+            "ios": demerit.ios,
+            "measured_mean_s": demerit.measured_s,
+            "simulated_mean_s": demerit.simulated_s,
+            "rms_s": demerit.rms_s,
+            "demerit": demerit.share,
+            "deviation": demerit.deviation_share,
+        }
+
+    parts = {"all": part(found.all), "reads": part(found.reads), "writes": part(found.writes)}
+    return {"drive": name, "trace": trace, **parts, "buffer_hits": found.hits}
 
 
 def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
@@ -103,6 +147,38 @@ def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
         for cell in cells
     ]
     return {"figures": figures, "median_error": {use: median_error(cells, use) for use in _USES}}
+
+
+def _check(name: str | None, path: Path, sheet: bool, as_json: bool) -> None:
+    """Replay a measured trace on a drive, and print how far the response times are off."""
+    if name is None:
+        raise InputError("--check", "found it without a drive", "expected: raidsim drives NAME --check TRACE")
+    if sheet:
+        raise InputError("--check", "found it with --sheet", "expected: one of the two")
+    spec, _ = named_drive(name)
+    if not isinstance(spec, DriveSpec):
+        raise InputError(f"drive {name!r}", "found a solid-state drive", "expected: a hard disk")
+    found = check(spec, list(open_trace(path).measured()), str(path))
+    if as_json:
+        typer.echo(json.dumps(check_document(name, str(path), found), allow_nan=False))
+        return
+    console = wide_console()
+    console.print(Text(f"{path.name} on {name}: {100 * found.hits:.0f} % of the reads were served by the buffer"))
+    console.print(_check_table(found))
+
+
+def _check_table(found: DriveCheck) -> Table:
+    table = _table("", ("requests", "measured (ms)", "simulated (ms)", "demerit (ms)", "demerit", "per request"))
+    for words, demerit in (("reads", found.reads), ("writes", found.writes), ("all", found.all)):
+        if demerit is not None:
+            table.add_row(
+                words,
+                f"{demerit.ios:,}",
+                *(f"{1e3 * time_s:.3f}" for time_s in (demerit.measured_s, demerit.simulated_s, demerit.rms_s)),
+                f"{100 * demerit.share:.1f} %",
+                f"{100 * demerit.deviation_share:.1f} %",
+            )
+    return table
 
 
 def _compare(name: str | None, as_json: bool) -> None:
@@ -166,11 +242,13 @@ def _written(value: float, unit: str) -> str:
     return f"{value:,.0f}/s" if unit == "1/s" else format_duration(value)
 
 
-def _named(name: str) -> str:
+def _named(name: str, spec: AnyDrive) -> str:
     """A drive's name, class and aliases, in a line."""
+    if is_drive_file(name):
+        return f"{name}: {drive_class(spec)}"
     aliases = drive_aliases(name)
     also = f"; also called {', '.join(aliases)}" if aliases else ""
-    return f"{drive_name(name)}: {drive_class(drive(name))}{also}"
+    return f"{drive_name(name)}: {drive_class(spec)}{also}"
 
 
 def _catalogue_table(specs: dict[str, AnyDrive]) -> Table:

@@ -14,10 +14,13 @@ from rich.text import Text
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
 from ...model.files.quantities import format_duration, format_size, parse_fraction, parse_time
+from ...scenarios.description.other_drive import with_drive
 from ...scenarios.documents.document import read_document
 from ...scenarios.traces.reading import Trace, open_trace
+from ...scenarios.traces.replay.per_request import KINDS
 from ...scenarios.traces.replay.placement import Fit
 from ...scenarios.traces.replay.replay import Replay, ReplayOptions, replay
+from ..support.files import check_output
 from ..support.options import OnErrorOption, SetOption, skips_malformed
 from ..support.progress import progress_share
 from ..tables.run import print_prediction, print_right, run_console
@@ -46,6 +49,20 @@ def replay_command(
     depth: Annotated[
         int | None, typer.Option("--depth", metavar="N", help="I/Os outstanding, with --closed; default 1.")
     ] = None,
+    think: Annotated[
+        bool,
+        typer.Option(
+            "--think", help="Send each I/O when the one before is complete and its recorded think time is over."
+        ),
+    ] = False,
+    drive: Annotated[
+        str | None,
+        typer.Option("--drive", metavar="NAME|FILE", help="A drive in place of every drive of the machine."),
+    ] = None,
+    per_request: Annotated[
+        Path | None,
+        typer.Option("--per-request", metavar="FILE", help="Write a row for each I/O to FILE.csv or FILE.parquet."),
+    ] = None,
     device: Annotated[
         str | None, typer.Option("--device", metavar="NAME", help="Only this device of the trace.")
     ] = None,
@@ -64,12 +81,20 @@ def replay_command(
     """Play a recorded trace on the machine of a scenario, instead of the scenario's own workload."""
     if depth is not None and not closed:
         raise InputError("--depth", "found it without --closed", "allowed: with --closed")
+    if think and (closed or speedup != 1):
+        other = "--closed" if closed else "--speedup"
+        raise InputError("--think", f"found it with {other}", "expected: one of the two")
+    if per_request is not None:
+        if per_request.suffix not in KINDS:
+            raise InputError("--per-request", f"found {per_request}", f"expected: a file {' or '.join(KINDS)}")
+        check_output(per_request, "--per-request", str(trace))
     if fit not in _FITS:
         raise InputError("--fit", f"found {fit!r}", f"allowed: {', '.join(_FITS)}")
     options = ReplayOptions(
         target=target,
         speedup=speedup,
-        depth=(1 if depth is None else depth) if closed else None,
+        depth=1 if think else (1 if depth is None else depth) if closed else None,
+        think=think,
         device=device,
         fit=_FITS[fit],
         limit=limit,
@@ -79,14 +104,28 @@ def replay_command(
     options.check()
     described = read_document(machine, sets or [])
     spec = described.spec()
+    if drive is not None:
+        spec = with_drive(spec, drive)
     opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True)
+    if think:
+        next(opened.measured(), None)  # the format is refused before anything is simulated
     with progress_share("replaying") as follow:
         try:
-            done = replay(spec, opened.records, options, lambda run: follow(lambda: run.share))
+            done = replay(
+                spec,
+                opened.records,
+                options,
+                lambda run: follow(lambda: run.share),
+                (lambda: (io.think_s for io in opened.measured())) if think else None,
+                per_request is not None,
+            )
         except InputError as error:
             if error.place == "trace":
                 raise InputError(str(trace), error.found, error.allowed) from None
             raise located(error, described.positions) from None
+    if per_request is not None:
+        assert done.log is not None
+        done.log.write(per_request)
     notes = [*done.notes, *_reading_notes(opened, options)]
     if as_json:
         replayed = {
@@ -119,6 +158,7 @@ def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
         "unaligned": survey.unaligned,
         "speedup": options.speedup,
         "depth": options.depth,
+        **({"think": True} if options.think else {}),
         "drained_s": done.drained_s,
     }
 
@@ -142,7 +182,8 @@ def _print_replayed(console: Console, trace: Trace, done: Replay, options: Repla
         f"{trace.path.name} ({trace.format}) on {done.target}: {held} in {format_duration(survey.length_s)}{devices}"
     ]
     if options.depth is not None:
-        lines.append(f"{done.completed:,} of them, {options.depth:,} outstanding, whenever they came")
+        how = "with the recorded think times" if options.think else f"{options.depth:,} outstanding, whenever they came"
+        lines.append(f"{done.completed:,} of them, {how}")
     else:
         how = "at their own times" if options.speedup == 1 else f"{options.speedup:g} times as fast as they came"
         lines.append(f"{how}; all complete {format_duration(done.drained_s or 0.0)} after the last came")

@@ -16,8 +16,8 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.pictures.style import FORMS
-from ...scenarios.questions.rebuild_comparison import Recovery, recovery
-from ...scenarios.questions.without_bottleneck import Relief, relief
+from ...scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
 from ...scenarios.running.prediction import Prediction
 from ...scenarios.running.program_run import most_scale
 from ...scenarios.running.sample import Sample
@@ -29,7 +29,7 @@ from ..plots.timeline import IOS, MOST_IOS, timeline_figure
 from ..support.files import check_output, check_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
 from ..support.progress import progress_share
-from ..tables.run import offered_only, print_prediction, print_relief, print_right, run_console
+from ..tables.run import offered_only, print_prediction, print_right, print_without_bottleneck, run_console
 from ..tables.run_document import document
 
 _MOST_EVENTS = 1_000_000
@@ -42,7 +42,7 @@ def run_command(
     scale: Annotated[
         int | None, typer.Option(help="Run programs at one N-th of their size; 1 is the whole program.", metavar="N")
     ] = None,
-    without: Annotated[
+    runs_again: Annotated[
         bool | None,
         typer.Option(
             "--relief/--no-relief", help="Run it again without the bottleneck; default: if it is no long run."
@@ -94,33 +94,33 @@ def run_command(
             _write_timeline(timeline, recorded)
     if plot is not None:
         write_picture(plot, lambda: run_figure(spec, prediction))
-    runs_again = without if without is not None else prediction.events <= _MOST_EVENTS
-    relieved = _relieved(spec, prediction, sample) if runs_again else None
+    wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
+    without = _without_bottleneck(spec, prediction, sample) if wanted else None
     if as_json:
-        typer.echo(json.dumps(document(spec, prediction, found, relieved, interval), allow_nan=False))
+        typer.echo(json.dumps(document(spec, prediction, found, without, interval), allow_nan=False))
         return
-    if relieved is not None:
-        print_relief(console, spec, prediction, relieved)
-    elif without is None and not runs_again:
+    if without is not None:
+        print_without_bottleneck(console, spec, prediction, without)
+    elif runs_again is None and not wanted:
         console.print("What would happen without it was left out, because that takes as long again (--relief).")
     print_right(console, spec, prediction, interval)
 
 
 def _simulated(
     spec: ScenarioSpec, sample: Sample | None, recorder: Recorder | None
-) -> tuple[Prediction, Recovery | None]:
+) -> tuple[Prediction, RebuildComparison | None]:
     """The run, and what a rebuild in it costs."""
     observer = UNOBSERVED if recorder is None else recorder
     with progress_share("simulating") as follow:
         if any(array.rebuilding for array in spec.arrays.values()):
-            found = recovery(spec, sample, lambda run: follow(lambda: run.share), observer)
+            found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
             return found.rebuilding, found
         return simulate(spec, sample, lambda run: follow(lambda: run.share), observer), None
 
 
-def _relieved(spec: ScenarioSpec, prediction: Prediction, sample: Sample | None) -> Relief | None:
+def _without_bottleneck(spec: ScenarioSpec, prediction: Prediction, sample: Sample | None) -> WithoutBottleneck | None:
     with progress_share("simulating it without the bottleneck") as follow:
-        return relief(spec, prediction, sample, lambda run: follow(lambda: run.share))
+        return run_without_bottleneck(spec, prediction, sample, lambda run: follow(lambda: run.share))
 
 
 def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> None:

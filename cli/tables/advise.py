@@ -56,7 +56,7 @@ def _question(wanted: RequirementSpec) -> list[str]:
         load.pattern,
     ]
     if load.locality is not None:
-        parts.append(f"{load.locality.kind} places")
+        parts.append(f"{load.locality.kind} locality")
     limits = []
     for kind in ("p99", "mean"):
         if getattr(wanted.limits, kind) is not None:

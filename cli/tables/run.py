@@ -16,8 +16,8 @@ from ...model.statistics.usage import DRIVES, SATURATED
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
-from ...scenarios.questions.rebuild_comparison import Recovery
-from ...scenarios.questions.without_bottleneck import Relief, is_open
+from ...scenarios.questions.rebuild_comparison import RebuildComparison
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.prediction import Prediction, RebuildProgress
 from ...scenarios.running.steady_state import SATURATED_PRECISION
 
@@ -32,7 +32,9 @@ def run_console() -> Console:
     return console if console.is_terminal else Console(width=_WIDTH, highlight=False)
 
 
-def print_prediction(console: Console, spec: ScenarioSpec, prediction: Prediction, found: Recovery | None) -> None:
+def print_prediction(
+    console: Console, spec: ScenarioSpec, prediction: Prediction, found: RebuildComparison | None
+) -> None:
     """What the run itself gave."""
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in _totals(spec, prediction):
@@ -50,15 +52,17 @@ def print_prediction(console: Console, spec: ScenarioSpec, prediction: Predictio
     for rebuild in prediction.rebuilds:
         console.print(Text(_rebuild_line(rebuild)))
     if found is not None:
-        console.print(Text(_recovery_line(found)))
+        console.print(Text(_rebuild_cost_line(found)))
     if prediction.rebuilds:
         console.print()
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
 
 
-def print_relief(console: Console, spec: ScenarioSpec, prediction: Prediction, without: Relief) -> None:
+def print_without_bottleneck(
+    console: Console, spec: ScenarioSpec, prediction: Prediction, without: WithoutBottleneck
+) -> None:
     """What would happen without the bottleneck."""
-    console.print(Text(f"{_relief_words(without)}: {_gained(spec, prediction, without)}; {without.then}."))
+    console.print(Text(f"{_without_words(without)}: {_gained(spec, prediction, without)}; {without.then}."))
 
 
 def print_right(console: Console, spec: ScenarioSpec, prediction: Prediction, interval: ModelInterval | None) -> None:
@@ -87,13 +91,13 @@ def offered_only(spec: ScenarioSpec, prediction: Prediction) -> bool:
     return is_open(spec) and not prediction.saturated
 
 
-def _relief_words(without: Relief) -> str:
+def _without_words(without: WithoutBottleneck) -> str:
     if without.kind == "limit" and without.what.endswith("without limit"):
         return f"Without it ({without.what})"
     return f"With {without.what}"
 
 
-def _gained(spec: ScenarioSpec, prediction: Prediction, without: Relief) -> str:
+def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottleneck) -> str:
     """The new rate, time or latencies, beside the old ones."""
     then = without.prediction
     if offered_only(spec, prediction):
@@ -257,7 +261,7 @@ def _rebuild_line(rebuild: RebuildProgress) -> str:
     )
 
 
-def _recovery_line(found: Recovery) -> str:
+def _rebuild_cost_line(found: RebuildComparison) -> str:
     beside, degraded, whole = (
         f"{_number(each.rate / 1e6)} MB/s" for each in (found.rebuilding, found.degraded, found.whole)
     )

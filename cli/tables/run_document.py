@@ -10,16 +10,16 @@ from typing import Any
 from ...calibration.uncertainty.model_interval import ModelInterval
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.questions.rebuild_comparison import Recovery
-from ...scenarios.questions.without_bottleneck import Relief
+from ...scenarios.questions.rebuild_comparison import RebuildComparison
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck
 from ...scenarios.running.prediction import Prediction
 
 
 def document(
     spec: ScenarioSpec,
     prediction: Prediction,
-    found: Recovery | None = None,
-    without: Relief | None = None,
+    found: RebuildComparison | None = None,
+    without: WithoutBottleneck | None = None,
     interval: ModelInterval | None = None,
 ) -> dict[str, Any]:
     """The result as a JSON document: SI units, names as in :class:`~raidsim.scenarios.running.prediction.Prediction`.
@@ -28,7 +28,7 @@ def document(
     `relief` and `model_interval` are null where there is none.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
-    result["relief"] = None if without is None else _relief(without)
+    result["relief"] = None if without is None else _without_bottleneck(without)
     result["model_interval"] = None if interval is None else _model_interval(interval, prediction.rate)
     if found is not None:
         result["recovery"] = {
@@ -66,7 +66,7 @@ def _estimate(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _relief(without: Relief) -> dict[str, Any]:
+def _without_bottleneck(without: WithoutBottleneck) -> dict[str, Any]:
     then = without.prediction
     return {
         "what": without.what,

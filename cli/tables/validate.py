@@ -25,7 +25,7 @@ def print_report(console: Console, report: Report) -> None:
     print_all(console, report.comparisons, report.failed)
     if report.predicted:
         console.print(_coverage(report))
-        console.print(_contest(report))
+        console.print(_baselines(report))
         for line in _weaknesses(report):
             console.print(Text(line))
         console.print(_groups(report))
@@ -67,16 +67,16 @@ def _add_coverage(table: Table, name: str, covered: Proportion) -> None:
     table.add_row(name, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
 
 
-def _contest(report: Report) -> Table:
+def _baselines(report: Report) -> Table:
     title = "raidsim and guesses on the same predicted cells"
     table = _table(title, ("study", ""), ("cells", "median", "p90", "raidsim nearer"))
     for study in report.studies:
-        _add_contest(table, study.id, study.cells)
-    _add_contest(table, "all", report.cells)
+        _add_baselines(table, study.id, study.cells)
+    _add_baselines(table, "all", report.cells)
     return table
 
 
-def _add_contest(table: Table, name: str, cells: Sequence[Judged]) -> None:
+def _add_baselines(table: Table, name: str, cells: Sequence[Judged]) -> None:
     found = matches(cells)
     if not found[0].n:
         return

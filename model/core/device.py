@@ -1,12 +1,13 @@
 """The one protocol of everything that holds blocks: what a device can be asked, with neutral answers as defaults.
 
 A device that stands on another one is a :class:`Wrapper`, which passes every question on; a subclass overrides what it
-changes. So no caller has to ask whether a device has an ability, and no wrapper can forget one.
+changes. So no caller has to ask whether a device has an ability, and no wrapper can forget one. None of these classes
+is an ABC: compiled subclasses of one share the cache of its isinstance.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -66,7 +67,7 @@ class SubmissionQueue(Protocol):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Device(ABC):
+class Device:
     """Anything that holds blocks and serves requests.
 
     Attributes

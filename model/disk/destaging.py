@@ -8,12 +8,13 @@ write command stack or the buffer is full, and may be reordered):
 - a destage write that has begun is finished, at most ``DESTAGE_UNIT`` bytes of it;
 - a write that finds the buffer full makes destaging urgent: a whole batch of the run at hand is written
   before the head serves anything else;
-- destaging sweeps upwards through the offsets and, among the next few extents, takes the one it reaches soonest.
+- destaging sweeps upwards through the offsets and round again and, among the next few extents, takes the one it
+  reaches soonest.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from bisect import bisect_right
 from collections import deque
 
@@ -28,7 +29,7 @@ SWEEP_WINDOW = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
 
 
-class WritingHead(Head, ABC):
+class WritingHead(Head):
     """A head with a write buffer; what else it does between commands is its subclass's.
 
     Parameters
@@ -39,6 +40,8 @@ class WritingHead(Head, ABC):
         Room for cached writes: bytes and separate extents.
     destage_batch_bytes
         Destaging that has begun goes on for so many bytes.
+    head_switch_s
+        As for :class:`~.disk_head.Head`.
 
     Attributes
     ----------
@@ -75,8 +78,9 @@ class WritingHead(Head, ABC):
         write_buffer_bytes: int,
         write_extents: int,
         destage_batch_bytes: int,
+        head_switch_s: float = 0.0,
     ) -> None:
-        super().__init__(geometry, seeks, phase)
+        super().__init__(geometry, seeks, phase, head_switch_s)
         self.write_buffer_bytes = write_buffer_bytes
         self.write_extents = write_extents
         self._batch_bytes = destage_batch_bytes
@@ -128,11 +132,12 @@ class WritingHead(Head, ABC):
             not_before = sent_s - transfer
             if not_before < sent_from_s:
                 not_before = sent_from_s
-            begin = self._arrive(cylinder, turns, start, self.seeks.write, not_before)
+            begin = self._arrive(offset, cylinder, turns, start, self.seeks.write, not_before)
         self.transfer_s += transfer
         self._free_s = done = begin + transfer
         self._sweep, self._sweep_s, self._sweep_turns = end, done, end_turns
         self._arm = last_cylinder
+        self._at = end - 1
         return done
 
     def has_room(self, offset: int, size: int, at: float) -> bool:
@@ -141,6 +146,11 @@ class WritingHead(Head, ABC):
         freeing = self._freeing
         if freeing and freeing[0][0] <= at:
             self._free(at)
+        return self._fits(offset, size)
+
+    def fits(self, offset: int, size: int, at: float) -> bool:
+        """The same, without what the head might begin unasked until then."""
+        self._free(at)
         return self._fits(offset, size)
 
     def make_room(self, offset: int, size: int, at: float) -> float:
@@ -228,18 +238,9 @@ class WritingHead(Head, ABC):
 
     def _destage(self) -> None:
         """Write one unit of dirty data from ``_free_s`` on."""
-        dirty, geometry, start, offset = self.dirty, self.geometry, self._free_s, self._sweep
+        dirty, geometry, start = self.dirty, self.geometry, self._free_s
         starts, ends = dirty.starts, dirty.ends
-        at = bisect_right(starts, offset) - 1
-        on = at >= 0 and ends[at] > offset
-        if on:
-            on = start == self._sweep_s
-        else:
-            at += 1
-            if at == len(starts):
-                at = 0
-            at = self._soonest(at, start)
-            offset = starts[at]
+        at, offset, on = self._next_extent(start)
         place = self._spans.pop(offset, None)
         end = ends[at]
         whole = end - offset <= DESTAGE_UNIT
@@ -253,7 +254,7 @@ class WritingHead(Head, ABC):
             # The head goes on from the write before: tracks are crossed under way, within the skew.
             begin, turns = start, self._sweep_turns
         else:
-            begin = self._arrive(cylinder, turns, start, self.seeks.write)
+            begin = self._arrive(offset, cylinder, turns, start, self.seeks.write)
         size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
         if whole and starts[at] == offset:
@@ -265,33 +266,68 @@ class WritingHead(Head, ABC):
         self.destaged_bytes += size
         self._batch -= size
         self._arm = last_cylinder
+        self._at = end - 1
         self._free_s = self._sweep_s = done = begin + transfer
         self._sweep, self._sweep_turns = end, end_turns
         self._freeing.append((done, offset, end))
         self._leaving += size
 
+    def _next_extent(self, start: float) -> tuple[int, int, bool]:
+        """What a head sent to write at `start` (s) writes first: extent, offset, whether it goes on without a move."""
+        starts, ends, offset = self.dirty.starts, self.dirty.ends, self._sweep
+        at = bisect_right(starts, offset) - 1
+        if at >= 0 and ends[at] > offset:
+            return at, offset, start == self._sweep_s
+        at += 1
+        if at == len(starts):
+            at = 0
+        at = self._soonest(at, start)
+        return at, starts[at], False
+
+    def reach_of_destaging(self, at: float) -> float:
+        """How long (s) a head sent to write back at `at` (s) takes to where that begins; 0 if nothing is dirty."""
+        if not self.dirty.total:
+            return 0.0
+        start = self._free_s if self._free_s > at else at
+        _, offset, on = self._next_extent(start)
+        if on:
+            return 0.0
+        cylinder, turns, _, _ = self.geometry.span(offset, offset + 1)
+        reach = self.seeks.write[cylinder - self._arm]
+        turns -= (start + reach) * self._inverse_revolution + self._phase - EARLY
+        return reach + turns % 1.0 * self._revolution_s
+
     def _soonest(self, at: int, start: float) -> int:
-        """The extent that a head sent to write at `start` (s) reaches first, of those from number `at` on."""
+        """The extent that a head sent to write at `start` (s) reaches first, of the window from number `at` on.
+
+        Beyond the last extent the window goes on at the first: a stream of writes that keeps one extent ahead of the
+        sweep would otherwise leave all others in the buffer.
+        """
         starts, spans, arm, table = self.dirty.starts, self._spans, self._arm, self.seeks.write
         inverse_revolution = self._inverse_revolution
         passed = start * inverse_revolution + self._phase - EARLY
         if len(spans) > 4 * self.write_extents:
             spans.clear()  # most are of extents that have grown downwards since
-        last = min(at + SWEEP_WINDOW, len(starts)) - 1
-        cylinder = (spans.get(starts[last]) or self._locate(last))[0]
-        ahead = cylinder >= arm
         best, soonest = at, 1e9
-        for number in range(at, last + 1) if ahead else range(last, at - 1, -1):
-            offset = starts[number]
-            cylinder, turns, _ = spans[offset] if offset in spans else self._locate(number)
-            reach = table[cylinder - arm] * inverse_revolution
-            if reach < soonest:
-                reach += (turns - passed - reach) % 1.0
+        beyond = at + SWEEP_WINDOW - len(starts)
+        last = len(starts) - 1 if beyond > 0 else at + SWEEP_WINDOW - 1
+        wrapped = min(beyond, at)
+        while True:
+            cylinder = (spans.get(starts[last]) or self._locate(last))[0]
+            ahead = cylinder >= arm
+            for number in range(at, last + 1) if ahead else range(last, at - 1, -1):
+                offset = starts[number]
+                cylinder, turns, _ = spans[offset] if offset in spans else self._locate(number)
+                reach = table[cylinder - arm] * inverse_revolution
                 if reach < soonest:
-                    best, soonest = number, reach
-            elif (cylinder >= arm) == ahead:
-                break  # the others are farther away still
-        return best
+                    reach += (turns - passed - reach) % 1.0
+                    if reach < soonest:
+                        best, soonest = number, reach
+                elif (cylinder >= arm) == ahead:
+                    break  # the others are farther away still
+            if wrapped <= 0:
+                return best
+            at, last, wrapped = 0, wrapped - 1, 0
 
     def _locate(self, number: int) -> tuple[int, float, tuple[int, int, float]]:
         """Where an extent lies: cylinder and turns of its start; end of its first unit, cylinder and turns there."""

@@ -72,6 +72,11 @@ class Geometry:
         is under another head of the same cylinder, and when it is on the next cylinder.
     capacity
         Usable bytes; all that the zones hold if not given.
+
+    Attributes
+    ----------
+    straight
+        Share of a turn up to which a transfer, counted from the start of its track, surely stays on the track.
     """
 
     __slots__ = (
@@ -90,6 +95,7 @@ class Geometry:
         "heads",
         "revolution_s",
         "rows",
+        "straight",
         "zones",
     )
 
@@ -141,6 +147,7 @@ class Geometry:
                 f"{formatted}"
             )
         self.capacity = capacity
+        self.straight = 1.0
         # The first whole byte of each zone: comparing whole numbers is faster.
         self.edges = [ceil(first) for first in self._first_bytes]
         # What `turns` and `cylinder` need, one tuple per zone, so that the hot path looks up once.
@@ -246,6 +253,30 @@ class Geometry:
         zone = bisect_right(self._first_bytes, offset) - 1
         first_byte, inverse, _, first_cylinder = self.rows[zone]
         return first_cylinder + int((offset - first_byte) * inverse) // self.heads
+
+    def track(self, offset: int) -> int:
+        """Number of the track that holds the byte at `offset`, counted from the outermost one."""
+        zone = bisect_right(self._first_bytes, offset) - 1
+        first_byte, inverse, _, first_cylinder = self.rows[zone]
+        return first_cylinder * self.heads + int((offset - first_byte) * inverse)
+
+    def head_of(self, track: int) -> int:
+        """Head under which a track lies, from 0."""
+        return track % self.heads
+
+    def track_end(self, offset: int) -> int:
+        """End (bytes) of the track that holds the byte at `offset`, in whole sectors, at most the capacity."""
+        zone = bisect_right(self._first_bytes, offset) - 1
+        first_byte, inverse, _, _ = self.rows[zone]
+        end = first_byte + (int((offset - first_byte) * inverse) + 1) * self._track_bytes[zone]
+        return min(ceil((end - _ROUNDING_BYTES) / SECTOR) * SECTOR, self.capacity)
+
+    def track_start(self, offset: int) -> int:
+        """First byte, in whole sectors, of the track that holds the byte at `offset`."""
+        zone = bisect_right(self._first_bytes, offset) - 1
+        first_byte, inverse, _, _ = self.rows[zone]
+        start = first_byte + int((offset - first_byte) * inverse) * self._track_bytes[zone]
+        return ceil((start - _ROUNDING_BYTES) / SECTOR) * SECTOR
 
     def place(self, offset: int) -> Place:
         """Cylinder, head, angle and sectors per track of the byte at `offset`; `ModelError` if outside."""

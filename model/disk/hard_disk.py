@@ -26,6 +26,7 @@ from ..core.errors import ModelError
 from ..core.request import FLUSH, READ, WRITE, WRITE_THROUGH, Request
 from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
+from .geometry import SECTOR
 from .media import Media
 from .queue import DiskQueue, Fcfs
 from .shortest_positioning import ShortestPositioning
@@ -65,6 +66,8 @@ class HardDisk(Device):
 
     __slots__ = (
         "_active",
+        "_after_read",
+        "_after_write",
         "_busy_from",
         "_cached",
         "_channel",
@@ -75,16 +78,25 @@ class HardDisk(Device):
         "_landed_s",
         "_long",
         "_long_from",
+        "_ordered",
         "_outstanding",
+        "_paced",
         "_pending",
         "_queue",
+        "_read_done_s",
         "_read_s",
         "_reserve",
         "_sent",
         "_slowest_inverse",
         "_slowest_write_inverse",
         "_through",
+        "_turned",
+        "_turns",
+        "_watermark",
+        "_write_ahead",
         "_write_cache",
+        "_write_data_s",
+        "_write_done_s",
         "_write_s",
         "busy_s",
         "cache_hits",
@@ -136,19 +148,48 @@ class HardDisk(Device):
             destage_batch_bytes=spec.destage_batch,
             low_water_bytes=spec.low_water,
             look_ahead_returns=spec.look_ahead_returns,
+            look_ahead_until=spec.look_ahead_until,
+            wraps=spec.segment_wraps,
+            writes_clear=spec.writes_clear,
+            keeps_sent=spec.keeps_sent,
+            keeps_written=spec.keeps_written,
+            keeps_before=spec.keeps_before,
+            reads_at_once=spec.reads_at_once,
+            head_switch_s=spec.head_switch if spec.head_switch_seeks else 0.0,
         )
         self._write_cache = caches
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
         self._hit_s = spec.hit_overhead
         self._slowest_inverse = 1.0 / min(path.slowest_rate, spec.interface_rate)
-        self._slowest_write_inverse = 1.0 / min(path.slowest_write_rate, spec.interface_rate)
+        self._slowest_write_inverse = 1.0 / min(
+            path.slowest_write_rate,
+            spec.interface_rate if spec.interface_write_rate is None else spec.interface_write_rate,
+        )
+        # Firmware times of a hit, another read and a write where the command before was a read, and where it was not.
+        self._after_read = spec.hit_overhead, spec.read_overhead, spec.write_overhead
+        self._after_write = (
+            _first(spec.hit_overhead_after_write, spec.hit_overhead),
+            _first(spec.read_overhead_after_write, spec.read_overhead),
+            _first(spec.write_overhead_after_write, spec.write_overhead),
+        )
+        self._turns = self._after_read != self._after_write
+        self._turned = False  # whether the last command was a write
+        self._read_done_s = spec.read_completion
+        self._write_done_s = spec.write_completion
+        self._write_data_s = -1.0 if spec.write_data_overhead is None else spec.write_data_overhead
+        self._write_ahead = spec.write_ahead
+        self._watermark = -1.0 if spec.read_watermark is None else spec.read_watermark
+        self._paced = spec.read_watermark is not None or spec.read_completion > 0.0
         self._landed_s = 0.0  # when the last accepted write is in the buffer
         self._long: Request | None = None  # the write that comes in as room is made
         self._long_from = 0  # where the part of it begins that is crossing the link
-        self._queue: DiskQueue = (
-            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_limit) if self._concurrent else Fcfs()
+        self._ordered = (
+            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_weight, spec.queue_effort, caches)
+            if self._concurrent
+            else None
         )
+        self._queue: DiskQueue = Fcfs() if self._ordered is None else self._ordered
         self._active = False  # whether a command has the drive, or waits for the channel
         self._pending: Request | None = None
         self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
@@ -216,8 +257,13 @@ class HardDisk(Device):
         else:
             self._outstanding = 1
             self._busy_from = now
-        if self._concurrent and self._serves(request, now):
-            return
+        queue = self._ordered
+        if queue is not None:
+            if queue.full:
+                queue.hold(request)
+                return
+            if self._serves(queue, request, now):
+                return
         if self._active:
             self._queue.push(request)
             return
@@ -243,7 +289,10 @@ class HardDisk(Device):
             self._outstanding = 1
             self._busy_from = now
         if self._active:
-            self._queue.push(request)
+            if self._ordered is not None and self._ordered.full:
+                self._ordered.hold(request)
+            else:
+                self._queue.push(request)
             return
         self._active = True
         if self._channel is None:
@@ -253,8 +302,8 @@ class HardDisk(Device):
             if self._channel.acquire(self._granted):
                 self._granted()
 
-    def _serves(self, request: Request, now: float) -> bool:
-        """A queuing drive serves what needs no head at once, whatever the head is doing."""
+    def _serves(self, queue: ShortestPositioning, request: Request, now: float) -> bool:
+        """Serve what needs no head at once, whatever the head is doing; a cached write not before earlier ones."""
         offset, size = request.offset, request.size
         if request.op == READ:
             hit = now + self._hit_s
@@ -262,23 +311,45 @@ class HardDisk(Device):
                 return False
             ready = self.media.read(offset, size, hit, hit)
             self.cache_hits += 1
-            at = self._send(now, ready, size)
+            at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
             # It takes the data while the head is busy with other commands: the same as _fetch(), inlined.
-            begin = now + self._write_s
+            begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
             sent = begin + size * self._slowest_write_inverse
             if self._through:
                 across = self._reserve(now, begin, size, True)
                 if across > sent:
                     sent = across
-            self._sent[request] = begin, sent
+            self._sent[request] = self._data_from(request, now) if self._write_ahead else begin, sent
             return False
-        elif self.media.has_room(offset, size, now + self._write_s):
+        elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):
             at = self._receive(request, now)
         else:
             return False
         self._engine.complete(request, self._cached, at)
         return True
+
+    def _refill(self, queue: ShortestPositioning, now: float) -> None:
+        """Take the cached writes that fit, first in, first out, and commands from the host while there are tags."""
+        while True:
+            request = queue.landing
+            if (
+                request is not None
+                and self._cacheable(request)
+                and self.media.has_room(request.offset, request.size, now + self._write_s)
+            ):
+                queue.land()
+                self._engine.complete(request, self._cached, self._receive(request, now))
+                continue
+            request = queue.release()
+            if request is None:
+                return
+            if request.op == FLUSH or not self._serves(queue, request, now):
+                queue.tell(request, now)
+
+    def _cacheable(self, request: Request) -> bool:
+        """Whether it is a write that is complete once it is in the buffer."""
+        return request.op == WRITE and self._write_cache and request.sync != WRITE_THROUGH
 
     def _granted(self) -> None:
         """The channel is ours: start the command that waits for it."""
@@ -300,18 +371,21 @@ class HardDisk(Device):
                 ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
             if media.hit:
                 self.cache_hits += 1
-            # The same as _send(), inlined.
-            duration = size * self._slowest_inverse
-            begin = ready - duration
-            if begin < media.first_s:
-                begin = media.first_s
-            at = begin + duration
-            if self._through:
-                across = self._reserve(now, begin, size)
-                if across > at:
-                    at = across
-            if at < ready:
-                at = ready
+            if self._paced:
+                at = self._send_paced(now, request.offset, size, ready)
+            else:
+                # The same as _send(), inlined.
+                duration = size * self._slowest_inverse
+                begin = ready - duration
+                if begin < media.first_s:
+                    begin = media.first_s
+                at = begin + duration
+                if self._through:
+                    across = self._reserve(now, begin, size)
+                    if across > at:
+                        at = across
+                if at < ready:
+                    at = ready
         elif op == FLUSH:
             self._flush(request)
             return
@@ -330,8 +404,8 @@ class HardDisk(Device):
                 sent_from, sent = self._sent.pop(request)
                 decoded = now if now > sent_from else sent_from
             else:
-                sent_from, sent = decoded, self._fetch(request, now)
-            at = self.media.write(request.offset, size, decoded, sent_from, sent)
+                sent_from, sent = self._data_from(request, now), self._fetch(request, now)
+            at = self.media.write(request.offset, size, decoded, sent_from, sent) + self._write_done_s
         # The same as Engine.complete(), inlined.
         request.callbacks = self._finished
         engine = self._engine
@@ -347,13 +421,20 @@ class HardDisk(Device):
         if self._concurrent:
             sent_from, sent = self._sent.pop(request)
         else:
-            sent_from, sent = now + self._write_s, self._fetch(request, now)
+            sent_from, sent = self._data_from(request, now), self._fetch(request, now)
         at = self.media.write(request.offset, request.size, max(sent_from, flushed), sent_from, sent)
-        self._engine.complete(request, self._finished, at)
+        self._engine.complete(request, self._finished, at + self._write_done_s)
+
+    def _data_from(self, request: Request, now: float) -> float:
+        """When enough data of an uncached write are in the drive for the head to begin (s)."""
+        begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
+        if not self._write_ahead:
+            return begin
+        return begin + min(request.size, self._write_ahead) * self._slowest_write_inverse
 
     def _fetch(self, request: Request, now: float) -> float:
         """Transfer the data of an uncached write into the drive; when the last byte has arrived (s)."""
-        begin = now + self._write_s
+        begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
         sent = begin + request.size * self._slowest_write_inverse
         if self._through:
             across = self._reserve(now, begin, request.size, True)
@@ -375,16 +456,39 @@ class HardDisk(Device):
                 end = across
         return end if end > ready else ready
 
+    def _send_paced(self, now: float, offset: int, size: int, ready: float) -> float:
+        """Transfer read data, sector by sector, once as many are in the buffer as the drive waits for; the end (s)."""
+        if self._watermark < 0.0:
+            return self._send(now, ready, size) + self._read_done_s
+        media = self.media
+        begin = media.first_s
+        if not media.hit:
+            wanted = max(SECTOR, int(size // SECTOR * self._watermark) * SECTOR)
+            begin += media.geometry.transfer_s(offset, wanted)
+        end = begin + size * self._slowest_inverse
+        if self._through:
+            across = self._reserve(now, begin, size)
+            if across > end:
+                end = across
+        last = ready + SECTOR * self._slowest_inverse
+        return (end if end > last else last) + self._read_done_s
+
+    def _turn(self) -> None:
+        """From now on the firmware times are those after a command of the other kind."""
+        self._turned = not self._turned
+        self._hit_s, self._read_s, self._write_s = self._after_write if self._turned else self._after_read
+
     def _receive(self, request: Request, now: float) -> float:
         """Take a write into the buffer, destaging first if it is full; when the last byte has arrived (s)."""
-        return self._bring(request.offset, request.size, now, now + self._write_s)
+        return self._bring(request.offset, request.size, now, now + self._write_s) + self._write_done_s
 
     def _receive_part(self, request: Request, offset: int, at: float) -> None:
         """Take what of a write begins at `offset` into the buffer from `at` (s), as far as a unit of destaging."""
         self._long_from = offset
         size = request.offset + request.size - offset
         if size <= DESTAGE_UNIT:
-            self._engine.complete(request, self._finished, self._bring(offset, size, self._engine._now, at))
+            landed = self._bring(offset, size, self._engine._now, at)
+            self._engine.complete(request, self._finished, landed + self._write_done_s)
             return
 
         def arrived(_: object) -> None:
@@ -403,7 +507,7 @@ class HardDisk(Device):
             if across > end:
                 end = across
         self.media.in_flight += size
-        self._landed_s = end
+        self._landed_s = end + self._write_done_s
         return end
 
     def _flush(self, request: Request) -> None:
@@ -417,6 +521,8 @@ class HardDisk(Device):
     def _complete(self, request: Request) -> None:
         """The command that had the drive is complete: start the next, tell the issuer."""
         now = self._engine._now
+        if self._turns and (request.op != READ) != self._turned:
+            self._turn()
         # The same as _count(), inlined for what is not in the buffer now.
         if request.op == READ:
             self._outstanding -= 1
@@ -442,6 +548,10 @@ class HardDisk(Device):
             following = queue.popleft() if isinstance(queue, Fcfs) else queue.next(now)
             if channel is None:
                 self._start(following, now)
+                # After that, as a head without a command would begin to write back or to read ahead.
+                ordered = self._ordered
+                if ordered is not None and ordered.refills:
+                    self._refill(ordered, now)
             else:
                 self._pending = following
                 if channel.acquire(self._granted):
@@ -452,6 +562,8 @@ class HardDisk(Device):
 
     def _complete_cached(self, request: Request) -> None:
         """A command that never had the head is complete."""
+        if self._turns and (request.op != READ) != self._turned:
+            self._turn()
         self._count(request, self._engine._now)
         request.done(request)
 
@@ -467,7 +579,7 @@ class HardDisk(Device):
         elif op == FLUSH:
             self.flushes += 1
         else:
-            if self._write_cache and request.sync != WRITE_THROUGH:
+            if self._cacheable(request):
                 if request is self._long:
                     self._long = None
                     self.media.accept(self._long_from, request.offset + size - self._long_from, now)
@@ -475,6 +587,10 @@ class HardDisk(Device):
                     self.media.accept(request.offset, size, now)
             self.writes += 1
             self.write_bytes += size
+
+
+def _first(given: float | None, otherwise: float) -> float:
+    return otherwise if given is None else given
 
 
 def _as_fast(cable: Link, rate: float) -> bool:

@@ -24,6 +24,8 @@ class Head:
         The mechanics.
     phase
         Angle (turns) of the platters at time 0.
+    head_switch_s
+        Time (s) of a move to another track of the same cylinder; 0: no time beyond the wait for the platter.
 
     Attributes
     ----------
@@ -33,6 +35,7 @@ class Head:
 
     __slots__ = (
         "_arm",
+        "_at",
         "_edges",
         "_free_s",
         "_heads",
@@ -41,6 +44,7 @@ class Head:
         "_reading",
         "_revolution_s",
         "_rows",
+        "_switch_s",
         "geometry",
         "rotation_s",
         "seek_s",
@@ -48,7 +52,7 @@ class Head:
         "transfer_s",
     )
 
-    def __init__(self, geometry: Geometry, seeks: SeekCurve, phase: float = 0.0) -> None:
+    def __init__(self, geometry: Geometry, seeks: SeekCurve, phase: float = 0.0, head_switch_s: float = 0.0) -> None:
         self.geometry = geometry
         self.seeks = seeks
         self._phase = phase
@@ -57,7 +61,9 @@ class Head:
         self._heads = geometry.heads
         self._revolution_s = geometry.revolution_s
         self._inverse_revolution = 1.0 / geometry.revolution_s
+        self._switch_s = head_switch_s
         self._arm = 0  # cylinder
+        self._at = 0  # an offset on the track that the head is on; kept only where switching heads takes time
         self._free_s = 0.0  # from when the head can be sent elsewhere
         self._reading = False  # whether it reads on, unasked, after what it was sent for
         self.seek_s = 0.0
@@ -71,11 +77,15 @@ class Head:
     def _position(self, offset: int, start: float, table: array[float], not_before: float = 0.0) -> float:
         """Move the head to `offset`, from `start`; when that byte passes under it (s)."""
         cylinder, turns, _, _ = self.geometry.span(offset, offset + 1)
-        return self._arrive(cylinder, turns, start, table, not_before)
+        return self._arrive(offset, cylinder, turns, start, table, not_before)
 
-    def _arrive(self, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0) -> float:
-        """Move the head to a place, from `start`; when it passes under it (s)."""
+    def _arrive(
+        self, offset: int, cylinder: int, turns: float, start: float, table: array[float], not_before: float = 0.0
+    ) -> float:
+        """Move the head to `offset`, which lies at a cylinder and turns, from `start`; when it passes under it (s)."""
         seek = table[cylinder - self._arm]
+        if self._switch_s:
+            seek = self._switched(offset, seek, table)
         arrived = start + seek
         if arrived < not_before:
             arrived = not_before
@@ -84,6 +94,19 @@ class Head:
         self.rotation_s += wait
         self._arm = cylinder
         return arrived + wait
+
+    def _switched(self, offset: int, seek: float, table: array[float]) -> float:
+        """The time (s) of a move to `offset`, a seek of `seek` seconds, with the change of heads that is part of it."""
+        geometry = self.geometry
+        track, before = geometry.track(offset), geometry.track(self._at)
+        if track != before and geometry.head_of(track) != geometry.head_of(before):
+            switch = self._switch_s
+            if table is self.seeks.write:
+                switch += self.seeks.write_settle_s
+            if seek < switch:
+                seek = switch
+        self._at = offset
+        return seek
 
     def _reach_s(self, offset: int, start: float) -> float:
         """When `offset` would pass under a head sent to read there at `start` (s)."""

@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from .destaging import WritingHead
+from .buffer import EMPTY, BufferedHead
 from .geometry import SECTOR, Geometry
 from .head import EARLY
 from .seek import SeekCurve
-from .segments import ParkedSegments, Segment
+from .segments import Segment
 
 
-class Media(WritingHead):
+class Media(BufferedHead):
     """Head, platters and buffer of one drive.
 
     Parameters
@@ -49,6 +49,13 @@ class Media(WritingHead):
         A batch of destaging is cut short when the read stream's lead falls to this.
     look_ahead_returns
         Whether the head goes back to the read stream unasked although a write has come since its last read.
+    look_ahead_until, wraps, keeps_sent, keeps_written, writes_clear, keeps_before
+        As for :class:`~.buffer.BufferedHead`.
+    reads_at_once
+        Whether a read begins with whatever sector of it passes first, so that no read of one track takes longer than
+        one turn from there.
+    head_switch_s
+        As for :class:`~.head.Head`.
 
     Attributes
     ----------
@@ -60,15 +67,14 @@ class Media(WritingHead):
 
     __slots__ = (
         "_adapts",
+        "_at_once",
         "_first_ahead",
         "_first_safe_s",
-        "_look_ahead",
         "_low_water",
-        "_parked",
         "_returns",
+        "_ruled",
         "_safe_ahead_s",
-        "_segment",
-        "_segment_bytes",
+        "_straight",
         "first_s",
         "hit",
     )
@@ -88,13 +94,33 @@ class Media(WritingHead):
         destage_batch_bytes: int = 0,
         low_water_bytes: int = 0,
         look_ahead_returns: bool = True,
+        look_ahead_until: str = "segment",
+        wraps: bool = False,
+        keeps_sent: bool = True,
+        keeps_written: bool = False,
+        writes_clear: bool = False,
+        keeps_before: bool = False,
+        reads_at_once: bool = False,
+        head_switch_s: float = 0.0,
     ) -> None:
-        super().__init__(geometry, seeks, phase, write_buffer_bytes, write_extents, destage_batch_bytes)
-        # One segment is the one being read; the others are parked.
-        self._parked: ParkedSegments | None = ParkedSegments(segments - 1, segment_bytes) if segments else None
-        self._segment: Segment | None = None
-        self._segment_bytes = segment_bytes
-        self._look_ahead = look_ahead_bytes if segments else 0
+        super().__init__(
+            geometry,
+            seeks,
+            phase,
+            write_buffer_bytes,
+            write_extents,
+            destage_batch_bytes,
+            head_switch_s,
+            segments,
+            segment_bytes,
+            look_ahead_bytes,
+            look_ahead_until,
+            wraps,
+            keeps_sent,
+            keeps_written,
+            writes_clear,
+            keeps_before,
+        )
         self._adapts = first_ahead_bytes is not None
         self._first_ahead = min(self._look_ahead, self._look_ahead if first_ahead_bytes is None else first_ahead_bytes)
         fastest = max(zone.sectors_per_track for zone in geometry.zones) * SECTOR / geometry.revolution_s
@@ -102,6 +128,9 @@ class Media(WritingHead):
         self._first_safe_s = self._first_ahead / fastest
         self._low_water = low_water_bytes
         self._returns = look_ahead_returns
+        self._at_once = reads_at_once
+        self._ruled = keeps_before or self._bounded or reads_at_once
+        self._straight = geometry.straight
         self.hit = False
         self.first_s = 0.0
 
@@ -132,12 +161,17 @@ class Media(WritingHead):
                 segment.start <= offset <= segment.reach
                 and offset >= segment.consumed - self._segment_bytes
                 and not (self._adapts and self._anew(segment, offset, miss_s))
+                and not (self._gives_up and self._given_up(segment, offset, hit_s))
             ):
                 return self._follow(segment, offset, end, hit_s, miss_s)
             parked = self._parked.find(offset)  # type: ignore[union-attr]
-            if parked is not None and not (self._adapts and self._anew(parked, offset, hit_s)):
+            if (
+                parked is not None
+                and not (self._adapts and self._anew(parked, offset, hit_s))
+                and not (self._gives_up and self._given_up(parked, offset, hit_s))
+            ):
                 return self._return_to(parked, offset, end, hit_s, miss_s)
-            if self._reading and miss_s - self._free_s <= self._revolution_s:
+            if self._reading and miss_s - self._free_s <= self._revolution_s and not self._switch_s:
                 # The same as _leave(), inlined.
                 start = self._free_s if self._free_s > miss_s else miss_s
                 segment.stopped_s = start
@@ -145,7 +179,7 @@ class Media(WritingHead):
                 self._reading = False
             else:
                 start = self._leave(segment, miss_s)
-            evicted = self._parked.park(segment)  # type: ignore[union-attr]
+            evicted = segment if segment.reach == EMPTY else self._parked.park(segment)  # type: ignore[union-attr]
         else:
             start = self._free_s if self._free_s > miss_s else miss_s
         # The same as _position() and turns_at_end(), inlined: the path of every random read.
@@ -157,13 +191,16 @@ class Media(WritingHead):
         turns = first_turn + tracks + whole * geometry.head_skew + cylinder * geometry.cylinder_step
         cylinder += first_cylinder
         seek = self.seeks.read[cylinder - self._arm]
+        if self._switch_s:
+            seek = self._switched(offset, seek, self.seeks.read)
         wait = ((turns - (start + seek) * self._inverse_revolution - self._phase + EARLY) % 1.0) * self._revolution_s
         begin = start + seek + wait
-        if tracks - whole + size * inverse <= 1.0:
+        if tracks - whole + size * inverse <= self._straight:
             transfer = size * inverse * self._revolution_s
         else:
             transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
             cylinder = geometry.cylinder(end - 1)
+            self._at = end - 1
         self.seek_s += seek
         self.rotation_s += wait
         self.transfer_s += transfer
@@ -185,7 +222,24 @@ class Media(WritingHead):
             self._segment = segment
             self._reading = True
             self._batch = 0
+            if self._ruled:
+                if self._keeps_before:
+                    segment.start = self._kept_from(offset, wait)
+                if self._bounded:
+                    self._bound(segment, end, ahead)
+                if self._at_once and self._revolution_s - wait < transfer < self._revolution_s:
+                    return self._begun_inside(offset, end, wait + transfer - self._revolution_s)
         return ready
+
+    def _begun_inside(self, offset: int, end: int, passed_s: float) -> float:
+        """A read into whose middle the head arrived, `passed_s` (s) of it from its end; when all has passed (s).
+
+        That part is read first, so the read is complete one turn after the arrival and not at its end's second pass.
+        """
+        if self.geometry.track(offset) == self.geometry.track(end - 1):
+            self.transfer_s -= passed_s
+            self._free_s -= passed_s
+        return self._free_s
 
     def _anew(self, segment: Segment, offset: int, at: float) -> bool:
         """Whether a read neither begins where the last one of a segment ended nor in what it holds at `at` (s)."""
@@ -200,12 +254,23 @@ class Media(WritingHead):
         if segment is None:
             return False
         if segment.start <= offset <= segment.reach and offset >= segment.consumed - self._segment_bytes:
-            if end > segment.reach:
+            if end > segment.reach or (self._gives_up and self._given_up(segment, offset, at)):
                 return False
             self.settle(at)
             return end <= self._end_at(segment, at)
         parked = self._parked.find(offset)  # type: ignore[union-attr]
-        return parked is not None and end <= self._end_of(parked)
+        if parked is None or (self._gives_up and self._given_up(parked, offset, at)):
+            return False
+        return end <= self._end_of(parked)
+
+    def has_begun(self, offset: int, size: int, at: float) -> bool:
+        """Whether the head reads, or has read, the beginning of a read in its stream at `at` (s), so need not move."""
+        segment = self._segment
+        if segment is None or not segment.start <= offset <= segment.reach:
+            return False
+        if offset < segment.consumed - self._segment_bytes:
+            return False
+        return (offset if self._reading else offset + size) <= self._end_at(segment, at)
 
     def _follow(self, segment: Segment, offset: int, end: int, hit_s: float, miss_s: float) -> float:
         """A read in, at the end of, or a little ahead of the segment the head is at."""
@@ -231,13 +296,17 @@ class Media(WritingHead):
                     self.transfer_s += (turns - geometry.turns_at_end(segment.consumed)) * revolution_s
                 else:
                     self.transfer_s += (turns - geometry.turns(offset)) * revolution_s
-                segment.consumed = end
-                segment.ahead = self._look_ahead
-                segment.reach = end + self._look_ahead
-                segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
+                if self._bounded:
+                    self._extend(segment, end)
+                else:
+                    segment.consumed = end
+                    segment.ahead = self._look_ahead
+                    segment.reach = end + self._look_ahead
+                    segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
                 if ready > self._free_s:
                     self._free_s = ready
                     self._arm = geometry.cylinder(end - 1)
+                    self._at = end - 1
             segment.hits += 1
             self.hit = True
             self.first_s = first if first > hit_s else hit_s
@@ -266,7 +335,8 @@ class Media(WritingHead):
         assert current is not None
         start = hit_s if offset < stopped else miss_s
         self._leave(current, start)
-        parked.park(current)
+        if current.reach != EMPTY:
+            parked.park(current)
         self._segment = segment
         return self._read_on(segment, stopped if offset < stopped else offset, offset, end, start)
 
@@ -274,9 +344,12 @@ class Media(WritingHead):
         """Account for a read that the segment holds completely."""
         if end > segment.consumed:
             self.transfer_s += self.geometry.transfer_s(segment.consumed, end - segment.consumed)
-            segment.consumed = end
-            segment.ahead = self._look_ahead
-            segment.reach = end + self._look_ahead
+            if self._bounded:
+                self._extend(segment, end)
+            else:
+                segment.consumed = end
+                segment.ahead = self._look_ahead
+                segment.reach = end + self._look_ahead
         segment.hits += 1
         self.hit = True
         self.first_s = at
@@ -294,16 +367,22 @@ class Media(WritingHead):
         segment.begun_turns = turns = geometry.turns(begin_at)
         segment.end = begin_at
         segment.stale = False
-        segment.consumed = max(segment.consumed, end)
-        segment.ahead = self._look_ahead
-        segment.reach = segment.consumed + self._look_ahead
+        if self._bounded:
+            self._extend(segment, max(segment.consumed, end))
+        else:
+            segment.consumed = max(segment.consumed, end)
+            segment.ahead = self._look_ahead
+            segment.reach = segment.consumed + self._look_ahead
         segment.hits += 1
         transfer = (geometry.turns_at_end(end) - turns) * self._revolution_s
         self.transfer_s += transfer
         ready = begin + transfer
         segment.safe_s = ready + self._safe_ahead_s if segment.reach <= geometry.capacity else 0.0
+        if self._bounded:
+            segment.safe_s = 0.0
         self._free_s = ready
         self._arm = geometry.cylinder(end - 1)
+        self._at = end - 1
         self._reading = True
         self._batch = 0
         self.hit = False
@@ -354,6 +433,10 @@ class Media(WritingHead):
             return self.geometry.cylinder(max(self._end_at(self._segment, at) - 1, 0))
         return self._arm
 
+    def free_from(self, at: float) -> float:
+        """When the head can be sent elsewhere, not before `at` (s)."""
+        return self._free_s if self._free_s > at else at
+
     @property
     def stream(self) -> Segment | None:
         """The segment the head reads into, or returns to when it has nothing else to do."""
@@ -376,8 +459,9 @@ class Media(WritingHead):
             at = self._free_s
         segment.stopped_s = at
         segment.stale = True
-        if at - self._free_s > self._revolution_s:
-            self._arm = self.geometry.cylinder(max(self._end_of(segment) - 1, 0))
+        if self._switch_s or at - self._free_s > self._revolution_s:
+            self._at = max(self._end_of(segment) - 1, 0)
+            self._arm = self.geometry.cylinder(self._at)
         self._reading = False
         return at
 
@@ -392,26 +476,7 @@ class Media(WritingHead):
         segment.end = limit
         self._reading = False
         self._arm = geometry.cylinder(limit - 1)
+        self._at = limit - 1
         if self._free_s < full_s:
             self._free_s = full_s
         return True
-
-    def _end_at(self, segment: Segment, at: float) -> int:
-        """End (bytes) of what the segment holds at `at` (s)."""
-        if not self._reading or segment is not self._segment:
-            return self._end_of(segment)
-        return self._passed(segment, at)
-
-    def _end_of(self, segment: Segment) -> int:
-        """End (bytes) of what a segment holds that is not being read into."""
-        if segment.stale:
-            segment.end = self._passed(segment, segment.stopped_s)
-            segment.stale = False
-        return segment.end
-
-    def _passed(self, segment: Segment, at: float) -> int:
-        if at <= segment.begun_s:
-            return segment.end
-        turns = segment.begun_turns + (at - segment.begun_s) * self._inverse_revolution
-        passed = max(self.geometry.offset(turns), segment.end)
-        return min(passed, segment.consumed + segment.ahead, self.geometry.capacity)

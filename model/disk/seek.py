@@ -11,6 +11,8 @@ all possible seeks). A write begins only when the head has settled better than a
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
+from itertools import pairwise
 from math import sqrt
 from typing import Any
 
@@ -104,6 +106,53 @@ class SeekCurve:
     def time_s(self, distance: int) -> float:
         """Read seek (s) over `distance` cylinders in either direction, at most the full stroke."""
         return self.read[distance]
+
+
+class MeasuredSeeks(SeekCurve):
+    """Seek times measured at some distances, with straight lines between them.
+
+    Parameters
+    ----------
+    cylinders
+        Number of cylinders; the longest seek is one less.
+    points
+        Distances (cylinders), ascending from 1, and the seek times (s) of reads measured there.
+    write_points
+        The same of writes; those of reads plus the settle time if not given.
+    write_settle_s
+        What a write needs beyond a read (s).
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        cylinders: int,
+        points: Sequence[tuple[int, float]],
+        write_points: Sequence[tuple[int, float]] = (),
+        write_settle_s: float = 0.0,
+    ) -> None:
+        self.cylinders = cylinders
+        self.write_settle_s = write_settle_s
+        self.coast_from = self.start_s = self.square_root = self.slope = 0.0
+        read = _between(cylinders, points)
+        write = _between(cylinders, write_points) if write_points else read + write_settle_s
+        read[0] = write[0] = 0.0
+        self.read = _mirrored(read)
+        self.write = _mirrored(write)
+
+
+def _between(cylinders: int, points: Sequence[tuple[int, float]]) -> np.ndarray:
+    """Seek times (s) by distance, on straight lines between the measured points."""
+    distances = [float(distance) for distance, _ in points]
+    if distances[0] != 1 or any(near >= far for near, far in pairwise(distances)):
+        raise ModelError(f"seek points: distances {distances[:4]}...; expected: ascending, from 1 cylinder")
+    if distances[-1] > cylinders - 1:
+        raise ModelError(
+            f"seek points: {distances[-1]:g} cylinders; expected: at most {cylinders - 1}, the longest seek"
+        )
+    times = [time for _, time in points]
+    return np.asarray(np.interp(np.arange(cylinders, dtype=float), distances, times))
 
 
 def _mirrored(times: np.ndarray) -> array[float]:

@@ -94,6 +94,13 @@ class ParkedSegments:
     def __len__(self) -> int:
         return len(self._by_age)
 
+    def __contains__(self, segment: Segment) -> bool:
+        return segment in self._by_age
+
+    def all(self) -> list[Segment]:
+        """The segments, least recently used first."""
+        return list(self._by_age)
+
     def park(self, segment: Segment) -> Segment | None:
         """Keep a segment that the head has left; returns the least recently used if it is dropped for that."""
         if not self._count:

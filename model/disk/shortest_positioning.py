@@ -1,7 +1,15 @@
-"""The order of a drive with command queuing: by access time, from where the head is now.
+"""The order of a drive with command queuing: by access time from where the head is now, less a credit for age.
 
 M. Seltzer, P. Chen and J. Ousterhout, "Disk scheduling revisited", USENIX Winter 1990; D. Jacobson and J. Wilkes,
-HPL-CSP-91-7, 1991, who also age the commands.
+HPL-CSP-91-7, 1991 (aged shortest access time first); B. Worthington, G. Ganger and Y. Patt, "Scheduling algorithms for
+modern disk drives", SIGMETRICS 1994: the effective time of a command is its positioning time less a weight times the
+time it has waited. The credit grows with the wait, so the order changes smoothly from shortest positioning time first
+(weight 0) to first come, first served (infinite weight). A limit of age would not: once a queue takes longer than the
+limit, every command is over age, and the drive stays first come, first served.
+
+Only work for the head is ordered by position. A cached write waits for room in the buffer, not for its own place on
+the platters: cached writes and flushes are taken first in, first out. They compete with the reads through the dirty
+extent that the head would write next to make room.
 """
 
 from __future__ import annotations
@@ -11,47 +19,80 @@ from bisect import bisect_right
 from collections import deque
 from typing import TypeAlias
 
-from ..core.request import READ, Request
+from ..core.request import READ, WRITE, WRITE_THROUGH, Request
 from .media import Media
 
 _Known: TypeAlias = "tuple[int, float, array[float], Request, float]"
-"""A command: its cylinder, angle (s of a turn), seek table, the request, and since when (s) the drive knows it."""
+"""A command: its cylinder, angle (s of a turn), seek table, the request, and its handicap (s): age weight x arrival."""
 
 
 class ShortestPositioning:
-    """The command whose first byte the head reaches soonest, among the oldest `depth`.
+    """The command whose first byte the head reaches soonest, less a credit for its age.
 
     Parameters
     ----------
     media
         Whose head it is.
     depth
-        Commands the drive knows at once; later ones wait in the host.
-    age_limit_s
-        A command the drive has known for longer than this (s) goes first, so that none starves.
+        Commands the drive knows at once, 1 to 256; later ones wait in the host.
+    age_weight
+        Credit (s of positioning time) for each second that a command has waited. 0: a command that lies badly starves.
+    effort
+        Share of the waiting commands, the oldest, that the firmware weighs before it chooses: 1 is all of them; near 0
+        the order is first come, first served.
+    caches
+        If true, writes go to the buffer: they are taken first in, first out.
     """
 
-    __slots__ = ("_age_limit_s", "_depth", "_known", "_media", "_unknown")
+    __slots__ = ("_age_weight", "_caches", "_depth", "_effort", "_held", "_known", "_landing", "_media", "_remainder")
 
-    def __init__(self, media: Media, depth: int, age_limit_s: float) -> None:
+    def __init__(self, media: Media, depth: int, age_weight: float, effort: float = 1.0, caches: bool = False) -> None:
         self._known: list[_Known] = []
+        self._landing: deque[tuple[Request, float]] = deque()  # cached writes and flushes, each with its handicap (s)
         self._media = media
         self._depth = depth
-        self._age_limit_s = age_limit_s
-        self._unknown: deque[Request] = deque()
+        self._age_weight = age_weight
+        self._effort = effort
+        self._remainder = 0.0  # of the number of commands to weigh, which is carried to the next choice
+        self._caches = caches
+        self._held: deque[Request] = deque()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._known) + len(self._landing)
+
+    @property
+    def full(self) -> bool:
+        """Whether the drive has no tag left: one is taken by the command that it serves."""
+        return len(self._known) + len(self._landing) >= self._depth - 1
+
+    @property
+    def landing(self) -> Request | None:
+        """The cached write or flush that is taken first, if any waits."""
+        return self._landing[0][0] if self._landing else None
+
+    @property
+    def refills(self) -> bool:
+        """Whether a cached write waits for room in the buffer, or a command in the host for a tag."""
+        return bool(self._landing or self._held)
+
+    def hold(self, request: Request) -> None:
+        """Keep a command in the host until the drive has a tag for it."""
+        self._held.append(request)
+
+    def release(self) -> Request | None:
+        """The command that has waited longest in the host, if the drive has a tag for it now."""
+        return self._held.popleft() if self._held and not self.full else None
 
     def push(self, request: Request) -> None:
-        """Tell the drive of a command, or keep it until it has room for one."""
-        # The command being served takes one of the drive's tags.
-        if len(self._known) < self._depth - 1:
-            self._tell(request, request.submitted)
-        else:
-            self._unknown.append(request)
+        """Tell the drive of a command that has come now."""
+        self.tell(request, request.submitted)
 
-    def _tell(self, request: Request, now: float) -> None:
+    def tell(self, request: Request, now: float) -> None:
+        """Tell the drive of a command at `now` (s), from when on it ages."""
+        op = request.op
+        if op != READ and (self._caches or op != WRITE):
+            self._landing.append((request, now * self._age_weight))
+            return
         geometry, offset = self._media.geometry, request.offset
         # The same as Geometry.cylinder() and turns(), inlined.
         first_byte, inverse, first_turn, first_cylinder = geometry.rows[bisect_right(geometry.edges, offset) - 1]
@@ -60,38 +101,64 @@ class ShortestPositioning:
         across = whole // geometry.heads
         turns = first_turn + tracks + whole * geometry.head_skew + across * geometry.cylinder_step
         seeks = self._media.seeks
-        table = seeks.read if request.op == READ else seeks.write
-        self._known.append((first_cylinder + across, turns % 1.0 * geometry.revolution_s, table, request, now))
+        table = seeks.read if op == READ else seeks.write
+        handicap_s = now * self._age_weight
+        self._known.append((first_cylinder + across, turns % 1.0 * geometry.revolution_s, table, request, handicap_s))
 
     def next(self, now: float) -> Request:
-        """The best command; what the host kept back takes its place."""
+        """Take the best command; there is one."""
         known = self._known
-        request = known.pop(self._choose(now) if len(known) > 1 else 0)[3]
-        if self._unknown:
-            self._tell(self._unknown.popleft(), now)
-        return request
+        if not known:
+            return self.land()
+        if not self._landing:
+            return known.pop(self._choose(now)[0] if len(known) > 1 else 0)[3]
+        best, effective_s = self._choose(now)
+        return self.land() if self._destages_first(effective_s, now) else known.pop(best)[3]
 
-    def _choose(self, now: float) -> int:
+    def land(self) -> Request:
+        """Take the cached write or flush that came first; there is one."""
+        return self._landing.popleft()[0]
+
+    def _destages_first(self, effective_s: float, now: float) -> bool:
+        """Whether the head makes room for the first cached write before a command with this effective time (s)."""
+        media, (first, handicap_s) = self._media, self._landing[0]
+        if first.op == WRITE and first.sync != WRITE_THROUGH and media.fits(first.offset, first.size, now):
+            return False
+        return media.reach_of_destaging(now) + handicap_s < effective_s
+
+    def _choose(self, now: float) -> tuple[int, float]:
+        """The best of the commands that need the head: its number, and its effective time (s).
+
+        That is the positioning time, less the credit for its age; the same credit for `now` is left out of all.
+        """
         media, known = self._media, self._known
-        if now - known[0][4] > self._age_limit_s:
-            return 0
+        weighed = len(known)
+        best, soonest = 0, 1e9
         stream = media.stream
-        if stream is not None and stream.hits:
-            # What the head is about to read, or has just read ahead, needs no move at all.
-            low, best_offset, best = stream.start, stream.reach + 1, -1
+        if stream is not None:
+            # A read that is in the buffer, or that the head is reading now, needs no move at all.
+            low, first, best = stream.start, stream.reach + 1, -1
             for i, (_, _, _, request, _) in enumerate(known):
-                if low <= request.offset < best_offset:
-                    best, best_offset = i, request.offset
-            if best >= 0:
-                return best
+                if low <= request.offset < first:
+                    best, first = i, request.offset
+            if best >= 0 and known[best][3].op == READ and media.has_begun(first, known[best][3].size, now):
+                soonest = known[best][4]
+            else:
+                best = 0
+        if self._effort < 1.0:
+            exact = self._effort * weighed + self._remainder
+            weighed = int(exact)
+            self._remainder = exact - weighed
+            if not weighed:
+                weighed = 1
+            known = known[:weighed]
         arm = media.head_cylinder(now)
         revolution_s = media.geometry.revolution_s
-        passed_s = media.angle(now) * revolution_s - 1e-9
-        best, soonest = 0, 1e9
-        for i, (cylinder, angle_s, table, _, _) in enumerate(known):
+        passed_s = media.angle(media.free_from(now)) * revolution_s - 1e-9
+        for i, (cylinder, angle_s, table, _, handicap_s) in enumerate(known):
             reach = table[cylinder - arm]
-            if reach < soonest:
-                reach += (angle_s - passed_s - reach) % revolution_s
+            if reach + handicap_s < soonest:
+                reach += (angle_s - passed_s - reach) % revolution_s + handicap_s
                 if reach < soonest:
                     best, soonest = i, reach
-        return best
+        return best, soonest

@@ -81,6 +81,27 @@ def drive_sources(name: str) -> dict[str, SourcedValue]:
     return load_drive(_file(name))[1]
 
 
+def is_drive_file(name: str) -> bool:
+    """Whether a drive is named by its file's path, which ends with .yaml or .yml."""
+    return Path(name).suffix in (".yaml", ".yml")
+
+
+def named_drive(name: str) -> tuple[AnyDrive, dict[str, SourcedValue]]:
+    """A drive and the sources of its fields, by its name in the catalogue or by its file's path.
+
+    Raises
+    ------
+    InputError
+        If there is no such drive or file, or something in it is wrong.
+    """
+    if is_drive_file(name):
+        path = Path(name)
+        if not path.is_file():
+            raise InputError(str(path), "there is no such file", "expected: a drive's file, or a name of the catalogue")
+        return _read(path)
+    return load_drive(_file(name))
+
+
 def drive_aliases(name: str) -> tuple[str, ...]:
     """Further names of a drive in the catalogue, as its file has them."""
     return _aliases(_file(name))
@@ -133,6 +154,17 @@ def load_drive(path: Path) -> tuple[AnyDrive, dict[str, SourcedValue]]:
     InputError
         Naming file, line and field, if a value is not allowed, has no source, or is both found and assumed.
     """
-    if path.parent == SOLID_STATE:
+    return _read(path)
+
+
+def _read(path: Path) -> tuple[AnyDrive, dict[str, SourcedValue]]:
+    if path.parent == SOLID_STATE or (path.parent != CATALOGUE and _is_solid_state(path)):
         return load_sourced(SolidStateSpec, path, (ALIASES,))
     return load_sourced(DriveSpec, path, (ALIASES,))
+
+
+def _is_solid_state(path: Path) -> bool:
+    """Whether a file has fields that only solid-state drives have."""
+    data, _ = read_yaml(path)
+    only = SolidStateSpec.model_fields.keys() - DriveSpec.model_fields.keys()
+    return isinstance(data, dict) and not only.isdisjoint(data)

@@ -7,7 +7,7 @@ program's CPU time is charged.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any
@@ -27,7 +27,7 @@ AIO_PLUG_THRESHOLD = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
 
 
-class DirectLoad(ABC):
+class DirectLoad:
     """What both loads share: which I/Os they send, and what they count.
 
     Parameters

@@ -27,6 +27,11 @@ MOST_BEHIND = 1 << 16
 TraceIo = tuple[float, int, int, int]
 """When (s, from the start of the trace), ``READ``, ``WRITE`` or ``TRIM``, offset and size (bytes)."""
 
+Sent = Callable[[Request, float], None]
+"""Takes an I/O that is about to be sent, and when it came (s)."""
+Ended = Callable[[Request], None]
+"""Takes an I/O that is complete."""
+
 _SYNC = {READ: WAITED, WRITE: DIRECT, TRIM: ASYNC}
 
 
@@ -61,6 +66,8 @@ class TimedTrace(DirectLoad):
         When the last I/O so far came (s).
     finished
         Happens when the last I/O is complete.
+    on_sent, on_ended
+        Called with each I/O when it is sent and when it is complete, if given.
     """
 
     __slots__ = (
@@ -78,6 +85,8 @@ class TimedTrace(DirectLoad):
         "finished",
         "last_arrival_s",
         "longest_wait_s",
+        "on_ended",
+        "on_sent",
         "stood_still",
         "waited",
     )
@@ -107,6 +116,8 @@ class TimedTrace(DirectLoad):
         self._due: deque[TraceIo] = deque()
         self._still = False
         self._ahead: TraceIo | None = None
+        self.on_sent: Sent | None = None
+        self.on_ended: Ended | None = None
         self.arrived = self.completed = self.waited = 0
         self.longest_wait_s = 0.0
         self.last_arrival_s = engine._now
@@ -169,7 +180,10 @@ class TimedTrace(DirectLoad):
         if wait_s > 0:
             self.waited += 1
             self.longest_wait_s = max(self.longest_wait_s, wait_s)
-        return Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        request = Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        if self.on_sent is not None:
+            self.on_sent(request, came)
+        return request
 
     def _awake(self) -> None:
         self._asleep = False
@@ -178,6 +192,8 @@ class TimedTrace(DirectLoad):
     def _done(self, request: Request) -> None:
         super()._done(request)
         self.completed += 1
+        if self.on_ended is not None:
+            self.on_ended(request)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
         if self._still and self._ahead is not None and self.arrived - self.completed < self._most_behind:
@@ -209,9 +225,11 @@ class ClosedTrace(ClosedLoad):
         I/Os that are complete, since the load exists.
     finished
         Happens when the last I/O is complete.
+    on_sent, on_ended
+        As of :class:`TimedTrace`.
     """
 
-    __slots__ = ("_ahead", "_counted", "_records", "_when_warm", "completed", "finished")
+    __slots__ = ("_ahead", "_counted", "_records", "_when_warm", "completed", "finished", "on_ended", "on_sent")
 
     def __init__(
         self,
@@ -243,6 +261,8 @@ class ClosedTrace(ClosedLoad):
         self._records = records
         self._counted = counted
         self._when_warm = when_warm
+        self.on_sent: Sent | None = None
+        self.on_ended: Ended | None = None
         self.completed = 0
         self.finished: Event = engine.event()
         self._ahead = next(records, None)
@@ -260,10 +280,15 @@ class ClosedTrace(ClosedLoad):
         self._ahead = next(self._records, None)
         if self._ahead is None:
             self._stopped = True
-        return Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        request = Request(op, offset, size, self._done, self._stream, _SYNC[op])
+        if self.on_sent is not None:
+            self.on_sent(request, self._engine._now)
+        return request
 
     def _done(self, request: Request) -> None:
         self.completed += 1
+        if self.on_ended is not None:
+            self.on_ended(request)
         super()._done(request)
         if self.completed == self._counted and self._when_warm is not None:
             self._when_warm()
@@ -272,3 +297,48 @@ class ClosedTrace(ClosedLoad):
     def _finish(self) -> None:
         if self._stopped and not self._outstanding and not self.finished.triggered:
             self.finished.succeed()
+
+
+class ThinkingTrace(ClosedTrace):
+    """The I/Os of a trace one by one, each when the one before is complete and its recorded think time is over.
+
+    Parameters
+    ----------
+    engine, device, records, issuer, name, counted, when_warm
+        As of :class:`ClosedTrace`.
+    thinks
+        The think time (s) after each I/O, in the order of the records.
+    """
+
+    __slots__ = ("_thinking", "_thinks")
+
+    def __init__(
+        self,
+        engine: Engine,
+        device: Device,
+        records: Iterator[TraceIo],
+        thinks: Iterator[float],
+        *,
+        issuer: int = 0,
+        name: str = "trace",
+        counted: int = 0,
+        when_warm: Callable[[], None] | None = None,
+    ) -> None:
+        self._thinks = thinks
+        self._thinking = False
+        super().__init__(
+            engine, device, records, depth=1, issuer=issuer, name=name, counted=counted, when_warm=when_warm
+        )
+
+    def _may_submit(self) -> bool:
+        return not self._thinking and super()._may_submit()
+
+    def _done(self, request: Request) -> None:
+        think_s = next(self._thinks, 0.0)
+        self._thinking = True
+        super()._done(request)
+        self._engine.call_at(self._engine._now + think_s, self._thought)
+
+    def _thought(self, _: Any) -> None:
+        self._thinking = False
+        self._run()

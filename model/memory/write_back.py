@@ -6,7 +6,7 @@ mm/page-writeback.c since 2.6); which run of dirty bytes is next is the cache's.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -21,7 +21,7 @@ from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory
 
 
-class WriteBack(ABC):
+class WriteBack:
     """The dirty bytes of one device.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, Protocol
 
 from .page_marks import PageMarks
@@ -22,7 +22,7 @@ class HeldPages(Protocol):
         """Start of the run of held pages that ends at or after `position`; `position` itself if none does."""
 
 
-class ReadAhead(ABC):
+class ReadAhead:
     """The read-ahead state of one open file or device.
 
     Parameters

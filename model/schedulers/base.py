@@ -8,7 +8,7 @@ that rq_data_dir says write: include/linux/blk_types.h; block/blk-merge.c, blk_t
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 
 from ..core.request import TRIM, WRITE, Request
@@ -35,7 +35,7 @@ class QueuedRequest(Request):
         self.passes = 0
 
 
-class Scheduler(ABC):
+class Scheduler:
     """Orders the requests of one block queue.
 
     Parameters

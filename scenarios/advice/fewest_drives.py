@@ -110,13 +110,13 @@ class FewestDrives:
         def slow(design: Design) -> list[Refusal]:
             return [each for each in self._trials.refused(design) if each.bound != "budget"]
 
-        def dear(design: Design) -> list[Refusal]:
+        def too_expensive(design: Design) -> list[Refusal]:
             return [each for each in self._trials.refused(design) if each.bound == "budget"]
 
         first = first_that(len(designs), lambda i: not slow(designs[i]))
         if first is None:
             return Candidates(family, designs, [], self._trials.refused(designs[-1]))
-        above = first_that(len(designs), lambda i: bool(dear(designs[i])))
+        above = first_that(len(designs), lambda i: bool(too_expensive(designs[i])))
         possible = designs[first:above]
         return Candidates(family, designs, possible, [] if possible else self._trials.refused(designs[first]))
 

@@ -10,7 +10,8 @@ from math import prod
 from typing import Any
 
 from ...model.core.errors import InputError
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.devices import Devices
+from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..documents.document import Document
 

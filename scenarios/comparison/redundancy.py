@@ -12,8 +12,9 @@ from functools import cached_property
 from math import inf
 
 from ...model.layouts import Layout, MirroredLayout, NestedLayout, Raid10Layout, StripedLayout
+from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.scenario import ScenarioSpec
 
 
 @dataclass(frozen=True)

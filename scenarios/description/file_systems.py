@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
+
+from pydantic import Field
 
 from ...model.core.errors import InputError
-from ...model.file_system import file_system_names
-from ...model.files.description import refusal
+from ...model.file_system import FileSystemSettings, file_system_names, file_system_settings
+from ...model.files.description import PositiveSize, Size, Spec, refusal
+from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size
-from .programs import (
+from .program_steps import (
     BonnieStep,
     CopyFileStep,
     DropCacheStep,
     ExtractStep,
-    FileSystemSpec,
     IozoneStep,
-    ProgramsSpec,
     Step,
     TarPipeStep,
     TiobenchStep,
     TreeSpec,
     WriteFileStep,
 )
+from .programs import ProgramsSpec
 
 LEAST_BYTES = 256 << 20
 """A file system smaller than that has no room for its groups and its journal."""
+
+
+class FileSystemSpec(Spec):
+    """A mounted file system.
+
+    Attributes
+    ----------
+    kind
+        Name in the catalogue of file systems.
+    on
+        Drive, array or encrypted device.
+    start, size
+        The partition it is on; all of the device unless given.
+    age
+        How fragmented it is, from 0 (just made) to 1.
+    overrides
+        Fields of the catalogue's file system that are different in this one.
+    """
+
+    kind: str
+    on: str
+    start: Size = 0
+    size: PositiveSize | None = None
+    age: float = Field(default=0.0, ge=0.0, le=1.0)
+    overrides: dict[str, Any] = Field(default_factory=dict)
+
+    def settings(self, units_required: bool = False) -> FileSystemSettings:
+        """The catalogue's file system with the overrides."""
+        entry = file_system_settings(self.kind)
+        return changed(entry, self.overrides, units_required) if self.overrides else entry
 
 
 class HasDevices(Protocol):

@@ -1,4 +1,4 @@
-"""What a load is made of: sizes of its I/Os, the moments at which they come, and the places they go to."""
+"""What a load is made of: sizes, arrival times and locality of its I/Os."""
 
 from __future__ import annotations
 

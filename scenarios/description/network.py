@@ -1,4 +1,4 @@
-"""The network in front of a machine, as data: protocol, ports, clients."""
+"""The network between clients and a machine, as data: protocol, ports, clients."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_CLIENTS = 1024
 NFS = ("nfs3", "nfs4")
 
 
-class FrontSpec(Spec):
+class NetworkSpec(Spec):
     """Clients that reach the machine's devices across a network; the load then runs on them.
 
     Attributes
@@ -95,7 +95,7 @@ class FrontSpec(Spec):
         for name in (*machine.links, *machine.channels):
             if name in mine:
                 raise refusal(
-                    f"the link {name}, as a part of the network is called", "allowed: another name", ("front",)
+                    f"the link {name}, as a part of the network is called", "allowed: another name", ("network",)
                 )
 
     def spec(self) -> ProtocolSpec:

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.cryptoloop import SECTOR
 from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
-from ...model.layouts import LEVELS, Layout, NestedLayout, levels_where
+from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
-from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec
-from .file_systems import FileSystems
+from .devices import Devices
+from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
-from .network import FrontSpec
-from .programs import FileSystemSpec, ProgramsSpec
+from .network import NetworkSpec
+from .programs import ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
-from .workloads import DdSpec, LoadSpec, Workload
+from .workloads import Workload
 
-_PART = re.compile(r"(.+)\.\d+")
+RENAMED = {"front": "network"}
+"""Former keys of a scenario, and their names now."""
 
 
 class ScenarioSpec(Spec):
@@ -50,7 +48,7 @@ class ScenarioSpec(Spec):
     """Largest read-ahead window (``blockdev --setra``, ``vfs.read_max``); the kernel's unless given."""
     vm: VirtualMemorySpec | None = None
     """Dirty memory, as ``sysctl vm`` sets it."""
-    front: FrontSpec | None = None
+    network: NetworkSpec | None = None
     """A network between the load and the machine; without one the load runs on the machine itself."""
     workload: Workload
     """What loads the machine."""
@@ -58,6 +56,15 @@ class ScenarioSpec(Spec):
     """Members that are lost during the run."""
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_by_its_name(cls, data: Any) -> Any:
+        """Name the new key to those who write an old one."""
+        for old, new in RENAMED.items():
+            if isinstance(data, Mapping) and old in data:
+                raise refusal(f"the key {old!r}", f"allowed: {new!r}, its new name", (old,))
+        return data
 
     @model_validator(mode="after")
     def _connected(self) -> Self:
@@ -79,11 +86,11 @@ class ScenarioSpec(Spec):
             self._check_crypt(layer, name)
         if self.vm is not None:
             self.vm.check(self.kernel)
-        if self.front is not None:
+        if self.network is not None:
             if self.workload.kind != "load":
-                found = f"{self.workload.kind}, which runs on the machine itself, with a front"
-                raise refusal(found, "allowed: kind load, or no front", ("workload", "kind"))
-            self.front.check(self.machine)
+                found = f"{self.workload.kind}, which runs on the machine itself, with a network"
+                raise refusal(found, "allowed: kind load, or no network", ("workload", "kind"))
+            self.network.check(self.machine)
         return self
 
     def _check_crypt(self, layer: EncryptedSpec, name: str) -> None:
@@ -163,262 +170,3 @@ class ScenarioSpec(Spec):
         devices = Devices(self.machine, self.arrays, self.encrypted)
         mounted = self.file_systems.values()
         return {spec.settings().block for spec in mounted if array in devices.below(spec.on)}
-
-
-class Devices:
-    """All devices of a scenario by name, and whether they fit together.
-
-    Parameters
-    ----------
-    machine
-        Whose drives they are built of.
-    arrays, encrypted
-        What is built.
-    """
-
-    def __init__(
-        self,
-        machine: MachineSpec,
-        arrays: Mapping[str, ArraySpec],
-        encrypted: Mapping[str, EncryptedSpec] | None = None,
-    ) -> None:
-        self.machine = machine
-        self.arrays = arrays
-        self.encrypted = encrypted or {}
-        self._capacities: dict[str, int] = {}
-        allow_nesting(len(self.arrays) + len(self.encrypted))
-
-    @property
-    def names(self) -> list[str]:
-        """Every device that can be loaded or built upon."""
-        return [*self.machine.drives, *self.arrays, *self.encrypted]
-
-    @property
-    def hidden(self) -> dict[str, str]:
-        """Drives that the host does not see, with the controller in front of them."""
-        return {
-            member: array.controller
-            for array in self.arrays.values()
-            if array.controller is not None
-            for member in (*array.members, *array.spares)
-        }
-
-    def check(self) -> None:
-        """Refuse devices that mean nothing or cannot be.
-
-        Raises
-        ------
-        PydanticCustomError
-            Naming what is wrong, and what is allowed.
-        """
-        for group, other in (("arrays", self.encrypted), ("encrypted", self.arrays)):
-            for name in getattr(self, group):
-                if name in self.machine.drives or name in other:
-                    raise refusal("another device has the same name", "allowed: names of their own", (group, name))
-                part = _PART.fullmatch(name)
-                if part is not None and part[1] in self.arrays:
-                    found = f"{name}, as a part of {part[1]} may be called"
-                    raise refusal(found, "allowed: names of their own", (group, name))
-        depths = self._depths()
-        for name, layer in self.encrypted.items():
-            self._check_known((layer.on,), "encrypted", name, "on", depths is None)
-        for name, array in self.arrays.items():
-            self._check_known(array.members, "arrays", name, "members", depths is None)
-            self._check_drives(array, name)
-        assert depths is not None
-        self._check_depth(depths)
-        for name in self.arrays:
-            self.capacity(name)
-            self._check_failed(name)
-
-    def _check_known(self, members: Iterable[str], group: str, name: str, field: str, circular: bool) -> None:
-        known = set(self.names)
-        for member in members:
-            if member not in known:
-                raise refusal(f"unknown device {member!r}", f"allowed: {', '.join(self.names)}", (group, name, field))
-            if circular and name in self.below(member):
-                raise refusal(f"{name} is built of itself", "allowed: devices below it", (group, name, field))
-
-    def below(self, name: str) -> set[str]:
-        """`name` and all it is built of."""
-        found = {name}
-        waiting = [name]
-        while waiting:
-            members = self._members(waiting.pop())
-            waiting += [member for member in members if member not in found]
-            found.update(members)
-        return found
-
-    def _members(self, name: str) -> tuple[str, ...]:
-        """What a device is built of, at once."""
-        if name in self.arrays:
-            return self.arrays[name].members
-        return (self.encrypted[name].on,) if name in self.encrypted else ()
-
-    def _depths(self) -> dict[str, int] | None:
-        """How many devices each is built on, itself among them; None if one is built of itself."""
-        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted)}
-        above: dict[str, list[str]] = {name: [] for name in built}
-        left = {}
-        for name, members in built.items():
-            below = [member for member in members if member in built]
-            left[name] = len(below)
-            for member in below:
-                above[member].append(name)
-        ready = [name for name, count in left.items() if not count]
-        depths = dict.fromkeys(built, 1)
-        for name in ready:
-            for other in above[name]:
-                depths[other] = max(depths[other], depths[name] + 1)
-                left[other] -= 1
-                if not left[other]:
-                    ready.append(other)
-        return depths if len(ready) == len(built) else None
-
-    def _check_depth(self, depths: Mapping[str, int]) -> None:
-        """Refuse more devices on each other than calls inside each other have room for."""
-        for name, depth in depths.items():
-            if depth > DEEPEST:
-                at = ("arrays" if name in self.arrays else "encrypted", name)
-                raise refusal(f"more than {DEEPEST:,} devices on each other", f"allowed: up to {DEEPEST:,}", at)
-
-    def _check_drives(self, array: ArraySpec, name: str) -> None:
-        """Spares, journal and a controller's members are drives."""
-        named = {"spares": array.spares, "journal": (array.journal,) if array.journal else ()}
-        if array.controller is not None:
-            if array.controller not in self.machine.controllers:
-                known = ", ".join(self.machine.controllers) or "none"
-                found = f"unknown controller {array.controller!r}"
-                raise refusal(found, f"allowed: {known}", ("arrays", name, "controller"))
-            self._check_controller(array, array.controller, name)
-            named["members"] = array.members
-        for field, devices in named.items():
-            for device in devices:
-                if device not in self.machine.drives:
-                    found = f"{device!r} is no drive"
-                    raise refusal(found, f"allowed: {', '.join(self.machine.drives)}", ("arrays", name, field))
-
-    def _check_controller(self, array: ArraySpec, controller: str, name: str) -> None:
-        """Refuse levels that the controller does not offer, and more drives than it has ports."""
-        spec = self.machine.controllers[controller].spec()
-        if array.level not in spec.levels:
-            found = f"{array.level} on {spec.model}"
-            raise refusal(found, f"allowed: {', '.join(spec.levels)}", ("arrays", name, "level"))
-        behind = [other for other in self.arrays.values() if other.controller == controller]
-        drives = sum(len(other.members) + len(other.spares) for other in behind)
-        if drives > spec.ports:
-            found = f"{drives} drives on {spec.model}"
-            raise refusal(found, f"allowed: up to {spec.ports}", ("arrays", name, "members"))
-
-    def capacity(self, name: str) -> int:
-        """Usable bytes of a device."""
-        if name in self.machine.drives:
-            return self.machine.drives[name].spec().capacity
-        if name in self.encrypted:
-            return self.capacity(self.encrypted[name].on)
-        if name not in self._capacities:
-            array = self.arrays[name]
-            try:
-                layout = array.layout([self.capacity(member) for member in array.members])
-            except InputError as error:
-                raise refusal(f"{error.place}: {error.found}", error.allowed, ("arrays", name)) from None
-            self._capacities[name] = layout.capacity
-        return self._capacities[name]
-
-    def _check_failed(self, name: str) -> None:
-        """Refuse an array that has lost too many members, and spares that are too small."""
-        array = self.arrays[name]
-        sizes = [self.capacity(member) for member in array.members]
-        failed = frozenset(array.members.index(member) for member in array.failed)
-        if not array.layout(sizes).tolerates(failed):
-            lost = f"{len(array.failed)} of {len(array.members)} members"
-            at = ("arrays", name, "failed")
-            raise refusal(f"{array.level} with {lost} failed", "allowed: what the level survives", at)
-        needed = max(min(sizes[slots]) for slots in _groups(array.layout(sizes)))
-        for spare in array.spares:
-            if self.capacity(spare) < needed:
-                found = f"{spare} of {self.capacity(spare)} bytes"
-                raise refusal(found, f"allowed: at least {needed}", ("arrays", name, "spares"))
-
-    def check_workload(self, workload: DdSpec | LoadSpec, reach: Callable[[int], int]) -> None:
-        """Refuse a workload on something that does not exist, that the host does not see, or that is too small.
-
-        `reach` gives the bytes of a device that the workload can get at, from its capacity.
-        """
-        hidden = self.hidden
-        for i, target in enumerate(workload.targets):
-            at = ("workload", "targets", i)
-            if target not in self.names:
-                raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(self.names)}", at)
-            if target in hidden:
-                seen = [name for name in self.names if name not in hidden]
-                raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
-            capacity = reach(self.capacity(target))
-            beyond = workload.beyond(target, capacity)
-            if beyond is not None:
-                field, found = beyond
-                allowed = f"allowed: within the device {target}, which has {capacity}"
-                raise refusal(found, allowed, ("workload", field))
-
-    def check_users(self) -> None:
-        """Refuse a device that two others are built of."""
-        user: dict[str, str] = {}
-        for name, array in self.arrays.items():
-            uses = {"members": array.members, "spares": array.spares, "journal": (array.journal,)}
-            for field, devices in uses.items():
-                for device in devices:
-                    if device is not None:
-                        self._take(user, device, name, ("arrays", name, field))
-        for name, layer in self.encrypted.items():
-            self._take(user, layer.on, name, ("encrypted", name, "on"))
-
-    @staticmethod
-    def _take(user: dict[str, str], device: str, name: str, at: tuple[str, ...]) -> None:
-        if device in user:
-            raise refusal(f"{device} is part of {user[device]} already", "allowed: each device in one place", at)
-        user[device] = name
-
-    def check_failures(self, failures: Sequence[FailureSpec]) -> None:
-        """Refuse failures of what is in no array with redundancy, and more of them than an array survives.
-
-        What a spare has replaced by then is known only to the run.
-        """
-        lost: dict[str, set[str]] = {}
-        for i in sorted(range(len(failures)), key=lambda i: failures[i].at):
-            member, at = failures[i].member, ("failures", i, "member")
-            name = self._holder(member, at)
-            array = self.arrays[name]
-            if member in array.failed:
-                raise refusal(f"{member}, which has failed already", "allowed: a member that works", at)
-            gone = lost.setdefault(name, set(array.failed) - set(array.rebuilding))
-            if member in gone:
-                raise refusal(f"{member} twice", "allowed: each member once", at)
-            gone.add(member)
-            layout = array.layout([self.capacity(other) for other in array.members])
-            slots = frozenset(array.members.index(other) for other in gone)
-            if not array.spares and not layout.tolerates(slots):
-                found = f"{member}, the {_nth(len(gone))} loss of {name} ({array.level})"
-                raise refusal(found, "allowed: what the level survives, or spares", at)
-
-    def _holder(self, member: str, at: tuple[str | int, ...]) -> str:
-        """The array that survives the loss of `member`."""
-        for name, array in self.arrays.items():
-            if member in array.members:
-                if not LEVELS[array.level].failures_in_a_run:
-                    found = f"{member} in {array.level}, all of which is lost with it"
-                    raise refusal(found, "allowed: a member of an array that survives", at)
-                return name
-        members = sorted({member for array in self.arrays.values() for member in array.members})
-        raise refusal(f"{member!r}, which is in no array", f"allowed: {', '.join(members) or 'none'}", at)
-
-
-def _groups(layout: Layout) -> list[slice]:
-    """The slots of each array that a spare may have to stand in for."""
-    if not isinstance(layout, NestedLayout):
-        return [slice(None)]
-    ends = list(accumulate(group.members for group in layout.groups))
-    return [slice(end - group.members, end) for end, group in zip(ends, layout.groups, strict=True)]
-
-
-def _nth(number: int) -> str:
-    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")

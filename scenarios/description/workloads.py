@@ -156,7 +156,7 @@ class LoadSpec(Spec):
         Of "mixed": share of the I/Os that are part of runs, and how many I/Os a run has on average; 50 % and 8 unless
         given.
     locality
-        Which places random I/Os and the beginnings of runs prefer; none unless given.
+        Offsets that random I/Os and the beginnings of runs prefer; uniform unless given.
     read_share
         Share of the I/Os that read; the others write.
     depth

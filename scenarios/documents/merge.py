@@ -83,7 +83,7 @@ def as_mapping(path: KeyPath, word: object) -> dict[str, Any] | None:
     shape = (path[0], "*") if path[0] == "arrays" and len(path) == 2 else path
     if len(path) == 3 and path[:2] in (("machine", "drives"), ("machine", "links")):
         return {"model": word}
-    if path in (("front", "port"), ("front", "client_port")):
+    if path in (("network", "port"), ("network", "client_port")):
         return {"model": word}
     if len(path) == 2 and path[0] == "file_systems":
         return {"kind": word}

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
+from ..description.scenario import RENAMED
 from .aliases import ALIASES
 from .assignment import format_path
 from .schema import Schema, document_schema, schema_at
@@ -70,6 +71,9 @@ def _keys(schemas: Sequence[Schema]) -> list[str]:
 def _unknown(path: KeyPath, depth: int, known: list[str], place: str, short: Sequence[str]) -> InputError:
     """What to say about a path whose key at `depth` is unknown."""
     before, word = path[:depth], str(path[depth])
+    if not depth and word in RENAMED:
+        renamed = format_path((RENAMED[word], *path[1:]))
+        return InputError(place, f"there is no {word!r}", f"allowed: {renamed!r}, its new name")
     by_word: dict[str, list[str]] = {}
     for key in known:
         by_word.setdefault(key, []).append(format_path((*before, key)))
@@ -77,10 +81,10 @@ def _unknown(path: KeyPath, depth: int, known: list[str], place: str, short: Seq
         by_word.setdefault(alias, []).append(alias)
     near = _near(word, by_word)
     if not near:
-        elsewhere: dict[str, list[str]] = {}
+        everywhere: dict[str, list[str]] = {}
         for text in known_paths():
-            elsewhere.setdefault(text.rsplit(".", 1)[-1], []).append(text)
-        near = _near(str(path[-1]), elsewhere)
+            everywhere.setdefault(text.rsplit(".", 1)[-1], []).append(text)
+        near = _near(str(path[-1]), everywhere)
     hint = f"did you mean {' or '.join(near[:3])}? " if near else ""
     if depth:
         within = f"allowed in {format_path(before)}: {', '.join(known)}" if known else "nothing is allowed there"

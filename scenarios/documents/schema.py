@@ -107,9 +107,9 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     }
     links = machine["links"]
     links["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/LinkSpec"}, _LINK_NAME]}
-    front = defs["FrontSpec"]["properties"]
+    network = defs["NetworkSpec"]["properties"]
     for field in ("port", "client_port"):
-        _either(front, field, _NETWORK_NAME)
+        _either(network, field, _NETWORK_NAME)
     port = {key: copy.deepcopy(value) for key, value in defs["ChannelSpec"]["properties"].items()}
     machine["port"] = {
         "type": "object",

@@ -46,7 +46,7 @@ class Expansion:
         self.origins = origins
         self.result: dict[Any, Any] = {"name": name, "kernel": DEFAULT_KERNEL, **data}
         self.result["machine"] = expanded_machine(data.get("machine"), self._behind(data), self.origins)
-        self._front()
+        self._network()
         self._arrays()
         self._file_systems_given()
         self._workload()
@@ -61,12 +61,12 @@ class Expansion:
     def _drives(self) -> list[str]:
         return list(_mapping(_mapping(self.result["machine"]).get("drives")))
 
-    def _front(self) -> None:
+    def _network(self) -> None:
         """Ports that are a model of the catalogue and nothing else."""
-        front = self.result.get("front")
-        if isinstance(front, Mapping):
-            ports = {name: as_mapping(("front", name), front.get(name)) for name in ("port", "client_port")}
-            self.result["front"] = {**front, **{name: port for name, port in ports.items() if port is not None}}
+        network = self.result.get("network")
+        if isinstance(network, Mapping):
+            ports = {name: as_mapping(("network", name), network.get(name)) for name in ("port", "client_port")}
+            self.result["network"] = {**network, **{name: port for name, port in ports.items() if port is not None}}
 
     def _arrays(self) -> None:
         arrays = self.result.get("arrays")

@@ -18,7 +18,8 @@ from ...model.memory.paged_file import PagedFile
 from ...model.network.server import NetworkFront
 from ...model.process.process import Mount
 from ...model.readahead import PAGE
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.devices import Devices
+from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
 from ..traces.replay.replay import target_of
 from .plan import Plan
@@ -140,7 +141,7 @@ class FilePlaces:
         self._laid_out: dict[str, tuple[int, int]] = {}
         self._paged: dict[str, tuple[PageCache, PagedFile, Any]] = {}
         self._direct: dict[str, DirectFile] = {}
-        self._fronted: dict[PageCache, NetworkFront] = {}
+        self._clients_see: dict[PageCache, NetworkFront] = {}
         sizes: dict[str, int] = {}
         for plan in threads:
             for file in plan.job.files:
@@ -254,15 +255,15 @@ class FilePlaces:
 
     def _reached(self, cache: PageCache) -> Any:
         """What a file system lies on, as direct I/O gets there: through the network, if there is one."""
-        front = self._machine.front
-        if front is None:
+        network = self._machine.network
+        if network is None:
             return cache.device
-        if cache not in self._fronted:
-            self._fronted[cache] = front.before(cache.device)
-        return self._fronted[cache]
+        if cache not in self._clients_see:
+            self._clients_see[cache] = network.before(cache.device)
+        return self._clients_see[cache]
 
     def _cached_file(self, plan: Plan, name: str, device: str | None) -> CachedFile:
-        if self._machine.front is not None:
+        if self._machine.network is not None:
             allowed = "allowed: direct=1 where the drives are behind a network"
             raise InputError(f"job {plan.name}, direct", "found buffered I/O", allowed)
         if name not in self._paged:

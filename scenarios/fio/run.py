@@ -173,7 +173,7 @@ class FioMachineRun(Run):
         offsets = FioOffsets(plan.job)
         wanted, log = self._options, self.operations[number]
         logged = wanted.iolog or (wanted.logs and plan.reporting.logs_operations)
-        host = machine.host if machine.front is None else machine.front.host
+        host = machine.host if machine.network is None else machine.network.host
         thread = FioThread(
             engine,
             host,

@@ -112,14 +112,14 @@ def _pattern(engine: Engine, workload: LoadSpec, target: str, span: int) -> Load
     return LoadPattern(
         workload.read_share,
         workload.sizes,
-        _places(engine, workload, target, span),
+        _locality(engine, workload, target, span),
         workload.pattern,
         workload.align,
         **{name: value for name, value in given.items() if value is not None},
     )
 
 
-def _places(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
+def _locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
     spec = workload.locality
     smallest = min(min(sizes) for sizes in workload.sizes)
     match spec:

@@ -24,7 +24,7 @@ from ..workers.process_setup import allow_nesting
 from .assemble import Assembly, read_ahead
 from .cache_plan import cache_plan
 from .loads import FIRST_ISSUER, jobs_on
-from .network import Front
+from .network import Network
 from .observer import UNOBSERVED, Observer
 from .parts import MountPlan, RawCachePlan
 from .plan import MachinePlan, Planning, device_parts, machine_plan, mount_plan
@@ -64,10 +64,10 @@ class BuiltMachine:
         self.links, self.channels = parts.links, parts.channels
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
-        self.front: Front | None = None
-        if scenario.front is not None:
-            self.front = Front(self.engine, self.cpu, scenario.front, scenario.machine, scenario.path_length)
-            for link in self.front.links:
+        self.network: Network | None = None
+        if scenario.network is not None:
+            self.network = Network(self.engine, self.cpu, scenario.network, scenario.machine, scenario.path_length)
+            for link in self.network.links:
                 observer.part(link)
         self.mounts: dict[str, Mount] = {}
         for mounted in self.plan.mounts:
@@ -76,8 +76,8 @@ class BuiltMachine:
         self.targets: list[Any] = [parts.devices[name] for name in self.plan.targets]
         for target in self.targets:
             observer.target(target)
-        if self.front is not None:
-            self.targets = [self.front.before(target) for target in self.targets]
+        if self.network is not None:
+            self.targets = [self.network.before(target) for target in self.targets]
         parts.make(self.plan.busy)
         self.dds: list[Dd] = []
         self.loads: list[DirectLoad] = []
@@ -86,14 +86,14 @@ class BuiltMachine:
             for number, (target, cached) in enumerate(zip(self.targets, self.plan.caches, strict=True)):
                 self.dds.append(self._dd(number, target, cached, workload))
         elif isinstance(workload, LoadSpec):
-            runs_on = self.host if self.front is None else self.front.host
+            runs_on = self.host if self.network is None else self.network.host
             for number, target in enumerate(self.targets):
                 self.loads += jobs_on(self.engine, runs_on, workload, number, target)
 
     def device(self, name: str) -> Any:
         """A device by name, as programs see it: through the network, if there is one."""
         device = self._device(name)
-        return device if self.front is None else self.front.before(device)
+        return device if self.network is None else self.network.before(device)
 
     def mount(self, point: str) -> Mount:
         """The file system at a mount point of the scenario, for programs that are no part of it."""
@@ -126,13 +126,13 @@ class BuiltMachine:
     @property
     def all_links(self) -> list[Link]:
         """Cables and what is behind them."""
-        network = [] if self.front is None else self.front.links
+        network = [] if self.network is None else self.network.links
         return [*network, *self.links.values(), *(cable for cable, _ in self.channels.values())]
 
     @property
     def cpus(self) -> list[Cpu]:
         """The host's CPU and the controllers' processors."""
-        clients = [] if self.front is None else [self.front.host.cpu]
+        clients = [] if self.network is None else [self.network.host.cpu]
         return [self.cpu, *clients, *(firmware.cpu for firmware in self._parts.firmwares.values())]
 
     @property

@@ -1,4 +1,4 @@
-"""The network in front of a machine, as data: protocol, ports, clients; and from that to the simulated one."""
+"""Builds the network between clients and a machine from its description: ports, sessions, the clients' CPUs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...model.statistics.usage import PLACES, Usage
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host, Prices
 from ..description.machine import MachineSpec
-from ..description.network import NFS, PORT, FrontSpec, client_name
+from ..description.network import NFS, PORT, NetworkSpec, client_name
 from .links import built_link
 
 CLIENTS_CPU = "clients cpu"
@@ -22,7 +22,7 @@ REQUESTS = "requests outstanding"
 _ENDS = ("to the clients", "to the server")
 
 
-class Front:
+class Network:
     """The network of a scenario, and the clients' CPUs.
 
     Parameters
@@ -37,7 +37,7 @@ class Front:
         How much longer than usual everything takes on a CPU.
     """
 
-    def __init__(self, engine: Engine, cpu: Cpu, spec: FrontSpec, machine: MachineSpec, path_length: float) -> None:
+    def __init__(self, engine: Engine, cpu: Cpu, spec: NetworkSpec, machine: MachineSpec, path_length: float) -> None:
         self._engine = engine
         self._cpu = cpu
         known = spec.spec()
@@ -98,7 +98,7 @@ class Front:
         return [usage for usage in found if usage.utilisation]
 
 
-def _settings(spec: FrontSpec, known: ProtocolSpec, slower: float) -> FrontSettings:
+def _settings(spec: NetworkSpec, known: ProtocolSpec, slower: float) -> FrontSettings:
     """The protocol on a server whose core takes `slower` times as long as that of the catalogue."""
     nfs = spec.protocol in NFS
     return FrontSettings(

@@ -17,8 +17,9 @@ from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
 from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.host import Prices
+from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.scenario import ScenarioSpec
 from ..description.tuning import dirty_limits
 from ..description.workloads import DdSpec
 from .array_plan import array_parts

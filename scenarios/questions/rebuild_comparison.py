@@ -20,7 +20,7 @@ from ..running.simulate import simulate
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class RebuildComparison:
     """A rebuild beside a load.
 
     Attributes
@@ -50,12 +50,12 @@ class Recovery:
         return 1.0 - self.degraded.rate / self.whole.rate
 
 
-def recovery(
+def compare_rebuild(
     scenario: ScenarioSpec,
     sample: Sample | None = None,
     watch: Callable[[Run], None] | None = None,
     observer: Observer = UNOBSERVED,
-) -> Recovery:
+) -> RebuildComparison:
     """Run a scenario with a rebuild, without it, and without the failure; `sample` and `watch` as for `simulate`.
 
     `observer` sees the run with the rebuild.
@@ -70,7 +70,7 @@ def recovery(
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
     rebuilding = simulate(scenario, sample, watch, observer)
-    return Recovery(rebuilding, *(simulate(each, sample, watch) for each in (degraded, whole)))
+    return RebuildComparison(rebuilding, *(simulate(each, sample, watch) for each in (degraded, whole)))
 
 
 def _changed(scenario: ScenarioSpec, values: dict[str, object]) -> ScenarioSpec:

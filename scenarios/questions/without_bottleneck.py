@@ -16,7 +16,7 @@ from typing import Any, Literal
 from ...model.kernels import kernel
 from ...model.statistics.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
-from ..description.network import PORT, FrontSpec
+from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
@@ -54,11 +54,11 @@ _CPUS = {"cpu": "the CPU", CLIENTS_CPU: "the clients' CPUs"}
 MORE_THREADS = 8
 """Threads for the stripes of an array whose one thread limits."""
 
-ReliefKind = Literal["limit", "busiest", "outstanding"]
+ChangeKind = Literal["limit", "busiest", "outstanding"]
 
 
 @dataclass(frozen=True, slots=True)
-class Relieved:
+class BottleneckRemoved:
     """A scenario without its bottleneck.
 
     Attributes
@@ -72,24 +72,24 @@ class Relieved:
     """
 
     what: str
-    kind: ReliefKind
+    kind: ChangeKind
     scenario: ScenarioSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Relief:
+class WithoutBottleneck:
     """What happens without the bottleneck.
 
     Attributes
     ----------
     what, kind
-        As in :class:`Relieved`.
+        As in :class:`BottleneckRemoved`.
     prediction
-        What the relieved scenario gives.
+        What the scenario gives without it.
     """
 
     what: str
-    kind: ReliefKind
+    kind: ChangeKind
     prediction: Prediction
 
     @property
@@ -103,12 +103,12 @@ class Relief:
         return f"then nothing is saturated, busiest is {found.words}"
 
 
-def relief(
+def run_without_bottleneck(
     scenario: ScenarioSpec,
     prediction: Prediction,
     sample: Sample | None = None,
     watch: Callable[[Run], None] | None = None,
-) -> Relief | None:
+) -> WithoutBottleneck | None:
     """Run a scenario without what limited it.
 
     Parameters
@@ -120,13 +120,13 @@ def relief(
 
     Returns
     -------
-    Relief or None
+    WithoutBottleneck or None
         None if nothing was busy, or there cannot be more I/Os outstanding.
     """
-    changed = relieved(scenario, busiest_phase(prediction).usages)
+    changed = remove_bottleneck(scenario, busiest_phase(prediction).usages)
     if changed is None:
         return None
-    return Relief(changed.what, changed.kind, simulate(changed.scenario, sample, watch))
+    return WithoutBottleneck(changed.what, changed.kind, simulate(changed.scenario, sample, watch))
 
 
 def busiest_phase(prediction: Prediction) -> Prediction:
@@ -146,24 +146,24 @@ def is_open(scenario: ScenarioSpec) -> bool:
     return any(load.job_iops is not None for _, _, load in workload.parts())
 
 
-def relieved(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Relieved | None:
-    """The scenario without what limits it, as :func:`relief` says."""
+def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> BottleneckRemoved | None:
+    """The scenario without what limits it, see :func:`run_without_bottleneck`."""
     found = limit(usages)
     if found is None:
         return None
     workload = scenario.workload
     if not found.saturated and isinstance(workload, LoadSpec) and not is_open(scenario):
         return _more_outstanding(scenario, workload)
-    kind: ReliefKind = "limit" if found.saturated else "busiest"
+    kind: ChangeKind = "limit" if found.saturated else "busiest"
     if found.parts[0].kind == PLACES:
-        return _more_places(scenario, found)
+        return _more_slots(scenario, found)
     if found.parts[0].kind in (CORE, PROGRAM):
-        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+        return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
     if found.parts[0].kind == THREAD:
         return _more_threads(scenario, found)
     if found.parts[0].kind in DRIVES:
-        return Relieved(_faster_words(scenario), kind, _faster_drives(scenario))
-    return Relieved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
+        return BottleneckRemoved(_faster_words(scenario), kind, _faster_drives(scenario))
+    return BottleneckRemoved(f"{_words(found)} without limit", kind, _without_limit(scenario, found))
 
 
 def _words(found: Limit) -> str:
@@ -179,7 +179,7 @@ def _owner(processor: str) -> str:
     return processor.removesuffix(" cpu")
 
 
-def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | None:
+def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> BottleneckRemoved | None:
     factor = MORE_OUTSTANDING
     deepest = max([workload.depth, *(phase.depth or 1 for phase in workload.phases)])
     if factor * deepest * workload.jobs * len(workload.targets) > MOST_OUTSTANDING:
@@ -191,37 +191,37 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> Relieved | 
     more = workload.model_copy(update={"depth": factor * workload.depth, "phases": phases})
     each = "" if workload.phases else f" (depth {more.depth:,})"
     what = f"{factor} times as many I/Os outstanding{each}"
-    return Relieved(what, "outstanding", scenario.model_copy(update={"workload": more}))
+    return BottleneckRemoved(what, "outstanding", scenario.model_copy(update={"workload": more}))
 
 
-def _more_places(scenario: ScenarioSpec, found: Limit) -> Relieved | None:
+def _more_slots(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved | None:
     """More requests of each client, or more threads, for the load to use."""
-    front = scenario.front
-    assert front is not None
-    known, more = front.spec(), {}
+    network = scenario.network
+    assert network is not None
+    known, more = network.spec(), {}
     for part in found.parts:
         if part.name.endswith(THREADS):
-            more["threads"] = MORE_OUTSTANDING * (front.threads or known.threads)
+            more["threads"] = MORE_OUTSTANDING * (network.threads or known.threads)
         else:
-            more["depth"] = MORE_OUTSTANDING * (front.depth or known.depth)
+            more["depth"] = MORE_OUTSTANDING * (network.depth or known.depth)
     if max(more.values()) > MOST_OUTSTANDING:
         return None
     what = " and ".join(f"{count:,} {_PLACES[field]}" for field, count in more.items())
-    return Relieved(what, "limit", scenario.model_copy(update={"front": front.model_copy(update=more)}))
+    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"network": network.model_copy(update=more)}))
 
 
-def _more_threads(scenario: ScenarioSpec, found: Limit) -> Relieved:
+def _more_threads(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved:
     """Several threads for arrays with a single one, or a CPU without limit where there are several already."""
     names = {_array_of(part.name, scenario) for part in found.parts}
     single = all(not scenario.arrays[name].group_thread_cnt for name in names)
     if not single or not kernel(scenario.kernel).raid5.worker_groups:
-        return Relieved("the CPU without limit", "limit", _faster_cpu(scenario))
+        return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
     more = {"group_thread_cnt": MORE_THREADS}
     arrays = {
         name: array.model_copy(update=more) if name in names else array for name, array in scenario.arrays.items()
     }
     what = f"{MORE_THREADS} threads for {' and '.join(sorted(names))} (group_thread_cnt)"
-    return Relieved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
+    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"arrays": arrays}))
 
 
 def _array_of(thread: str, scenario: ScenarioSpec) -> str:
@@ -269,12 +269,12 @@ def _without_limit(scenario: ScenarioSpec, found: Limit) -> ScenarioSpec:
     changes: dict[str, Any] = {}
     if found.parts[0].kind == "link":
         changes["machine"] = _fast_links(scenario.machine, names)
-        if scenario.front is not None:
-            changes["front"] = _fast_ports(scenario.front, names)
+        if scenario.network is not None:
+            changes["network"] = _fast_ports(scenario.network, names)
     else:
-        if scenario.front is not None and CLIENTS_CPU in names:
-            faster = {"client_speed": scenario.front.client_speed * WITHOUT_LIMIT}
-            changes["front"] = scenario.front.model_copy(update=faster)
+        if scenario.network is not None and CLIENTS_CPU in names:
+            faster = {"client_speed": scenario.network.client_speed * WITHOUT_LIMIT}
+            changes["network"] = scenario.network.model_copy(update=faster)
             names = names - {CLIENTS_CPU}
         if "cpu" in names:
             changes["path_length"] = scenario.path_length / WITHOUT_LIMIT
@@ -310,16 +310,16 @@ def _fast_link(link: LinkSpec) -> LinkSpec:
     return link.model_copy(update={**rates, "per_transfer": 0.0, "command_rate": None})
 
 
-def _fast_ports(front: FrontSpec, names: set[str]) -> FrontSpec:
+def _fast_ports(network: NetworkSpec, names: set[str]) -> NetworkSpec:
     """The server's port of a network, and those of its clients."""
     ports: dict[str, Any] = {}
     if names - {PORT}:
-        ports["client_port"] = _fast_link(front.client_port or front.port)
-    elif front.clients > 1 and front.client_port is None:
-        ports["client_port"] = front.port
+        ports["client_port"] = _fast_link(network.client_port or network.port)
+    elif network.clients > 1 and network.client_port is None:
+        ports["client_port"] = network.port
     if PORT in names:
-        ports["port"] = _fast_link(front.port)
-    return front.model_copy(update=ports)
+        ports["port"] = _fast_link(network.port)
+    return network.model_copy(update=ports)
 
 
 def _fast_processors(machine: MachineSpec, controllers: set[str]) -> MachineSpec:

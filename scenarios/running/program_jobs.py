@@ -19,7 +19,7 @@ from ...model.programs.linux_tree import linux_2_6_13
 from ...model.programs.operation import Kind, Operation
 from ...model.programs.postmark import PostMark, PostMarkSettings
 from ...model.programs.tiobench import Tiobench, TiobenchSettings
-from ..description.programs import (
+from ..description.program_steps import (
     ArchiveStep,
     BonniePlusPlusStep,
     BonnieStep,

@@ -13,7 +13,7 @@ from ...model.process.phase import Phase
 from ...model.programs import bonnie_plus_plus_report, bonnie_report, iozone_report, postmark_report, tiobench_report
 from ...model.programs.phase_result import PhaseResult
 from ...model.programs.time_report import dd_lines, time_lines
-from ..description.programs import (
+from ..description.program_steps import (
     BonniePlusPlusStep,
     BonnieStep,
     DropCacheStep,

@@ -18,21 +18,22 @@ from ...model.process.process import IN_MEMORY, Process
 from ...model.programs.copying import Tree
 from ...model.programs.iozone import Iozone
 from ...model.statistics.usage import PROGRAM, SATURATED, Usage
+from ..description.devices import Devices
 from ..description.file_systems import LEAST_BYTES
 from ..description.machine import LEAST_MEMORY
-from ..description.programs import (
+from ..description.program_steps import (
     BonniePlusPlusStep,
     BonnieStep,
     DropCacheStep,
     IozoneStep,
     PostMarkStep,
-    ProgramsSpec,
     Step,
     TiobenchStep,
     TreeSpec,
     WriteFileStep,
 )
-from ..description.scenario import Devices, ScenarioSpec
+from ..description.programs import ProgramsSpec
+from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
 from .program_jobs import Job, Setting, plan
 from .program_reports import Ran, program_report

@@ -37,8 +37,8 @@ class Run(ABC):
             disk.start_statistics(now)
         for link in machine.all_links:
             link.start_statistics(now)
-        if machine.front is not None:
-            machine.front.start_statistics(now)
+        if machine.network is not None:
+            machine.network.start_statistics(now)
         for cpu in machine.cpus:
             cpu.start_statistics()
         for thread in machine.threads.values():
@@ -126,8 +126,8 @@ class Run(ABC):
         usages += self._busy_cores()
         usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
         usages += [drive_usage(disk, span) for disk in machine.disks.values()]
-        if machine.front is not None:
-            usages += machine.front.usages(machine.engine.now, span)
+        if machine.network is not None:
+            usages += machine.network.usages(machine.engine.now, span)
         return tuple(usages)
 
     def _busy_threads(self) -> list[Usage]:

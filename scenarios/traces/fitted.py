@@ -56,7 +56,7 @@ def fitted_load(summary: TraceSummary, target: str, tick_s: float = 0.0) -> dict
     else:
         load["block_size"] = sizes[READ] or sizes[WRITE]
     pieces = sum(-(-device.end // PIECE) for device in summary.devices.values())
-    load |= _places(summary, pieces)
+    load |= _locality(summary, pieces)
     # Offsets of a trace are multiples of something smaller than most sizes.
     if load["pattern"] != "sequential":
         load["align"] = "4KiB" if all(_whole_pages(size) for size in sizes.values()) else "512B"
@@ -99,7 +99,7 @@ def _grouped(sizes: dict[int, int]) -> dict[int, int]:
     return kept
 
 
-def _places(summary: TraceSummary, pieces: int) -> dict[str, Any]:
+def _locality(summary: TraceSummary, pieces: int) -> dict[str, Any]:
     """The pattern, its runs, and the locality."""
     runs, records = summary.runs, summary.records
     if runs.following == records - len(summary.devices) and records > len(summary.devices):

@@ -12,7 +12,7 @@ from pathlib import Path
 from ...model.core.errors import InputError
 from ...model.core.request import TRIM
 from .formats.fields import SECOND_NS
-from .formats.record import TraceRecord
+from .formats.record import MeasuredIo, TraceRecord
 from .formats.source import Source, file_size
 from .formats.table import FORMATS
 from .ordering import in_order
@@ -86,6 +86,25 @@ class Trace:
                 if progress is not None and not number % _EVERY:
                     progress(source.bytes_read, size)
                 yield TraceRecord((moment - start_ns) / SECOND_NS, op, offset, length, device)
+
+    def measured(self) -> Iterator[MeasuredIo]:
+        """The I/Os with their response and think times, read as they are asked for.
+
+        Raises
+        ------
+        InputError
+            If the format has no such times, and about the first line that is wrong.
+        """
+        read = FORMATS[self.format].measured
+        if read is None:
+            having = ", ".join(known.name for known in FORMATS.values() if known.measured is not None)
+            raise InputError(
+                str(self.path), f"found {self.format}, which has no response and think times", f"expected: {having}"
+            )
+        with closing(Source(self.path)) as source:
+            source.skipped = Counter()
+            source.errors = [] if self.skip_malformed else None
+            yield from read(source)
 
 
 def open_trace(path: Path, format: str | None = None, skip_malformed: bool = False, discards: bool = False) -> Trace:

@@ -28,6 +28,7 @@ _TRACE_FILES = {
     "msr": ("msr_mds_0.csv",),
     "spc": ("spc_spec_example.spc",),
     "disksim": ("disksim_ascii.txt", "disksim_ascii_postmark.txt"),
+    "disksim-validation": ("disksim_validation.txt",),
     "mqsim": ("mqsim_tpcc.txt", "mqsim_wsrch.txt"),
     "alibaba": ("alibaba_io_traces.csv",),
     "tencent": ("tencent_one_line.csv",),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.layouts import LEVELS
-from raidsim.tests.golden.elsewhere import PROCESSORS
+from raidsim.tests.golden.other_platforms import PROCESSORS
 from raidsim.tests.golden.runs import RESULTS, SCENARIOS, as_text, result
 
 KEPT: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from raidsim.model.links.catalogue import link_model
 from raidsim.model.statistics.usage import limit
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
@@ -61,14 +61,14 @@ def test_the_narrowest_shared_link_limits(narrow: dict[str, str], wide: dict[str
 
 
 def test_of_two_links_in_a_row_the_narrower_one_is_named() -> None:
-    """An adapter behind an uplink has time left; without the uplink the drives have none, as relief says."""
+    """An adapter behind an uplink has time left; in the run without the uplink the drives have none."""
     scenario = shelf({"uplink": "SAS 3Gb/s x1", "hba": "9300-8i"})
     read = simulate(scenario)
     assert limiting(read) == "uplink"
     (hba,) = (usage for usage in read.usages if usage.name == "hba")
     assert hba.utilisation < 0.2
     assert [way.name for way in hba.ways] == ["to the host", "commands"]
-    without = relief(scenario, read)
+    without = run_without_bottleneck(scenario, read)
     assert without is not None
     assert without.what == "link uplink without limit"
     assert without.prediction.rate > 1.3 * read.rate

@@ -15,7 +15,8 @@ from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import Cell, StudySpec
 from ...model.layouts import LEVELS
-from ...scenarios.description.programs import CopyFileStep, DropCacheStep, ProgramsSpec, Step, TiobenchStep
+from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
+from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import DdSpec, LoadSpec
 

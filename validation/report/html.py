@@ -10,7 +10,7 @@ from ..prediction.comparison import INTERVAL, summarise
 from ..prediction.leave_out import LeftOut
 from ..prediction.proportion import Proportion
 from .html_page import Entry, Mark, Section, bullets, heading, page, paragraph, pictures, table
-from .plots import contest_plot, coverage_plot, error_histogram, residual_plots, scatter_plots
+from .plots import baseline_plot, coverage_plot, error_histogram, residual_plots, scatter_plots
 from .report import NOTEWORTHY_PCT, Report, StudyReport, coverage, suspects, unanswered
 from .words import bounds, cell_row, conformance_words, percent, standing
 
@@ -118,19 +118,19 @@ def _baselines(report: Report) -> str:
         "and so on. The other guess copies the nearest calibrate cell. Both know the calibrate cells only, and all "
         "three are compared on the cells that all can answer. In brackets: 95 % limits, as for the intervals."
     )
-    drawn = contest_plot(report)
+    drawn = baseline_plot(report)
     if drawn is None:
         return paragraph(words) + paragraph("There is no such cell in these studies.") + _unanswered(report)
     headings = ["cells of", "n", "raidsim", "p90"]
     for baseline in BASELINES:
         headings += [baseline.title, "p90", "raidsim nearer"]
-    rows = [_contest_row(study.id, study.cells) for study in report.studies]
-    rows.append(_contest_row("all", report.cells))
+    rows = [_baseline_row(study.id, study.cells) for study in report.studies]
+    rows.append(_baseline_row("all", report.cells))
     shown = pictures([("cells by error", drawn)]) + table(headings, [row for row in rows if row])
     return paragraph(words) + shown + _not_better(report) + _unanswered(report)
 
 
-def _contest_row(name: str, cells: Sequence[Judged]) -> list[Entry]:
+def _baseline_row(name: str, cells: Sequence[Judged]) -> list[Entry]:
     found = [match.document() for match in matches(cells)]
     own = found[0]
     if not own["n"]:

@@ -148,7 +148,7 @@ def _bar(axes: Axes, row: int, covered: Proportion) -> None:
     axes.plot(100 * (covered.share or 0.0), row, "o", color=MARKED, markersize=6)
 
 
-def contest_plot(report: Report) -> str | None:
+def baseline_plot(report: Report) -> str | None:
     """Share of the cells that are nearer than so much, for raidsim and the baselines; None without cells."""
     found = matches(report.cells)
     if not found[0].n:
@@ -167,7 +167,7 @@ def contest_plot(report: Report) -> str | None:
         axes.grid()
         axes.legend(loc="lower right")
 
-    return _svg("contest", draw, 3.6)
+    return _svg("baselines", draw, 3.6)
 
 
 def _ratio_axis(axes: Axes) -> None:

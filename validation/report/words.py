@@ -67,14 +67,14 @@ def standing(report: Report) -> str:
     lines = [errors, inside]
     if claims:
         lines.append(f"{sum(claimed.holds for claimed in claims)} of {len(claims)} claims hold.")
-    lines += contest_words(matches(report.cells))
+    lines += baseline_words(matches(report.cells))
     weak = sum(1 for _ in weaknesses(report.cells))
     if weak:
         lines.append(f"Of single groups of cells, a guess is as good or better in {weak}.")
     return " ".join(lines)
 
 
-def contest_words(found: Sequence[Match]) -> list[str]:
+def baseline_words(found: Sequence[Match]) -> list[str]:
     """Whether raidsim is better than each baseline, in a sentence each."""
     lines = []
     for match in found:

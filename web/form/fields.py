@@ -33,7 +33,7 @@ class Form:
     failed, rebuilding
         Members lost before the run begins, and whether they are being rebuilt.
     pattern, block, read, hot
-        The load's I/Os: block in KiB, percentage of reads, places that are popular.
+        The load's I/Os: block in KiB, percentage of reads, locality.
     how, depth, jobs, iops
         Whether each of the jobs keeps `depth` I/Os outstanding, or all send `iops` together.
     network, port, clients, nfsd

@@ -110,7 +110,7 @@ def scenario_data(form: Form, lengths: Sequence[tuple[float, float]]) -> dict[st
     if form.cipher != NONE:
         found["encrypted"] = {"secret": {"on": ARRAY, "cipher": form.cipher}}
     if form.network != NONE:
-        found["front"] = _front(form)
+        found["network"] = _network(form)
     found["workload"] = {**_load(form), **_lengths(*lengths[0])}
     if form.parts:
         later = {**_load_part(other_part(form)), **_lengths(*lengths[-1])}
@@ -163,11 +163,11 @@ def _array(form: Form) -> dict[str, Any]:
     return array
 
 
-def _front(form: Form) -> dict[str, Any]:
-    front: dict[str, Any] = {"protocol": form.network, "port": form.port, "clients": form.clients}
+def _network(form: Form) -> dict[str, Any]:
+    network: dict[str, Any] = {"protocol": form.network, "port": form.port, "clients": form.clients}
     if form.nfsd:
-        front["threads"] = form.nfsd
-    return front
+        network["threads"] = form.nfsd
+    return network
 
 
 def _lengths(duration_s: float, warm_up_s: float) -> dict[str, str]:

@@ -88,7 +88,7 @@ HELP = {
     "threads": "0: one thread of md handles all stripes.",
     "failed": "The first disks of the array are lost before the run begins.",
     "rebuilding": "New disks are in their place, and md rebuilds them beside the load.",
-    "hot": "zipf: some places are wanted much more often than others.",
+    "hot": "Locality. zipf: some offsets are asked for much more often than others.",
     "how": "outstanding: each job keeps so many I/Os under way. rate: so many come per second, whatever happens.",
     "depth": "I/Os that each job keeps under way (fio: iodepth).",
     "jobs": "Programs that send I/Os (fio: numjobs).",

@@ -248,10 +248,10 @@ def json_text(outcome: Outcome) -> str:
     """A run as one JSON object in SI units; what is infinite is null."""
     found = _plain(outcome.prediction)
     del found["latency_bins"]
-    relief = outcome.relief
-    without = None if relief is None else {"what": relief.what, "rate": relief.prediction.rate, "then": relief.then}
+    without = outcome.without
+    plain = None if without is None else {"what": without.what, "rate": without.prediction.rate, "then": without.then}
     head = {"name": outcome.spec.name, "kernel": outcome.spec.kernel}
-    return json.dumps({**head, **found, "relief": _plain(without)}, indent=1, allow_nan=False)
+    return json.dumps({**head, **found, "relief": _plain(plain)}, indent=1, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from . import tables
 from .render import download
 from .report import Section, report_html
 from .session import Subject, result_of
-from .views import relief_words, sure_words
+from .views import sure_words, without_words
 from .views_of_designs import course_words
 
 
@@ -67,8 +67,8 @@ def _sections(key: str) -> Iterator[Section]:
         prediction = outcome.prediction
         words = [f"{name}: {value}" for name, value in tables.headline(prediction, False)]
         said = [", ".join(words) + ".", f"Bottleneck: {prediction.bottleneck}."]
-        if outcome.relief is not None:
-            said.append(relief_words(prediction, outcome.relief))
+        if outcome.without is not None:
+            said.append(without_words(prediction, outcome.without))
         said.append(sure_words(outcome.spec, prediction))
         shown = [(tables.load_table(prediction), "Throughput and latencies of the load")]
         if prediction.phases:

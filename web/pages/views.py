@@ -12,7 +12,7 @@ from ...model.statistics.usage import limit
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.questions.without_bottleneck import Relief, is_open
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.prediction import Prediction
 from ...scenarios.timeline.timeline import Timeline
 from ..form.forms import built, first_part, shorter
@@ -41,8 +41,8 @@ def show_result(subject: Subject) -> None:
     if prediction.saturated:
         st.warning("More I/Os come than can be done: they wait longer and longer, so there is no latency to tell.")
     st.markdown(f"**Bottleneck:** {plain(prediction.bottleneck)}")
-    if outcome.relief is not None:
-        st.markdown(plain(relief_words(prediction, outcome.relief)))
+    if outcome.without is not None:
+        st.markdown(plain(without_words(prediction, outcome.without)))
     elif not outcome.known:
         st.markdown("What there would be without that is simulated next." if under_way() else _NOT_KNOWN)
     left, right = st.columns(2)
@@ -69,12 +69,12 @@ def show_result(subject: Subject) -> None:
     download([load, parts], "raidsim-result", "csv_result")
 
 
-def relief_words(prediction: Prediction, relief: Relief) -> str:
+def without_words(prediction: Prediction, without: WithoutBottleneck) -> str:
     """What would happen without what limits."""
-    then, now = sum(relief.prediction.iops.values()), sum(prediction.iops.values())
+    then, now = sum(without.prediction.iops.values()), sum(prediction.iops.values())
     more = abs(then - now) > 0.02 * now  # programs may find all in memory, before and then
     gained = f"{then:,.0f} instead of {now:,.0f} I/Os per second" if more else "no more I/Os"
-    return f"With {relief.what}: {gained}; {relief.then}."
+    return f"With {without.what}: {gained}; {without.then}."
 
 
 def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from ...model.core.errors import RaidsimError
 from ...scenarios.workers.process_setup import end_with_parent, interrupts_left_to_parent
-from .tasks import AnyTask, Follow, stopped
+from .tasks import AnyTask, Progress, stopped
 
 WORKERS = 2
 """Runs at once on the whole server."""
@@ -252,18 +252,18 @@ def serve(connection: Connection) -> None:
             task: AnyTask = connection.recv()
         except EOFError:
             return
-        follow, over = Follow(partial(_send, connection, sending, "early")), threading.Event()
-        teller = threading.Thread(target=_tell, args=(connection, sending, follow, over), daemon=True)
+        progress, over = Progress(partial(_send, connection, sending, "early")), threading.Event()
+        teller = threading.Thread(target=_tell, args=(connection, sending, progress, over), daemon=True)
         teller.start()
-        answer = _answer(task, follow)
+        answer = _answer(task, progress)
         over.set()
         teller.join()
         _send(connection, sending, *answer)
 
 
-def _answer(task: AnyTask, follow: Follow) -> tuple[str, Any]:
+def _answer(task: AnyTask, progress: Progress) -> tuple[str, Any]:
     try:
-        return "done", task.perform(follow)
+        return "done", task.perform(progress)
     except RaidsimError as error:
         return "refused", str(error)
     except MemoryError:
@@ -273,9 +273,9 @@ def _answer(task: AnyTask, follow: Follow) -> tuple[str, Any]:
         return "refused", f"the simulation stopped with an error of its own ({type(error).__name__})"
 
 
-def _tell(connection: Connection, sending: threading.Lock, follow: Follow, over: threading.Event) -> None:
+def _tell(connection: Connection, sending: threading.Lock, progress: Progress, over: threading.Event) -> None:
     while not over.wait(_TELL_S):
-        _send(connection, sending, "share", follow.share)
+        _send(connection, sending, "share", progress.share)
 
 
 def _send(connection: Connection, sending: threading.Lock, kind: str, value: object) -> None:

@@ -14,7 +14,7 @@ from ...scenarios.comparison.side_by_side import Comparison, Settings, compare, 
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.load_curve import LoadCurve, attempt, curve_steps, runs_needed
-from ...scenarios.questions.without_bottleneck import Relief, is_open, relief
+from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
 from ...scenarios.running.prediction import Prediction
 from ...scenarios.running.run import Run
 from ...scenarios.running.simulate import simulate
@@ -34,7 +34,7 @@ COURSE_PARTS = 40
 Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Follow:
+class Progress:
     """How far the work is: parts one after the other, of which the current one may say its own share.
 
     Parameters
@@ -82,7 +82,7 @@ class Task(Protocol[Result_co]):
     WALL_S: ClassVar[float]
     """Seconds of the wall clock after which it is stopped."""
 
-    def perform(self, follow: Follow) -> Result_co:
+    def perform(self, progress: Progress) -> Result_co:
         """Do it; `InputError` if the scenario cannot be run."""
 
 
@@ -94,15 +94,15 @@ class Outcome:
     ----------
     spec, prediction
         What was run, and what it gave.
-    relief
+    without
         None if there is nothing to take away, or it is not known yet.
     known
-        Whether the relief is known.
+        Whether `without` is known.
     """
 
     spec: ScenarioSpec
     prediction: Prediction
-    relief: Relief | None
+    without: WithoutBottleneck | None
     known: bool = True
 
 
@@ -113,11 +113,11 @@ class RunTask:
     WALL_S: ClassVar[float] = 30.0
     spec: ScenarioSpec
 
-    def perform(self, follow: Follow) -> Outcome:
-        """See :meth:`Task.perform`; the first answer has no relief yet."""
-        prediction = simulate(self.spec, watch=follow.watch)
-        follow.answer(Outcome(self.spec, prediction, None, known=False))
-        return Outcome(self.spec, prediction, relief(self.spec, prediction, watch=follow.watch))
+    def perform(self, progress: Progress) -> Outcome:
+        """See :meth:`Task.perform`; the first answer lacks the run without the bottleneck."""
+        prediction = simulate(self.spec, watch=progress.watch)
+        progress.answer(Outcome(self.spec, prediction, None, known=False))
+        return Outcome(self.spec, prediction, run_without_bottleneck(self.spec, prediction, watch=progress.watch))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,16 @@ class CurveTask:
     WALL_S: ClassVar[float] = 90.0
     spec: ScenarioSpec
 
-    def perform(self, follow: Follow) -> LoadCurve:
+    def perform(self, progress: Progress) -> LoadCurve:
         """See :meth:`Task.perform`."""
-        follow.parts = runs_needed(CURVE_POINTS)
+        progress.parts = runs_needed(CURVE_POINTS)
         steps = curve_steps(self.spec, CURVE_POINTS)
         wanted = next(steps)
         while True:
             outcomes = []
             for spec in wanted:
                 outcomes.append(attempt(spec))
-                follow.next_part()
+                progress.next_part()
             try:
                 wanted = steps.send(outcomes)
             except StopIteration as end:
@@ -151,14 +151,14 @@ class CompareTask:
     WALL_S: ClassVar[float] = 90.0
     designs: tuple[tuple[str, ScenarioSpec], ...]
 
-    def perform(self, follow: Follow) -> Comparison:
+    def perform(self, progress: Progress) -> Comparison:
         """See :meth:`Task.perform`."""
         designs = [Design(i, {"design": name}, spec) for i, (name, spec) in enumerate(self.designs, start=1)]
         designs, _ = on_common_span(designs)
         settings = Settings(replications=REPLICATIONS, rebuild=False)
         planned = max(1, runs_planned(designs, settings))
         with TaskPool(1) as pool:
-            follow.within(lambda: pool.done / planned)
+            progress.within(lambda: pool.done / planned)
             return compare(designs, settings, pool)
 
 
@@ -169,7 +169,7 @@ class TimelineTask:
     WALL_S: ClassVar[float] = 30.0
     spec: ScenarioSpec
 
-    def perform(self, follow: Follow) -> Timeline:
+    def perform(self, progress: Progress) -> Timeline:
         """See :meth:`Task.perform`."""
         return record(self.spec, ios=TIMELINE_IOS)
 
@@ -221,10 +221,10 @@ class FailureTask:
     WALL_S: ClassVar[float] = 60.0
     spec: ScenarioSpec
 
-    def perform(self, follow: Follow) -> FailureCourse:
+    def perform(self, progress: Progress) -> FailureCourse:
         """See :meth:`Task.perform`."""
         recorder = Recorder(MOST_RECORDED)
-        prediction = simulate(self.spec, watch=follow.watch, observer=recorder)
+        prediction = simulate(self.spec, watch=progress.watch, observer=recorder)
         load = self.spec.workload
         assert isinstance(load, LoadSpec)
         parts = course(recorder.ios, recorder.began_s, load.duration)
@@ -268,15 +268,15 @@ class ExplainTask:
     base: ScenarioSpec
     variants: tuple[tuple[Mechanism, ScenarioSpec], ...]
 
-    def perform(self, follow: Follow) -> Explained:
+    def perform(self, progress: Progress) -> Explained:
         """See :meth:`Task.perform`; a variant that cannot be run is left out."""
-        follow.parts = 1 + len(self.variants)
-        base = simulate(self.base, watch=follow.watch)
+        progress.parts = 1 + len(self.variants)
+        base = simulate(self.base, watch=progress.watch)
         effects = []
         for variant, spec in self.variants:
-            follow.next_part()
+            progress.next_part()
             with suppress(InputError):
-                found = simulate(spec, watch=follow.watch)
+                found = simulate(spec, watch=progress.watch)
                 effects.append(effect(variant, base, found, is_open(self.base)))
         return Explained(base, tuple(effects))
 

@@ -77,8 +77,8 @@ def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
     if any(array.failed or array.rebuilding for array in spec.arrays.values()):
         lost = {f"arrays.{name}.{state}": None for name in spec.arrays for state in ("failed", "rebuilding")}
         yield "the lost disk", "With all disks at work", lost
-    if spec.front is not None:
-        yield "the network", "With the load on the machine itself", {"front": None}
+    if spec.network is not None:
+        yield "the network", "With the load on the machine itself", {"network": None}
     load = spec.workload
     if isinstance(load, LoadSpec):
         turning = any(drive.spec().rotational for drive in spec.machine.drives.values())

@@ -5,7 +5,7 @@ Source: drivers/md/raid5.c, handle_stripe.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 
@@ -18,7 +18,7 @@ from .daemon import ParityDaemon
 from .gathered_row import GatheredRow
 
 
-class RowState(ABC):
+class RowState:
     """What the writes of an array have in common.
 
     Parameters

@@ -16,7 +16,8 @@ from ....model.core.exact_sums import sum_in_order
 from ....model.disk.geometry import SECTOR
 from ....model.drives.catalogue import AnyDrive
 from ....model.layouts import Layout, ParityLayout, Raid10Layout
-from ...description.scenario import Devices, ScenarioSpec
+from ...description.devices import Devices
+from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...designs.requirement import TARGET, Limits
 from .member_visits import Visits, visits_for

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ....model.core.errors import InputError
 from .fields import RawRecord
+from .record import MeasuredIo
 from .source import HEAD, Source
 
 _LINES = 20
@@ -29,6 +30,8 @@ class Format:
         The records of a file, in its order and by its clock.
     tick_s
         How coarse its clock is (s), if so coarse that distances between I/Os say nothing; else 0.
+    measured
+        The I/Os of a file with their response and think times, if the format has them; else None.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Format:
     fits: Callable[[bytes], bool]
     read: Callable[[Source], Iterator[RawRecord]]
     tick_s: float = 0.0
+    measured: Callable[[Source], Iterator[MeasuredIo]] | None = None
 
 
 def each_line(parse: Callable[[Source, bytes], RawRecord | None]) -> Callable[[Source], Iterator[RawRecord]]:

@@ -25,3 +25,25 @@ class TraceRecord(NamedTuple):
     offset: int
     size: int
     device: str
+
+
+class MeasuredIo(NamedTuple):
+    """One I/O of a trace that was recorded with one I/O outstanding, and how long it took.
+
+    Attributes
+    ----------
+    op
+        ``READ`` or ``WRITE``.
+    offset, size
+        Bytes.
+    response_s
+        From the time it was sent to its end (s).
+    think_s
+        From its end to the time the next one was sent (s).
+    """
+
+    op: int
+    offset: int
+    size: int
+    response_s: float
+    think_s: float

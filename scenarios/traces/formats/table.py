@@ -7,6 +7,7 @@ from .blkparse import BLKPARSE
 from .blktrace import BLKTRACE
 from .cloudphysics import CLOUDPHYSICS_BINARY, CLOUDPHYSICS_CSV
 from .disksim import DISKSIM
+from .disksim_validation import DISKSIM_VALIDATION
 from .format import Format
 from .iolog import IOLOG
 from .mqsim import MQSIM
@@ -24,6 +25,7 @@ FORMATS: dict[str, Format] = {
         MSR,
         SPC,
         DISKSIM,
+        DISKSIM_VALIDATION,
         MQSIM,
         ALIBABA,
         TENCENT,

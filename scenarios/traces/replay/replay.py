@@ -6,7 +6,7 @@ Machine, kernel and arrays are the scenario's; its workload is replaced by the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -14,10 +14,11 @@ from typing import Any, Literal
 from ....model.core.errors import ArrayFailed, InputError
 from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
-from ....model.loads.trace_load import ClosedTrace, TimedTrace
+from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
+from ...description.devices import Devices
 from ...description.programs import ProgramsSpec
-from ...description.scenario import Devices, ScenarioSpec
+from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
@@ -29,6 +30,7 @@ from ...running.simulate import latency_figures, prediction_of
 from ...running.steady_state import LEAST_IOS, backlog_grows
 from ..formats.record import TraceRecord
 from .discards import TraceDiscards
+from .per_request import RequestLog
 from .placement import Fit, Placement, Selection, Survey, TraceMemory, placed
 
 _FIRST_WINDOW_S = 1e-3
@@ -59,6 +61,8 @@ class ReplayOptions:
         No longer than this (s of simulated time); I/Os under way then are completed.
     warm_up
         Share of the I/Os that are complete when the measurement begins.
+    think
+        Send each I/O when the one before is complete and its recorded think time is over; `depth` is 1 then.
     """
 
     target: str | None = None
@@ -69,6 +73,7 @@ class ReplayOptions:
     limit: int | None = None
     duration: float | None = None
     warm_up: float = 0.0
+    think: bool = False
 
     def check(self) -> None:
         """Refuse what means nothing.
@@ -80,6 +85,8 @@ class ReplayOptions:
         """
         if not 0 < self.speedup < float("inf"):
             raise InputError("--speedup", f"found {self.speedup}", "allowed: a number above 0")
+        if self.think and self.depth != 1:
+            raise InputError("--think", f"found it with a depth of {self.depth}", "expected: one I/O outstanding")
         if self.depth is not None:
             if not 1 <= self.depth <= MOST_OUTSTANDING:
                 raise InputError("--depth", f"found {self.depth}", f"allowed: 1 to {MOST_OUTSTANDING}")
@@ -124,6 +131,8 @@ class Replay:
         What was done to the trace, in sentences.
     prediction
         What the run gave.
+    log
+        Each I/O, if that was asked for.
     """
 
     spec: ScenarioSpec
@@ -134,6 +143,7 @@ class Replay:
     drained_s: float | None
     notes: tuple[str, ...]
     prediction: Prediction
+    log: RequestLog | None = None
 
 
 class TraceSpec(Spec):
@@ -216,6 +226,8 @@ def replay(
     source: Callable[[], Iterable[TraceRecord]],
     options: ReplayOptions,
     watch: Callable[[Run], None] | None = None,
+    thinks: Callable[[], Iterator[float]] | None = None,
+    per_request: bool = False,
 ) -> Replay:
     """Replay a trace on the machine of a scenario.
 
@@ -229,6 +241,10 @@ def replay(
         How.
     watch
         Called with the run before it begins.
+    thinks
+        Gives the think time (s) after each record, in their order; needed for ``options.think``.
+    per_request
+        Whether each I/O is logged.
 
     Raises
     ------
@@ -257,6 +273,9 @@ def replay(
         common: dict[str, Any] = {"issuer": FIRST_ISSUER, "name": f"{target}/trace", **warm}
         if options.depth is None:
             return TimedTrace(machine.engine, device, records, speedup=options.speedup, **common)
+        if options.think:
+            assert thinks is not None
+            return ThinkingTrace(machine.engine, device, records, thinks(), **common)
         prices = machine.host.prices
         cost: dict[str, Any] = {
             "submit_s": prices.read_call_s + prices.bio_s,
@@ -266,6 +285,9 @@ def replay(
         return ClosedTrace(machine.engine, device, records, depth=options.depth, **common, **cost)
 
     run = ReplayRun(machine, load, survey.records, counted)
+    log = RequestLog(machine.engine, machine.disks.values()) if per_request else None
+    if log is not None:
+        run.load.on_sent, run.load.on_ended = log.sent, log.ended
     if options.depth is not None and options.duration is not None:
         machine.engine.call_at(options.duration, lambda _: run.load.stop())
     if watch is not None:
@@ -297,6 +319,7 @@ def replay(
             *([] if timed is None else _run_notes(timed)),
         ),
         prediction=prediction,
+        log=log,
     )
 
 

@@ -72,10 +72,19 @@ def test_jobs_become_loads_and_cells(tmp_path: Path) -> None:
     assert [parameter.name for parameter in study.parameters] == [
         "media rate",
         "seeks",
+        "command order",
         "command overhead",
         "interface rate",
         "CPU price of a command",
     ]
+
+
+def test_the_order_of_commands_is_fitted_where_jobs_tell_it(tmp_path: Path) -> None:
+    """One or two reads at a time leave a drive no choice; a parameter that nothing tells would only wander."""
+    for depth, told in ((2, False), (16, True)):
+        study = FioStudy(folder_of(tmp_path, report(randread(iodepth=depth)))).study
+        orders = [parameter.paths for parameter in study.parameters if parameter.name == "command order"]
+        assert orders == ([("machine.drives.sda.queue_effort",)] if told else [])
 
 
 def test_the_machine_is_the_measured_one(tmp_path: Path) -> None:

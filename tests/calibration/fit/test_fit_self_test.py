@@ -100,7 +100,7 @@ def test_all_starts_end_at_the_same_optimum() -> None:
     fit, _ = stand_in_fit(stand_in_study(linear(np.array([0.1, -0.1])), len(BASE)), linear)
     searches = search_from(fit, 5)
     profile = fit.profile(searches.best)
-    assert [start.elsewhere for start in searches.of(profile)] == [()] * 5
+    assert [start.differs_in for start in searches.of(profile)] == [()] * 5
     assert len({tuple(optimum.start) for optimum in searches.optima}) == 5
     again = search_from(stand_in_fit(fit.study, linear)[0], 5)
     assert [list(o.theta) for o in again.optima] == [list(o.theta) for o in searches.optima]
@@ -131,9 +131,9 @@ def test_a_second_optimum_is_reported() -> None:
     searches = search_from(fit, 8)
     profile = fit.profile(searches.best)
     assert profile.cost == min(optimum.cost for optimum in searches.optima)
-    assert any("media rate" in start.elsewhere for start in searches.of(profile))
+    assert any("media rate" in start.differs_in for start in searches.of(profile))
     failures = Calibrated(fit.study, profile, searches, {}).failures
-    assert any("ended elsewhere, fits worse: media rate" in line for line in failures)
+    assert any("ended in another minimum, fits worse: media rate" in line for line in failures)
 
 
 def test_errors_hold_places_that_fit_as_well() -> None:
@@ -148,8 +148,8 @@ def test_errors_hold_places_that_fit_as_well() -> None:
     fit, _ = stand_in_fit(stand_in_study(folded(np.array([0.2, 0.1])), len(BASE)), folded)
     searches = search_from(fit, 8)
     narrow, wide = fit.covariance(searches.best), searches.widened(fit.covariance(searches.best))
-    assert any(start.elsewhere for start in searches.of(fit.profile(searches.best, narrow)))
-    assert not any(start.elsewhere for start in searches.of(fit.profile(searches.best, wide)))
+    assert any(start.differs_in for start in searches.of(fit.profile(searches.best, narrow)))
+    assert not any(start.differs_in for start in searches.of(fit.profile(searches.best, wide)))
     assert max(searches.worse) < AS_GOOD
     assert 1.645 * math.sqrt(wide[0, 0]) == pytest.approx(0.4, rel=0.1)
     assert wide[1, 1] < 1.3 * narrow[1, 1]
@@ -176,7 +176,7 @@ def test_places_that_fit_worse_widen_nothing() -> None:
     searches = searches_of(fit, [best, other])
     assert searches.worse[1] > AS_GOOD
     assert np.array_equal(searches.widened(fit.covariance(best)), fit.covariance(best))
-    assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "elsewhere, fits worse"]
+    assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "in another minimum, fits worse"]
 
 
 def test_chance_tells_how_far_costs_can_be_told_apart() -> None:
@@ -200,8 +200,11 @@ def test_places_that_fit_worse_by_chance_widen() -> None:
     fit._problem.noise.update({cell.id: 2 * CELL_SD for cell in fit.study.all_cells})
     searches = searches_of(fit, [best, other])
     wide = searches.widened(fit.covariance(best))
-    assert [start.elsewhere for start in searches.of(fit.profile(best, wide))] == [(), ()]
-    assert [start.verdict for start in searches.of(fit.profile(best))] == ["the same", "elsewhere, fits as well"]
+    assert [start.differs_in for start in searches.of(fit.profile(best, wide))] == [(), ()]
+    assert [start.verdict for start in searches.of(fit.profile(best))] == [
+        "the same",
+        "in another minimum, fits as well",
+    ]
 
 
 def test_starts_at_impossible_machines_move_closer() -> None:
@@ -213,7 +216,7 @@ def test_starts_at_impossible_machines_move_closer() -> None:
     searches = search_from(fit, 4)
     assert searches.refused == ()
     assert all(np.max(np.abs(optimum.start)) <= 0.12 for optimum in searches.optima)
-    assert [start.elsewhere for start in searches.of(fit.profile(searches.best))] == [()] * 4
+    assert [start.differs_in for start in searches.of(fit.profile(searches.best))] == [()] * 4
 
 
 def test_likelihood_and_standard_error_agree_where_figures_are_powers() -> None:

@@ -1,4 +1,4 @@
-"""Better valleys than that of an end are found by moving parameters far; where there is none, none is."""
+"""Better minima than that of an end are found by moving parameters far; where there is none, none is."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def _ended_beyond() -> Optimum:
     return fit.optimum(np.array([0.35, 0.0]), np.random.default_rng(seed))
 
 
-def test_cheap_fits_leave_a_wrong_valley(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects fits of which both searches end in one valley. Counter-test: without a look elsewhere they stay."""
+def test_cheap_fits_leave_a_wrong_minimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects fits of which both searches end in one minimum. Counter-test: without a look at others they stay."""
     assert _ended_beyond().theta == pytest.approx(TRUE, abs=0.05)
-    monkeypatch.setattr(fit_module, "_MOST_VALLEYS", 0)
+    monkeypatch.setattr(fit_module, "_MOST_MINIMA", 0)
     assert _ended_beyond().theta[0] > LIMIT
 
 
@@ -88,7 +88,7 @@ def test_only_runs_on_raw_devices_are_asked() -> None:
 
 
 def _fitted_like_gentoo() -> tuple[Optimum, list[Sample]]:
-    """A fit to a straight machine with one valley that makes what was measured of a study with programs."""
+    """A fit to a straight machine with one minimum that makes what was measured of a study with programs."""
     study = load_study("gentoo-2004")
     slopes = np.random.default_rng(3).uniform(-1, 1, (len(study.all_cells), len(study.parameters)))
     slopes[:, 0] = 0.0
@@ -108,15 +108,15 @@ def _fitted_like_gentoo() -> tuple[Optimum, list[Sample]]:
 
 
 def test_a_fit_of_programs_begins_where_raw_devices_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects fits whose slopes are dear: they leave a wrong valley by runs on raw devices, and few runs are long.
-    Counter-test: without a look elsewhere they stay in it.
+    """Protects fits whose slopes are expensive: they leave a wrong minimum by runs on raw devices, and few runs are
+    long. Counter-test: without a look at others they stay in it.
     """
     found, samples = _fitted_like_gentoo()
     assert found.converged
     assert found.cost < 0.5
     assert np.max(np.abs(found.theta)) < 0.1
     assert samples.count(Sample()) < len(samples)
-    monkeypatch.setattr(fit_module, "_MOST_VALLEYS_DEAR", 0)
+    monkeypatch.setattr(fit_module, "_MOST_MINIMA_EXPENSIVE", 0)
     alone, _ = _fitted_like_gentoo()
     assert alone.cost > found.cost + 1
 

@@ -42,8 +42,8 @@ def test_slopes_at_the_end_show_that_it_is_none() -> None:
         assert away < 1.0
 
 
-def test_slopes_from_elsewhere_call_an_end_what_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The counter-test: where slopes are dear the same search is content with what it has learnt on the way."""
+def test_stale_slopes_report_a_false_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The counter-test: where slopes are expensive the same search is content with what it has learnt on the way."""
     monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
     found, away, _ = _from(MISLED)
     assert found.converged
@@ -55,8 +55,8 @@ def test_it_costs_a_few_slopes_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the first slopes were right, those at the end are all that comes on top, in each of two searches."""
     _, _, cheap = _from(np.zeros(2))
     monkeypatch.setattr(search_module, "FEW_SIMULATIONS", 0)
-    _, _, dear = _from(np.zeros(2))
-    assert cheap <= 2 * (dear + 2 * search_module.MOST_JACOBIANS_CHEAP)
+    _, _, expensive = _from(np.zeros(2))
+    assert cheap <= 2 * (expensive + 2 * search_module.MOST_JACOBIANS_CHEAP)
 
 
 def _with_short_runs_off(monkeypatch: pytest.MonkeyPatch, few: int) -> tuple[Optimum, int]:
@@ -70,7 +70,7 @@ def _with_short_runs_off(monkeypatch: pytest.MonkeyPatch, few: int) -> tuple[Opt
 @pytest.mark.parametrize("few", [100, 0])
 def test_what_is_fitted_is_what_is_compared(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects calibrated cells of programs, which come out otherwise at another scale: what counts is what runs as
-    long as those of predictions give. Where slopes are dear only the ends of rounds are simulated so.
+    long as those of predictions give. Where slopes are expensive only the ends of rounds are simulated so.
     """
     found, long_runs = _with_short_runs_off(monkeypatch, few)
     assert found.converged
@@ -103,7 +103,7 @@ def _wrong_side(monkeypatch: pytest.MonkeyPatch, few: int) -> Optimum:
 
 def test_a_second_search_finds_what_the_first_has_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the default fit, which used to end in the worse of two optima; the same every time. Counter-test: where
-    slopes are dear there is one search, and it stays where it is.
+    slopes are expensive there is one search, and it stays where it is.
     """
     found = _wrong_side(monkeypatch, 100)
     assert found.theta[0] == pytest.approx(0.3, abs=0.02)

@@ -35,7 +35,7 @@ def _end(model: Model = first_only, refuses_rest: bool = False) -> tuple[Optimum
     found = left._search(left._problem).run(np.zeros(2))
     found = replace(found, theta=np.array([found.theta[0], OFF]))
     fit, _ = stand_in_fit(study, model, lambda theta: refuses_rest and theta[1] == 0.0)
-    return found, fit._at_rest(found)
+    return found, fit._settle_undetermined(found)
 
 
 def test_what_no_cell_tells_goes_back_to_its_prior() -> None:
@@ -72,5 +72,5 @@ def test_a_parameter_that_is_told_is_left_alone() -> None:
     fit, responses = stand_in_fit(stand_in_study(first_only(TRUE), len(BASE)), first_only)
     found = replace(fit._search(fit._problem).run(np.zeros(2)), theta=TRUE)
     asked = responses.asked
-    assert fit._at_rest(found) is found
+    assert fit._settle_undetermined(found) is found
     assert responses.asked == asked

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from raidsim.calibration.fit import unfitted_spread as far_spread
+from raidsim.calibration.fit import unfitted_spread
 from raidsim.calibration.fit.quantile import NORMAL_QUANTILE
 from raidsim.calibration.fit.unfitted_spread import DRAWS, STUDENT_QUANTILE, draws, spread
 from raidsim.calibration.simulation.responses import Matrix, Vector
@@ -90,7 +90,7 @@ def test_draws_are_as_long_as_draws_are() -> None:
 def test_student() -> None:
     """The constant is the quantile of as many degrees of freedom."""
     assert pytest.approx(t.ppf(0.95, DRAWS)) == STUDENT_QUANTILE
-    assert far_spread.DRAWS == 3
+    assert unfitted_spread.DRAWS == 3
 
 
 def _stand_in(model: Model, refused_above: float = math.inf) -> StandIn:

@@ -77,6 +77,15 @@ def test_families() -> None:
     assert "family" not in matched(model="QUANTUM FIREBALL", capacity=40 * 10**9).why
 
 
+def test_drives_that_were_measured_are_only_themselves() -> None:
+    """Protects derived drives: a list of measured tracks has one capacity, so nothing is derived from it."""
+    near = matched(capacity=9 * 10**9, interface="scsi", rotation=7200.0)
+    assert isinstance(hard_disk(near.model).zones, int)
+    assert matched(model="ATA DEC RZ26", capacity=1050040320).model == "DEC-RZ26"
+    relative = matched(model="ST39103LW", capacity=9 * 10**9, interface="scsi")
+    assert isinstance(hard_disk(relative.model).zones, int)
+
+
 def test_nothing_known_is_said() -> None:
     """Protects the emptiest case: some drive, with no override, and what is assumed."""
     found = matched()

@@ -65,7 +65,7 @@ def test_known_parameters_come_back(run: Run, study_file: Callable[..., str], tm
     document = json.loads(out)
     assert status == 0
     assert document["failures"] == []
-    assert [start["elsewhere_in"] for start in document["starts"]] == [[], []]
+    assert [start["differs_in"] for start in document["starts"]] == [[], []]
     for each in document["parameters"]:
         true = small.TRUE_FACTORS[each["name"]]
         assert abs(math.log(each["factor"] / true)) < 2 * each["standard_error"]

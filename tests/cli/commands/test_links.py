@@ -16,7 +16,7 @@ machine:
   links: {uplink: SAS 3Gb/s x1, hba: {model: 9207-8i}}
   port: {links: [uplink, hba]}
   drives: {model: Exos-10E2400-2400GB, count: 2}
-front: {protocol: nvme-tcp, port: 10GbE}
+network: {protocol: nvme-tcp, port: 10GbE}
 arrays: {md0: raid0}
 workload: {kind: load, block_size: 1MiB, depth: 8, read_share: 50%, warm_up: 0.1s, duration: 0.3s}
 """

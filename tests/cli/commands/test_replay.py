@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import raidsim
 from raidsim.cli import main as cli
+from raidsim.scenarios.traces.replay.per_request import COLUMNS
 
 SAMPLES = Path(raidsim.__file__).parent / "tests" / "scenarios" / "traces" / "samples"
 MSR = str(SAMPLES / "msr_mds_0.csv")
+MEASURED = str(SAMPLES / "disksim_validation.txt")
 TEXT = """
 name: "small [box]"
 machine:
@@ -96,6 +100,13 @@ def test_a_longer_replay_says_what_was_changed(replayed: Replayed, tmp_path: Pat
     ("arguments", "said"),
     [
         ((MSR, "--depth", "4"), "--closed"),
+        ((MSR, "--think"), "found msr, which has no response and think times; expected: disksim-validation"),
+        ((MEASURED, "--think", "--closed"), "--think: found it with --closed; expected: one of the two"),
+        ((MEASURED, "--think", "--speedup", "2"), "--think: found it with --speedup"),
+        ((MSR, "--per-request", "out.txt"), "--per-request: found out.txt; expected: a file .csv or .parquet"),
+        ((MSR, "--per-request", "/no/such/folder/out.csv"), "there is no folder"),
+        ((MSR, "--drive", "WD2500XX"), "drive 'WD2500XX': not in the catalogue"),
+        ((MSR, "--drive", "./none.yaml"), "none.yaml: there is no such file"),
         ((MSR, "--fit", "squeeze"), "refuse, wrap, scale"),
         ((MSR, "--target", "md9"), "unknown device 'md9'"),
         ((MSR, "--format", "mrs"), "did you mean 'msr'"),
@@ -110,3 +121,22 @@ def test_bad_input(replayed: Replayed, arguments: tuple[str, ...], said: str) ->
     assert (status, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_row_for_each_io(replayed: Replayed, tmp_path: Path, ending: str) -> None:
+    """The table has what became of each I/O, with the same columns in both kinds of file."""
+    target = tmp_path / f"rows{ending}"
+    arguments = (MEASURED, "--think", "--target", "disk0", "--drive", "HP-C2247A", "--per-request", str(target))
+    status, out, err = replayed(*arguments)
+    assert (status, err) == (0, "")
+    assert "12 of them, with the recorded think times" in out
+    if ending == ".csv":
+        with target.open(newline="") as file:
+            rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    else:
+        rows = pytest.importorskip("pyarrow.parquet").read_table(target).to_pylist()
+    assert list(rows[0]) == list(COLUMNS)
+    assert len(rows) == 12
+    assert [row["served_by"] for row in rows[:4]] == ["platters", "read buffer", "read buffer", "platters"]
+    assert float(rows[1]["response_s"]) == pytest.approx(0.0014, abs=0.0003)

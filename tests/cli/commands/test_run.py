@@ -21,7 +21,7 @@ from raidsim.cli.commands import run as run_module
 from raidsim.cli.tables.run_document import document
 from raidsim.model.files.description_errors import load_spec
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
@@ -124,7 +124,9 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert printed["rebuilds"] == []
     spec = load_spec(ScenarioSpec, path)
     prediction = simulate(spec)
-    made = document(spec, prediction, None, relief(spec, prediction), model_interval(figure_kind(spec.workload)))
+    made = document(
+        spec, prediction, None, run_without_bottleneck(spec, prediction), model_interval(figure_kind(spec.workload))
+    )
     assert printed == json.loads(json.dumps(made))
 
 
@@ -145,7 +147,7 @@ def told(out: str) -> str:
     return " ".join(out.split())
 
 
-def test_relief_can_be_left_out(raidsim: Raidsim, tmp_path: Path) -> None:
+def test_the_run_without_the_bottleneck_can_be_left_out(raidsim: Raidsim, tmp_path: Path) -> None:
     """`--no-relief` runs once: nothing is said of it, and JSON has null."""
     path = written(tmp_path, described())
     shown = told(raidsim(path, "--no-relief")[1])
@@ -176,7 +178,7 @@ def test_an_idle_array_is_told_what_more_outstanding_would_give(raidsim: Raidsim
 
 
 def test_an_open_load_is_told_its_latency(raidsim: Raidsim, tmp_path: Path) -> None:
-    """Its rate is what was asked for: no interval of real machines around it, and relief in milliseconds."""
+    """Its rate is what was asked for: no interval of real machines around it; without the bottleneck, a latency."""
     path = written(tmp_path, described(depth=1, iops=40, duration="2s"))
     shown = told(raidsim(path)[1])
     assert " instead of " in shown
@@ -238,7 +240,7 @@ def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None
     assert cost["degraded_rate"] < cost["whole_rate"]
 
 
-def test_a_check_has_no_recovery(raidsim: Raidsim, tmp_path: Path) -> None:
+def test_a_check_is_no_rebuild(raidsim: Raidsim, tmp_path: Path) -> None:
     """Only a rebuild has something to compare with; a check is shown with its own words."""
     made = described()
     made["arrays"]["md0"]["resync"] = {"action": "check"}

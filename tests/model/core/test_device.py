@@ -217,9 +217,3 @@ def test_a_plain_device_needs_none_of_it() -> None:
     assert (plain.row_locks, plain.waiting_readers, plain.task_plug) == (None, None, None)
     assert (plain.submission_s_per_page, plain.foreground_bytes) == (0.0, 0)
     assert plain.discard_limits.refusal == "plain takes no discards"
-
-
-def test_a_device_that_serves_nothing_is_refused() -> None:
-    """Protects the one thing that has no default."""
-    with pytest.raises(TypeError, match="submit"):
-        Device()  # type: ignore[abstract]

@@ -247,7 +247,7 @@ def test_a_queuing_drive_flushes_what_was_still_arriving() -> None:
     assert disk.media.destaged_bytes == MIB
 
 
-NCQ = JB.with_values(queue_depth=32)
+NCQ = JB.with_values(queue_depth=32, queue_effort=1.0)
 
 
 def test_queuing_shortens_random_access() -> None:
@@ -277,23 +277,6 @@ def test_queue_depth_limits_the_choice() -> None:
     many, _, _ = _run(NCQ, operations, outstanding=64)
     assert many < 0.8 * few
     assert disk.reads == 3000
-
-
-def test_no_command_starves() -> None:
-    """Beside a crowd at the rim, a single read at the hub is served when it reaches the age limit."""
-    for limit, bound in ((0.2, 0.25), (60.0, None)):
-        engine = Engine(1)
-        disk = HardDisk(engine, NCQ.with_values(queue_age_limit=limit, segments=0, look_ahead=0), "disk")
-        rng = random.Random(3)
-        for _ in range(16):
-            _keep_busy(disk, iter([(READ, rng.randrange(10_000) * 4 * KIB, 4 * KIB) for _ in range(25)]))
-        lonely: list[float] = []
-        disk.submit(Request(READ, 249 * 10**9 // 512 * 512, 4 * KIB, lambda r, e=engine, to=lonely: to.append(e.now)))  # type: ignore[misc]
-        engine.run()
-        if bound is not None:
-            assert lonely[0] < bound
-        else:
-            assert lonely[0] > 0.5
 
 
 def test_a_queuing_drive_serves_its_buffer_while_the_head_is_away() -> None:

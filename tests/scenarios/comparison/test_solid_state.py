@@ -16,7 +16,7 @@ from raidsim.scenarios.comparison.rebuild_time import rebuild_time, without_fail
 from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.questions.without_bottleneck import relieved
+from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.recorder import Recorder
@@ -70,12 +70,13 @@ def test_state_is_of_solid_state_drives_alone() -> None:
 
 
 def test_a_mixed_mirror_reads_where_less_is_pending() -> None:
-    """With one member that does not turn md goes by what is pending (raid1.c), so beside writes the disk reads nothing.
+    """With one member that does not turn md goes by what is pending (raid1.c), so beside writes the disk
+    reads hardly anything.
 
     The counter-test: two hard disks share the reads by distance, although writes are pending on both.
     """
     mixed = simulate(scenario({"a": DISK, "b": SATA}, {"level": "raid1"}))
-    assert usage(mixed, "a").reads <= 0.01 * usage(mixed, "b").reads
+    assert usage(mixed, "a").reads <= 0.05 * usage(mixed, "b").reads
     assert usage(mixed, "a").writes == pytest.approx(usage(mixed, "b").writes, abs=4)
     alike = simulate(scenario({"a": DISK, "b": DISK}, {"level": "raid1"}, {"duration": "1s"}))
     assert usage(alike, "a").reads > 0.2 * usage(alike, "b").reads > 0
@@ -128,7 +129,7 @@ def test_what_limits_a_drive_is_named() -> None:
     assert found.bottleneck.startswith("SSD a: controller")
     idle = simulate(scenario({"a": SATA}, {"level": "linear"}, {"read_share": "100%", "depth": 1, "duration": "10ms"}))
     assert "nothing is saturated" in idle.bottleneck
-    changed = relieved(spec, found.usages)
+    changed = remove_bottleneck(spec, found.usages)
     assert changed is not None
     assert changed.what == "drives ten times as fast (dies, channels, commands)"
     faster = simulate(changed.scenario)

@@ -207,7 +207,7 @@ def test_files_and_devices_of_a_server_are_behind_its_network(name: str) -> None
     job = f"[a] filename={name} size=8m bs=1m rw=read direct=1"
     text = FILES.replace("{kind: programs, steps: [{program: dd, size: 1MiB}]}", "{kind: load}")
     local = only(job, on=text)
-    served = only(job, on=f"front: {{protocol: nfs3, port: 1GbE}}\n{text}")
+    served = only(job, on=f"network: {{protocol: nfs3, port: 1GbE}}\n{text}")
     assert served.read.io_bytes == local.read.io_bytes
     # A mebibyte with its packets takes 8.9 ms of gigabit Ethernet.
     assert served.read.clat.mean > local.read.clat.mean + 0.008

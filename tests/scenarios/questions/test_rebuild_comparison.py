@@ -10,7 +10,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.questions.rebuild_comparison import Recovery, recovery
+from raidsim.scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
 from raidsim.scenarios.running.prediction import Prediction, RebuildProgress
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, QUICK, scenario, scenario_document
@@ -36,18 +36,18 @@ def spec(array: dict[str, Any], kernel: str = "linux-6.1", **load: Any) -> Scena
 
 
 @pytest.fixture(scope="module")
-def beside_load() -> Recovery:
+def beside_load() -> RebuildComparison:
     """A rebuild beside four random readers."""
-    return recovery(spec(REBUILDING))
+    return compare_rebuild(spec(REBUILDING))
 
 
-def test_a_rebuild_costs_throughput(beside_load: Recovery) -> None:
+def test_a_rebuild_costs_throughput(beside_load: RebuildComparison) -> None:
     """Protects the order: whole is at least as fast as degraded, degraded is faster than beside a rebuild."""
     assert beside_load.rebuilding.rate < 0.9 * beside_load.degraded.rate
     assert beside_load.degraded.rate < beside_load.whole.rate
 
 
-def test_losses_are_those_of_the_rates(beside_load: Recovery) -> None:
+def test_losses_are_those_of_the_rates(beside_load: RebuildComparison) -> None:
     """Protects the numbers that are shown: what is left of each loss is the ratio of the rates."""
     assert beside_load.loss == pytest.approx(1 - beside_load.rebuilding.rate / beside_load.degraded.rate)
     assert beside_load.loss_to_failure == pytest.approx(1 - beside_load.degraded.rate / beside_load.whole.rate)
@@ -55,7 +55,7 @@ def test_losses_are_those_of_the_rates(beside_load: Recovery) -> None:
     assert both == pytest.approx(1 - beside_load.rebuilding.rate / beside_load.whole.rate)
 
 
-def test_only_the_rebuilding_run_rebuilds(beside_load: Recovery) -> None:
+def test_only_the_rebuilding_run_rebuilds(beside_load: RebuildComparison) -> None:
     """Protects the comparison: the other two runs have no resync thread, and the whole one alone reads the drive."""
     (rebuild,) = beside_load.rebuilding.rebuilds
     assert (rebuild.array, rebuild.action) == ("md0", "recover")
@@ -68,7 +68,7 @@ def test_only_the_rebuilding_run_rebuilds(beside_load: Recovery) -> None:
     assert reads(beside_load.whole) > 0
 
 
-def test_the_duration_is_the_size_over_the_rate(beside_load: Recovery) -> None:
+def test_the_duration_is_the_size_over_the_rate(beside_load: RebuildComparison) -> None:
     """Protects the hours that are shown: all of a member at the pace of the measurement."""
     (rebuild,) = beside_load.rebuilding.rebuilds
     assert rebuild.total_bytes == pytest.approx(250e9, rel=0.01)
@@ -76,7 +76,7 @@ def test_the_duration_is_the_size_over_the_rate(beside_load: Recovery) -> None:
     assert rebuild.left_s < rebuild.duration_s
 
 
-def test_more_load_makes_a_rebuild_longer(beside_load: Recovery) -> None:
+def test_more_load_makes_a_rebuild_longer(beside_load: RebuildComparison) -> None:
     """Protects the competition for the drives, with an idle array as the counter-test: there it streams."""
     heavy = simulate(spec(REBUILDING, depth=32)).rebuilds[0].duration_s
     idle = document(REBUILDING)
@@ -92,29 +92,29 @@ def test_a_kernel_that_naps_gives_way() -> None:
     """Protects the difference between kernels: the 2.6.8 rebuild sinks to its minimum beside a load, so it costs less
     of the throughput and takes longer than with a minimum of 20 MB/s.
     """
-    polite = recovery(spec(REBUILDING, "linux-2.6.8", duration="3s"))
-    hurried = recovery(spec({**REBUILDING, "resync": {"speed_min": "20MB/s"}}, "linux-2.6.8", duration="3s"))
+    polite = compare_rebuild(spec(REBUILDING, "linux-2.6.8", duration="3s"))
+    hurried = compare_rebuild(spec({**REBUILDING, "resync": {"speed_min": "20MB/s"}}, "linux-2.6.8", duration="3s"))
     assert polite.loss < hurried.loss
     assert polite.duration_s > 2 * hurried.duration_s
 
 
-def test_dd_beside_a_rebuild_has_a_recovery_too() -> None:
+def test_dd_beside_a_rebuild_is_compared_too() -> None:
     """Protects the other workload: one sequential reader loses to a rebuild that takes its 40 MB/s."""
     array = {**REBUILDING, "resync": {"speed_min": "40MB/s"}}
-    found = recovery(scenario(array=array, targets=("md0",)), replace(QUICK, read_bytes=32 << 20))
+    found = compare_rebuild(scenario(array=array, targets=("md0",)), replace(QUICK, read_bytes=32 << 20))
     assert 0 < found.loss < 1
 
 
 def test_a_check_is_no_rebuild() -> None:
     """Protects the refusal, and the duration from threads that only check."""
     with pytest.raises(InputError, match="no member is being rebuilt"):
-        recovery(spec({"level": "raid5", "members": list(DRIVES), "resync": {"action": "check"}}))
+        compare_rebuild(spec({"level": "raid5", "members": list(DRIVES), "resync": {"action": "check"}}))
     with pytest.raises(InputError, match="no member is being rebuilt"):
-        recovery(spec({"level": "raid5", "members": list(DRIVES), "failed": ["sda"]}))
+        compare_rebuild(spec({"level": "raid5", "members": list(DRIVES), "failed": ["sda"]}))
     check = RebuildProgress("md1", "check", 1.0, 10**9, 0)
     rebuild = RebuildProgress("md0", "recover", 1e6, 10**9, 0)
     prediction = replace(simulate(spec(REBUILDING, duration="50ms")), rebuilds=(check, rebuild))
-    assert Recovery(prediction, prediction, prediction).duration_s == rebuild.duration_s
+    assert RebuildComparison(prediction, prediction, prediction).duration_s == rebuild.duration_s
 
 
 def test_a_finished_rebuild_says_so() -> None:

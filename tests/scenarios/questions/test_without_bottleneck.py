@@ -10,7 +10,12 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.statistics.usage import Usage
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
-from raidsim.scenarios.questions.without_bottleneck import FASTER_DRIVES, MORE_OUTSTANDING, relief, relieved
+from raidsim.scenarios.questions.without_bottleneck import (
+    FASTER_DRIVES,
+    MORE_OUTSTANDING,
+    remove_bottleneck,
+    run_without_bottleneck,
+)
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, QUICK, scenario_document
 
@@ -38,7 +43,7 @@ def test_without_the_bus_the_drives_limit() -> None:
     prediction = simulate(scenario)
     assert prediction.bottleneck.startswith("link pci")
     assert prediction.rate == pytest.approx(100e6, rel=0.02)
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert (without.what, without.kind) == ("link pci without limit", "limit")
     assert without.prediction.rate > 1.5 * prediction.rate
@@ -52,7 +57,7 @@ def test_without_a_bottleneck_elsewhere_the_bus_changes_nothing() -> None:
     scenario = sequential(bus="10GB/s")
     prediction = simulate(scenario)
     assert "disk" in prediction.bottleneck
-    changed = relieved(scenario, prediction.usages)
+    changed = remove_bottleneck(scenario, prediction.usages)
     assert changed is not None
     assert changed.scenario.machine.links == scenario.machine.links
     assert changed.scenario.machine.drives != scenario.machine.drives
@@ -63,13 +68,13 @@ def test_drives_ten_times_as_fast_serve_ten_times_as_much() -> None:
     free = {"bus": "1TB/s", "command": "0s", "bio": "0s", "switch": "0s", "read_call": "0s"}
     scenario = spec(free, read_share="100%", jobs=32)
     prediction = simulate(scenario)
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert without.what.startswith("drives ten times as fast")
     # Firmware, buffer and interface are as they were, so it is a little less.
     assert 0.75 * FASTER_DRIVES < without.prediction.rate / prediction.rate < 1.1 * FASTER_DRIVES
     before = scenario.machine.drives["sda"].hard_disk()
-    changed = relieved(scenario, prediction.usages)
+    changed = remove_bottleneck(scenario, prediction.usages)
     assert changed is not None
     after = changed.scenario.machine.drives["sda"].hard_disk()
     assert after.rotation == FASTER_DRIVES * before.rotation
@@ -82,7 +87,7 @@ def test_a_cpu_that_limits_is_taken_away() -> None:
     scenario = spec({"bus": "10GB/s", "command": "8ms"}, jobs=32, read_share="100%")
     prediction = simulate(scenario)
     assert prediction.bottleneck.startswith("cpu")
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert without.what == "the CPU without limit"
     assert without.prediction.rate > 1.3 * prediction.rate
@@ -94,7 +99,7 @@ def test_where_nothing_is_saturated_more_are_outstanding() -> None:
     scenario = spec(depth=1)
     prediction = simulate(scenario)
     assert prediction.bottleneck.startswith("nothing is saturated")
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert (without.what, without.kind) == (
         f"{MORE_OUTSTANDING} times as many I/Os outstanding (depth 4)",
@@ -109,18 +114,18 @@ def test_an_open_load_gets_no_more_but_sooner() -> None:
     """I/Os that come by themselves are as many as before; it is their latency that falls."""
     scenario = spec(iops=60, duration="5s")
     prediction = simulate(scenario)
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert without.kind == "busiest"
     assert without.prediction.rate == pytest.approx(prediction.rate, rel=0.2)
     assert without.prediction.latencies["read"]["mean_s"] < 0.3 * prediction.latencies["read"]["mean_s"]
 
 
-def test_a_dd_is_relieved_of_its_bus() -> None:
+def test_a_dd_runs_without_its_bus() -> None:
     """Also what is told in bytes and time."""
     scenario = validate(ScenarioSpec, scenario_document(block_size="64KiB", machine_changes={"bus": "30MB/s"}))
     prediction = simulate(scenario, QUICK)
-    without = relief(scenario, prediction, QUICK)
+    without = run_without_bottleneck(scenario, prediction, QUICK)
     assert without is not None
     assert without.what == "link pci without limit"
     assert without.prediction.seconds < 0.8 * prediction.seconds
@@ -147,7 +152,7 @@ def behind_controller() -> ScenarioSpec:
 def test_a_controllers_own_parts_are_taken_away(busy: Usage, what: str, faster: str) -> None:
     """Its processor and its link to the host are parts of it; the host's CPU and buses stay as they are."""
     scenario = behind_controller()
-    changed = relieved(scenario, [busy, Usage("sda", "disk", 0.5)])
+    changed = remove_bottleneck(scenario, [busy, Usage("sda", "disk", 0.5)])
     assert changed is not None
     assert changed.what == what
     before, after = (each.machine.controllers["raid"].spec() for each in (scenario, changed.scenario))
@@ -160,22 +165,22 @@ def test_a_controllers_own_parts_are_taken_away(busy: Usage, what: str, faster: 
 def test_a_cable_is_a_link() -> None:
     """Channels are shown as links, and are taken away like them."""
     scenario = spec()
-    changed = relieved(scenario, [Usage("sda", "link", 0.95), Usage("sdb", "link", 0.94)])
+    changed = remove_bottleneck(scenario, [Usage("sda", "link", 0.95), Usage("sdb", "link", 0.94)])
     assert changed is not None
     assert changed.what == "links sda, sdb without limit"
     before, after = scenario.machine.channels, changed.scenario.machine.channels
     assert [after[name].rate / before[name].rate for name in DRIVES] == [1000, 1000, 1, 1]
 
 
-def test_nothing_busy_has_no_relief() -> None:
+def test_nothing_busy_has_no_bottleneck() -> None:
     """Without a busiest part there is nothing to take away, nor room for more outstanding at the limit of it."""
-    assert relieved(spec(), []) is None
+    assert remove_bottleneck(spec(), []) is None
     most = spec(depth=65536)
     assert isinstance(most.workload, LoadSpec)
-    assert relieved(most, [Usage("sda", "disk", 0.2)]) is None
+    assert remove_bottleneck(most, [Usage("sda", "disk", 0.2)]) is None
 
 
-def test_phases_are_relieved_where_they_are_busiest() -> None:
+def test_phases_lose_the_bottleneck_where_they_are_busiest() -> None:
     """A day of two phases is limited where it is busiest; every phase then gets more outstanding."""
     phases = [
         {"name": "night", "lasts": "16h", "depth": 1},
@@ -183,7 +188,7 @@ def test_phases_are_relieved_where_they_are_busiest() -> None:
     ]
     scenario = spec(phases=phases, duration="500ms")
     prediction = simulate(scenario)
-    without = relief(scenario, prediction)
+    without = run_without_bottleneck(scenario, prediction)
     assert without is not None
     assert without.kind == "outstanding"
     assert without.prediction.rate > 1.3 * prediction.rate

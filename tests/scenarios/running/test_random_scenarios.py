@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from raidsim.model.core.errors import ArrayFailed, InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.scenarios.description.devices import Devices
 from raidsim.scenarios.description.programs import ProgramsSpec
-from raidsim.scenarios.description.scenario import Devices, ScenarioSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.load_run import LoadRun
 from raidsim.scenarios.running.prediction import Prediction

@@ -14,7 +14,7 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.tuning import VirtualMemorySpec, dirty_limits
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.questions.without_bottleneck import relieved
+from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
@@ -153,11 +153,11 @@ def test_stripes_are_handled_by_as_many_threads_as_are_asked_for() -> None:
     one = scenario(arrays=RAID5, workload={**LOAD, "targets": ["md0"]})
     assert list(BuiltMachine(one).threads) == ["md0_raid5"]
     busy = [Usage("md0_raid5", THREAD, 0.99)]
-    without = relieved(one, busy)
+    without = remove_bottleneck(one, busy)
     assert without is not None
     assert without.scenario.arrays["md0"].group_thread_cnt == 8
     assert "group_thread_cnt" in without.what
-    faster = relieved(four, [Usage("md0_raid5 worker 0", THREAD, 0.99)])
+    faster = remove_bottleneck(four, [Usage("md0_raid5 worker 0", THREAD, 0.99)])
     assert faster is not None
     assert faster.what == "the CPU without limit"
 
@@ -176,6 +176,6 @@ def test_programs_run_on_the_file_system_of_their_time(name: str, kind: str) -> 
 def test_a_thread_is_known_by_its_array_whatever_that_is_called(name: str, thread: str) -> None:
     """Protects the run without its bottleneck from arrays with dots in their names."""
     one = scenario(arrays={name: RAID5["md0"]}, workload={**LOAD, "targets": [name]})
-    without = relieved(one, [Usage(thread, THREAD, 0.99)])
+    without = remove_bottleneck(one, [Usage(thread, THREAD, 0.99)])
     assert without is not None
     assert without.scenario.arrays[name].group_thread_cnt == 8

@@ -17,6 +17,7 @@ LINES = {
     "blkparse": "synthetic.blkparse.txt",
     "cloudphysics-csv": "cloudphysics_libcachesim.csv",
     "disksim": "disksim_ascii.txt",
+    "disksim-validation": "disksim_validation.txt",
     "mqsim": "mqsim_tpcc.txt",
     "msr": "msr_mds_0.csv",
     "spc": "spc_spec_example.spc",

@@ -37,6 +37,7 @@ EXPECTED = {
     ),
     "disksim_ascii.txt": ("disksim", 12, TraceRecord(0.00463815, READ, 576560 * 512, 3072, "20"), 11),
     "disksim_ascii_postmark.txt": ("disksim", 10, TraceRecord(0.384373, WRITE, 6397360 * 512, 253952, "0"), 0),
+    "disksim_validation.txt": ("disksim-validation", 12, TraceRecord(0.02797164, READ, 564349 * 512, 1024, "0"), 4),
     "mqsim_tpcc.txt": ("mqsim", 10, TraceRecord(0.000315, WRITE, 197570570 * 512, 8192, "3"), 0),
     "mqsim_wsrch.txt": ("mqsim", 10, TraceRecord(0.000152, READ, 31244784 * 512, 32768, "1"), 10),
     "msr_mds_0.csv": ("msr", 12, TraceRecord(0.0783551, WRITE, 3154132992, 4096, "mds.0"), 0),
@@ -242,6 +243,10 @@ def test_zstd_with_its_module(tmp_path: Path) -> None:
         ("spc", "0,1,512", "found 3 fields; allowed: 5 or more"),
         ("disksim", "1.0 0 5 8 zz", "field flags: found 'zz'"),
         ("disksim", "inf 0 5 8 1", "field time: found 'inf'"),
+        ("disksim-validation", "R Hit 5 8 -1 2", "field response: found '-1'"),
+        ("disksim-validation", "X Hit 5 8 1 2", "field direction: found 'X'; allowed: R, W, Read or Write"),
+        ("disksim-validation", "R Hit 5 8 1", "found 5 fields; allowed: 6"),
+        ("disksim-validation", "R Hit 5 8 1 9223372036854775", "field think: found"),
         ("mqsim", "1 0 5 8 2", "field type: found '2'; allowed: 0 (write) or 1 (read)"),
         ("alibaba", "0,R,1_0,4096,5", "field offset: found '1_0'"),
         ("tencent", "1538323199,105352008,0,1,1576", "field size: found '0'"),
@@ -325,3 +330,24 @@ def test_damaged_files_give_records_or_an_error(data: st.DataObject, tmp_path: P
             assert 0 < record.size <= 1 << 32
             assert 0 <= record.offset <= (1 << 63) - record.size
             assert record.device
+
+
+def test_measured_times_come_with_the_ios() -> None:
+    """Response and think times are the file's, and an I/O comes when all before it is over."""
+    trace = open_trace(SAMPLES / "disksim_validation.txt")
+    measured, records = list(trace.measured()), list(trace.records())
+    first = measured[0]
+    assert first[:3] == (READ, 564347 * 512, 1024)
+    assert (first.response_s, first.think_s) == pytest.approx((0.01409537, 0.01387627))
+    came = 0.0
+    for io, record in zip(measured, records, strict=True):
+        assert record[1:4] == (io.op, io.offset, io.size)
+        assert record.time_s == pytest.approx(came, abs=1e-8)
+        came += io.response_s + io.think_s
+
+
+def test_a_format_without_measured_times_is_refused() -> None:
+    """Protects a check of a drive against a trace that says nothing about it."""
+    with pytest.raises(InputError) as caught:
+        list(open_trace(SAMPLES / "msr_mds_0.csv").measured())
+    assert "found msr, which has no response and think times; expected: disksim-validation" in str(caught.value)

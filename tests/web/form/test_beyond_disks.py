@@ -12,7 +12,7 @@ from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
 from raidsim.web.pages.report import report_html
 from raidsim.web.pages.tables import Table, phases_table
 from raidsim.web.work.explain import variants
-from raidsim.web.work.tasks import Follow, RunTask
+from raidsim.web.work.tasks import Progress, RunTask
 
 FLASH = Form(drive="Samsung-PM9A3-3840GB", disks=4, level="raid10", length="short", read=100, pattern="sequential")
 
@@ -78,7 +78,7 @@ def test_the_usual_design_is_simulated_at_once() -> None:
     spec = built(DEFAULT).spec
     assert spec is not None
     began = time.process_time()
-    RunTask(spec).perform(Follow())
+    RunTask(spec).perform(Progress())
     assert time.process_time() - began < 2.0
 
 

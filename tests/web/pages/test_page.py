@@ -80,7 +80,7 @@ def test_the_page_comes_up_and_simulates() -> None:
     assert at.query_params == {"read": "0", "view": "files", "length": "short"}
 
 
-def test_the_figures_are_shown_before_relief_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_are_shown_before_the_run_without_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the first answer: it is on the page while the rest is simulated, and stays if that is given up."""
     tickets: list[Ticket] = []
 

@@ -12,22 +12,22 @@ import pytest
 
 from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
-from raidsim.scenarios.questions.without_bottleneck import Relief
+from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.pages import pictures, tables
 from raidsim.web.pages.markup import plain, table_html
 from raidsim.web.pages.tables import Table
-from raidsim.web.pages.views import relief_words
+from raidsim.web.pages.views import without_words
 from raidsim.web.pages.views_of_designs import course_words, settled
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
 from raidsim.web.work.tasks import (
     CompareTask,
     CoursePart,
     FailureCourse,
-    Follow,
     Outcome,
+    Progress,
     RunTask,
     TimelineTask,
     course,
@@ -41,7 +41,7 @@ def outcome() -> Outcome:
     """What a small run gives."""
     spec = built(FORM).spec
     assert spec is not None
-    return RunTask(spec).perform(Follow())
+    return RunTask(spec).perform(Progress())
 
 
 def mapped(form: Form, *lost: int) -> LayoutMap:
@@ -55,11 +55,11 @@ def mapped(form: Form, *lost: int) -> LayoutMap:
     ("now", "then", "words"),
     [(100.0, 150.0, "150 instead of 100 I/Os per second"), (100.0, 101.0, "no more I/Os"), (0.0, 0.0, "no more I/Os")],
 )
-def test_relief_in_words(now: float, then: float, words: str) -> None:
+def test_what_happens_without_the_bottleneck_in_words(now: float, then: float, words: str) -> None:
     """Protects the result of programs that find everything in memory, and so do no I/O, from an error on the page."""
     found = outcome().prediction
-    relieved = Relief("link pci without limit", "limit", replace(found, iops={"read": then}))
-    said = relief_words(replace(found, iops={"read": now}), relieved)
+    without = WithoutBottleneck("link pci without limit", "limit", replace(found, iops={"read": then}))
+    said = without_words(replace(found, iops={"read": now}), without)
     assert said.startswith(f"With link pci without limit: {words}; then ")
 
 
@@ -209,7 +209,7 @@ def test_pictures_of_single_ios_and_designs() -> None:
     first, second = built(replace(FORM, read=0)).spec, built(fitted(replace(FORM, read=0, level="raid10"))[0]).spec
     assert first is not None
     assert second is not None
-    timeline = TimelineTask(first).perform(Follow())
+    timeline = TimelineTask(first).perform(Progress())
     one = pictures.one_io_picture(timeline, 0)
     assert len(one["data"]["values"]) == 1 + len(timeline.commands_of(0))
     assert "(ms)" in one["layer"][0]["encoding"]["x"]["title"]
@@ -217,7 +217,7 @@ def test_pictures_of_single_ios_and_designs() -> None:
     fan = tables.fan_out_table(timeline)
     assert {row[0] for row in fan.rows} == {"100 writes"}
     assert "data" in pictures.timeline_picture(timeline)["data"]["values"][0]["command"]
-    found = CompareTask((("a", first), ("b", second))).perform(Follow())
+    found = CompareTask((("a", first), ("b", second))).perform(Progress())
     assert len(pictures.comparison_picture(found)["data"]["values"]) == 2
     compared = tables.comparison_table(found)
     assert compared.rows[0][3] == "the baseline"

@@ -16,7 +16,7 @@ from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.work.runs import Runs, Ticket
-from raidsim.web.work.tasks import CurveTask, FailureTask, Follow, RunTask, TimelineTask, course
+from raidsim.web.work.tasks import CurveTask, FailureTask, Progress, RunTask, TimelineTask, course
 
 PATIENCE_S = 60.0
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=4)
@@ -57,7 +57,7 @@ class Endless:
     WALL_S: ClassVar[float] = 0.2
     seconds: float
 
-    def perform(self, follow: Follow) -> float:
+    def perform(self, progress: Progress) -> float:
         """Be busy."""
         time.sleep(self.seconds)
         return self.seconds
@@ -70,10 +70,10 @@ class InSteps:
     WALL_S: ClassVar[float] = PATIENCE_S
     file: Path
 
-    def perform(self, follow: Follow) -> str:
+    def perform(self, progress: Progress) -> str:
         """Answer, wait, and answer."""
-        follow.parts, follow.done = 2, 1
-        follow.answer("first")
+        progress.parts, progress.done = 2, 1
+        progress.answer("first")
         until(self.file.exists)
         return "second"
 
@@ -85,7 +85,7 @@ class Wrong:
     WALL_S: ClassVar[float] = 10.0
     how: str
 
-    def perform(self, follow: Follow) -> None:
+    def perform(self, progress: Progress) -> None:
         """Go wrong."""
         if self.how == "input":
             raise InputError("workload.size", "far too much", "allowed: less")
@@ -102,7 +102,7 @@ def test_a_run_in_a_worker_is_the_run_itself(runs: Runs) -> None:
     assert ticket.state == "done"
     assert ticket.share == 1.0
     assert ticket.result.prediction == simulate(spec)
-    assert ticket.result.relief is not None
+    assert ticket.result.without is not None
 
 
 def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Path) -> None:
@@ -116,13 +116,13 @@ def test_a_first_answer_is_there_before_the_run_is_over(runs: Runs, tmp_path: Pa
     assert (ticket.early, ticket.result) == ("first", "second")
 
 
-def test_a_run_answers_before_it_looks_for_relief() -> None:
+def test_a_run_answers_before_it_runs_without_the_bottleneck() -> None:
     """Protects the first answer: it is the run's own, complete but for what would be without the bottleneck."""
     told: list[object] = []
-    found = RunTask(spec_of()).perform(Follow(told.append))
-    assert told == [replace(found, relief=None, known=False)]
+    found = RunTask(spec_of()).perform(Progress(told.append))
+    assert told == [replace(found, without=None, known=False)]
     assert found.known
-    assert found.relief is not None
+    assert found.without is not None
 
 
 def test_who_comes_late_waits_and_too_many_are_refused(runs: Runs) -> None:
@@ -178,7 +178,7 @@ def test_a_worker_that_dies_is_no_endless_wait(runs: Runs) -> None:
 
 def test_the_first_ios_show_the_small_write_penalty() -> None:
     """Protects the view of single I/Os: a small write on RAID 5 is two reads and two writes of its own."""
-    timeline = TimelineTask(spec_of(read=0, disks=6)).perform(Follow())
+    timeline = TimelineTask(spec_of(read=0, disks=6)).perform(Progress())
     assert len(timeline.ios) == 100
     assert sorted((each.op, each.role) for each in timeline.commands_of(0)) == [
         ("read", "old data"),
@@ -186,7 +186,7 @@ def test_the_first_ios_show_the_small_write_penalty() -> None:
         ("write", "data"),
         ("write", "parity"),
     ]
-    mirrored = TimelineTask(spec_of(read=0, level="raid10")).perform(Follow())
+    mirrored = TimelineTask(spec_of(read=0, level="raid10")).perform(Progress())
     assert [each.op for each in mirrored.commands_of(0)] == ["write", "write"]
 
 
@@ -195,8 +195,8 @@ def test_the_course_of_a_failure() -> None:
     form = fitted(replace(FORM, spares=1, read=100, fail_at=50))[0]
     spec = built(form, failing=True).spec
     assert spec is not None
-    follow = Follow()
-    found = FailureTask(spec).perform(follow)
+    progress = Progress()
+    found = FailureTask(spec).perform(progress)
     load = spec.workload
     assert found.failed_s == pytest.approx(0.5 * load.duration, rel=0.01)  # type: ignore[union-attr]
     done = sum(part.iops * (part.end_s - part.begin_s) for part in found.course)
@@ -207,11 +207,11 @@ def test_the_course_of_a_failure() -> None:
 
 def test_progress_is_told_part_by_part() -> None:
     """Protects the bar: it grows with each part, and never beyond the end."""
-    follow = Follow()
-    follow.parts = 2
-    follow.within(lambda: 0.5)
-    assert follow.share == 0.25
-    follow.next_part()
-    assert follow.share == 0.5
-    follow.within(lambda: 7.0)
-    assert follow.share == 1.0
+    progress = Progress()
+    progress.parts = 2
+    progress.within(lambda: 0.5)
+    assert progress.share == 0.25
+    progress.next_part()
+    assert progress.share == 0.5
+    progress.within(lambda: 7.0)
+    assert progress.share == 1.0

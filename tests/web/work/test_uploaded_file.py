@@ -12,7 +12,7 @@ from raidsim.scenarios.documents.document import Document, document_from
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.pages.views_of_designs import course_words
 from raidsim.web.work.explain import commands_per_io, effect
-from raidsim.web.work.tasks import FailureTask, Follow
+from raidsim.web.work.tasks import FailureTask, Progress
 from raidsim.web.work.uploaded_file import DIFFERS, failing, file_variants, other
 
 LOAD = "workload: {read_share: 0%, depth: 4, duration: 300ms, warm_up: 50ms}\n"
@@ -46,7 +46,7 @@ def test_what_a_file_does_not_have_is_not_switched_off() -> None:
 def test_networks_bitmaps_and_lost_disks_of_a_file_are_switched_off() -> None:
     """Protects the rest of the list: each is named for a file that has it."""
     text = (
-        "machine: {drives: {model: WD2500JS, count: 4}}\nfront: {protocol: nfs4, port: 10GbE}\n"
+        "machine: {drives: {model: WD2500JS, count: 4}}\nnetwork: {protocol: nfs4, port: 10GbE}\n"
         f"arrays: {{md0: {{level: raid10, failed: 1, bitmap: 64MiB}}}}\n{LOAD}"
     )
     names = {variant.name for variant, _ in file_variants(*read(text))}
@@ -59,7 +59,7 @@ def test_a_disk_of_a_file_fails() -> None:
     shown, member = failing(document, spec, 50)
     assert member == "disk0"
     assert shown.failures[0].at == pytest.approx(0.05 + 0.15)
-    assert "before the failure" in course_words(FailureTask(shown).perform(Follow()))
+    assert "before the failure" in course_words(FailureTask(shown).perform(Progress()))
 
 
 @pytest.mark.parametrize(

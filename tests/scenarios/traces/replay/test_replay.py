@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 from raidsim.model.core.device import Wrapper
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
+from raidsim.model.drives.catalogue import CATALOGUE
 from raidsim.model.loads.trace_load import TimedTrace
+from raidsim.scenarios.description.other_drive import with_drive
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.loads import FIRST_ISSUER
 from raidsim.scenarios.machine.machine import BuiltMachine
@@ -216,3 +219,72 @@ def test_the_run_of_a_load_is_as_before() -> None:
     before = simulate(spec)
     replay(spec, lambda: records(50, 0.02), OPEN)
     assert simulate(spec) == before
+
+
+def test_recorded_think_times_follow_the_completions() -> None:
+    """One I/O at a time, the next one its think time after the end of the one before; closed without, at once."""
+    thinks = [0.001 * (1 + number % 7) for number in range(100)]
+    done = replay(
+        machine(),
+        lambda: records(100, 0.001),
+        ReplayOptions(depth=1, think=True),
+        thinks=lambda: iter(thinks),
+        per_request=True,
+    )
+    assert done.log is not None
+    rows = done.log.rows
+    assert len(rows) == done.completed == 100
+    ends = [row.arrival_s + row.response_s for row in rows]
+    pauses = [row.arrival_s - end for row, end in zip(rows[1:], ends, strict=False)]
+    assert pauses == pytest.approx(thinks[:-1], abs=1e-9)
+    at_once = replay(machine(), lambda: records(100, 0.001), ReplayOptions(depth=1), per_request=True)
+    assert at_once.log is not None
+    ends = [row.arrival_s + row.response_s for row in at_once.log.rows]
+    assert max(row.arrival_s - end for row, end in zip(at_once.log.rows[1:], ends, strict=False)) < 0.0005
+
+
+def test_think_times_are_for_one_outstanding() -> None:
+    """With more, it is not known after which I/O a think time counts."""
+    with pytest.raises(InputError) as caught:
+        replay(machine(), lambda: records(10, 0.1), ReplayOptions(depth=2, think=True))
+    assert str(caught.value) == "--think: found it with a depth of 2; expected: one I/O outstanding"
+
+
+def test_each_io_is_told_with_what_served_it() -> None:
+    """A random read comes from the platters, one that goes on from the buffer, a write stays there; times add up."""
+
+    def some() -> Iterator[TraceRecord]:
+        for number, (op, block) in enumerate([(READ, 50_000), (READ, 50_001), (WRITE, 90_000), (READ, 20)]):
+            yield TraceRecord(float(number), op, block * 4096, 4096, "a")
+
+    done = replay(machine(), some, ReplayOptions(target=DRIVES[0]), per_request=True)
+    assert done.log is not None
+    assert [row.served_by for row in done.log.rows] == ["platters", "read buffer", "write buffer", "platters"]
+    assert [row.op for row in done.log.rows] == ["read", "read", "write", "read"]
+    assert [row.arrival_s for row in done.log.rows] == pytest.approx([0.0, 1.0, 2.0, 3.0])
+    for row in done.log.rows:
+        assert row.wait_s + row.service_s == pytest.approx(row.response_s)
+
+
+def test_overlapping_ios_are_not_told_apart() -> None:
+    """What the drives counted while two I/Os were under way belongs to either of them."""
+    both = [TraceRecord(0.0, READ, place * 4096, 4096, "a") for place in (50_000, 10)]
+    done = replay(machine(), lambda: iter(both), ReplayOptions(target=DRIVES[0]), per_request=True)
+    assert done.log is not None
+    assert [row.served_by for row in done.log.rows] == ["", ""]
+
+
+def test_another_drive_takes_the_place_of_all(tmp_path: Path) -> None:
+    """By name or by its file's path: its capacity and its speed count."""
+    original = CATALOGUE / "ST39102LW.yaml"
+    copy = tmp_path / "copy.yaml"
+    copy.write_text(original.read_text())
+    named, from_file = with_drive(machine(), "st39102lw"), with_drive(machine(), str(copy))
+    for spec in (named, from_file):
+        assert {drive.spec().capacity for drive in spec.machine.drives.values()} == {17918387 * 512}
+    one, other = (replay(spec, lambda: records(50, 0.1), OPEN).prediction.latencies for spec in (named, from_file))
+    assert one == other
+    assert one != replay(machine(), lambda: records(50, 0.1), OPEN).prediction.latencies
+    with pytest.raises(InputError) as caught:
+        with_drive(machine(), str(tmp_path / "none.yaml"))
+    assert "there is no such file" in str(caught.value)

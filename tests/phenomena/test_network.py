@@ -12,7 +12,7 @@ from raidsim.model.network.protocols import protocol
 from raidsim.model.statistics.usage import limit
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.questions.without_bottleneck import relief
+from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
@@ -27,8 +27,8 @@ SEQUENTIAL: dict[str, Any] = {
 RANDOM: dict[str, Any] = {"block_size": 4 * KIB, "span": "50GB", "warm_up": "0.05s", "duration": "0.5s"}
 
 
-def served(front: dict[str, Any] | None, drives: int = 4, cores: int = 16, **load: Any) -> ScenarioSpec:
-    """SAS disks striped, and the load on a client, or without a front on the server itself."""
+def served(network: dict[str, Any] | None, drives: int = 4, cores: int = 16, **load: Any) -> ScenarioSpec:
+    """SAS disks striped, and the load on a client, or without a network on the server itself."""
     data = {
         "machine": {
             "model": "storage-server",
@@ -36,7 +36,7 @@ def served(front: dict[str, Any] | None, drives: int = 4, cores: int = 16, **loa
             "drives": {"model": "Exos-10E2400-2400GB", "count": drives},
         },
         "arrays": {"md0": "raid0"},
-        "front": front,
+        "network": network,
         "workload": {"kind": "load", **load},
     }
     return document_from(json.dumps(data)).spec()
@@ -58,12 +58,12 @@ def test_gigabit_ethernet_carries_117_megabytes(name: str) -> None:
 
 
 def test_without_the_network_the_disks_are_faster() -> None:
-    """The counter-test to the one above, and what relief says; jumbo frames carry 5 % more."""
+    """The counter-test to the one above, and what the run without the bottleneck says; jumbo frames carry 5 % more."""
     scenario = served({"protocol": "nvme-tcp", "port": "1GbE"}, **SEQUENTIAL)
     read = simulate(scenario)
     local = simulate(served(None, **SEQUENTIAL))
     assert local.rate > 0.7e9
-    without = relief(scenario, read)
+    without = run_without_bottleneck(scenario, read)
     assert without is not None
     assert without.what == "link network without limit"
     assert without.prediction.rate == pytest.approx(local.rate, rel=0.2)
@@ -84,13 +84,13 @@ def test_ten_gigabit_is_less_than_a_shelf_of_disks() -> None:
 
 
 def test_one_io_at_a_time_waits_for_the_round_trip() -> None:
-    """Latency at one outstanding is that of the server itself and the front's, which a free protocol does not add."""
+    """Latency at one outstanding is that of the server itself and the network's, which a free protocol does not add."""
     free = {"request_cpu": "0s", "client": "0s", "send_rate": "1TB/s", "reply": "0B"}
-    front = {"protocol": "iscsi", "port": "100GbE", "round_trip": "5ms"}
+    network = {"protocol": "iscsi", "port": "100GbE", "round_trip": "5ms"}
     known = protocol("iscsi")
     local, real, none = (
         simulate(served(each, depth=1, **RANDOM)).latencies["read"]["mean_s"]
-        for each in (None, front, {**front, "round_trip": "0s", "overrides": free})
+        for each in (None, network, {**network, "round_trip": "0s", "overrides": free})
     )
     added = 5e-3 + known.client + known.request_cpu + 4 * KIB / known.send_rate
     assert real - none == pytest.approx(added, rel=0.1)
@@ -110,24 +110,24 @@ def test_a_sync_export_waits_for_the_medium_and_an_async_one_does_not() -> None:
 
 
 def test_few_nfsd_leave_disks_idle() -> None:
-    """Two threads keep two of four disks at work; with 64 the disks are what limits, as relief says with eight."""
-    front = {"protocol": "nfs3", "port": "10GbE"}
-    scenario = served({**front, "threads": 2}, depth=64, **RANDOM)
+    """Two threads keep two of four disks at work; with 64 (and in the run without the bottleneck) the disks limit."""
+    network = {"protocol": "nfs3", "port": "10GbE"}
+    scenario = served({**network, "threads": 2}, depth=64, **RANDOM)
     few = simulate(scenario)
     assert few.bottleneck.startswith("2 threads of the NFS server (all in use")
-    without = relief(scenario, few)
+    without = run_without_bottleneck(scenario, few)
     assert without is not None
     assert without.what == "8 threads of the NFS server"
     assert without.prediction.rate > 1.5 * few.rate
-    many = simulate(served({**front, "threads": 64}, depth=64, **RANDOM))
+    many = simulate(served({**network, "threads": 64}, depth=64, **RANDOM))
     assert many.rate > 2 * few.rate
     assert "threads" not in many.bottleneck
 
 
 def test_the_servers_cpu_limits_small_io_on_a_fast_network() -> None:
     """Reads that cost a core a millisecond each: a thousand a second of one core; with 16 the disks limit."""
-    front = {"protocol": "nvme-tcp", "port": "100GbE", "overrides": {"request_cpu": "1ms"}}
-    one, many = (simulate(served(front, cores=cores, depth=64, **RANDOM)) for cores in (1, 16))
+    network = {"protocol": "nvme-tcp", "port": "100GbE", "overrides": {"request_cpu": "1ms"}}
+    one, many = (simulate(served(network, cores=cores, depth=64, **RANDOM)) for cores in (1, 16))
     assert sum(one.iops.values()) == pytest.approx(1000, rel=0.05)
     assert limiting(one) == "cpu"
     assert sum(many.iops.values()) > 1.3 * sum(one.iops.values())

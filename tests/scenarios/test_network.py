@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,20 +16,20 @@ from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.statistics.usage import PLACES, Usage, bottleneck
 from raidsim.scenarios.description.machine import ChannelSpec, LinkSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.documents.document import document_from
+from raidsim.scenarios.documents.document import document_from, read_document
 from raidsim.scenarios.documents.schema import document_schema
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.questions.without_bottleneck import relieved
+from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
 
 LOAD: dict[str, Any] = {"kind": "load", "duration": "1s"}
 
 
-def document(front: Any = None, workload: Any = None, **machine: Any) -> dict[str, Any]:
+def document(network: Any = None, workload: Any = None, **machine: Any) -> dict[str, Any]:
     """Two drives in a storage server, striped."""
     drives = {"model": "Exos-10E2400-2400GB", "count": 2}
     data = {"machine": {"model": "storage-server", "drives": drives, **machine}, "arrays": {"md0": "raid0"}}
     data["workload"] = workload or LOAD
-    return {**data, "front": front} if front is not None else data
+    return {**data, "network": network} if network is not None else data
 
 
 def read(data: dict[str, Any]) -> ScenarioSpec:
@@ -67,16 +68,16 @@ def test_words_stand_for_models_and_replace_rates() -> None:
     spec = read(document({"protocol": "iscsi", "port": "10GbE"}, links={"uplink": "SAS 6Gb/s x4"}))
     assert spec.machine.links["uplink"].model == "SAS 6Gb/s x4"
     assert spec.machine.links["uplink"].rate == link_model("SAS 6Gb/s x4").rate
-    assert spec.front is not None
-    assert spec.front.port.rate == link_model("10GbE").rate
+    assert spec.network is not None
+    assert spec.network.port.rate == link_model("10GbE").rate
     over = {"machine": {"model": "server", "links": {"expander": {"model": "SAS 12Gb/s x8"}}}, "workload": LOAD}
     assert read(over).machine.links["expander"].rate == link_model("SAS 12Gb/s x8").rate
 
 
 def test_ports_are_named_after_the_network() -> None:
     """Protects results: the server's port, and one for each client if there are several."""
-    front = {"protocol": "nfs4", "port": "10GbE", "clients": 2, "client_port": "1GbE"}
-    machine = BuiltMachine(read(document(front)))
+    network = {"protocol": "nfs4", "port": "10GbE", "clients": 2, "client_port": "1GbE"}
+    machine = BuiltMachine(read(document(network)))
     assert [link.name for link in machine.all_links[:3]] == ["network", "client0", "client1"]
     assert [link.rate for link in machine.all_links[:2]] == [link_model("10GbE").rate, link_model("1GbE").rate]
     assert [cpu.name for cpu in machine.cpus] == ["cpu", "clients cpu"]
@@ -90,7 +91,7 @@ def test_ports_are_named_after_the_network() -> None:
     [
         (document({"protocol": "iscsi", "port": "SATA 6Gb/s"}), "SATA 6Gb/s, which is no network"),
         (document({"protocol": "iscsi", "port": "10GB"}), "unknown link '10GB'; did you mean 10GbE"),
-        (document({"protocol": "iscsi"}), "front.port.*it is missing"),
+        (document({"protocol": "iscsi"}), "network.port.*it is missing"),
         (
             document({"protocol": "iscsi", "port": "10GbE", "threads": 8}),
             "threads with iscsi; allowed: with nfs3 and nfs4",
@@ -119,15 +120,29 @@ def test_what_cannot_be_is_refused(data: dict[str, Any], words: str) -> None:
         read(data)
 
 
-def test_the_schema_knows_models_and_fronts() -> None:
-    """Protects editors: a link may be a word or a model alone, a front needs protocol and port."""
+def test_the_old_key_is_refused_with_the_new_one(tmp_path: Path) -> None:
+    """Protects files that were written before: `front` is refused with its line and the key that took its place."""
+    data = document({"protocol": "nfs4", "port": "10GbE"})
+    old = {("front" if key == "network" else key): value for key, value in data.items()}
+    file = tmp_path / "old.yaml"
+    file.write_text(json.dumps(old, indent=1), encoding="utf-8")
+    line = file.read_text(encoding="utf-8").partition('"front"')[0].count("\n") + 1
+    words = rf"old\.yaml:{line}: field front: found the key 'front'; allowed: 'network', its new name"
+    with pytest.raises(InputError, match=words):
+        read_document(str(file)).spec()
+    with pytest.raises(InputError, match=r"there is no 'front'.*'network\.port', its new name"):
+        document_from(json.dumps(data), sets=["front.port=1GbE"]).spec()
+
+
+def test_the_schema_knows_models_and_networks() -> None:
+    """Protects editors: a link may be a word or a model alone, a network needs protocol and port."""
     defs = document_schema()["$defs"]
     assert {"type": "string"}.items() <= defs["MachineSpec"]["properties"]["links"]["anyOf"][1]["additionalProperties"][
         "anyOf"
     ][1].items()
     assert defs["LinkSpec"]["required"] == []
-    assert set(defs["FrontSpec"]["required"]) == {"protocol", "port"}
-    assert any(kind.get("type") == "string" for kind in defs["FrontSpec"]["properties"]["port"]["anyOf"])
+    assert set(defs["NetworkSpec"]["required"]) == {"protocol", "port"}
+    assert any(kind.get("type") == "string" for kind in defs["NetworkSpec"]["properties"]["port"]["anyOf"])
 
 
 @pytest.mark.parametrize(
@@ -145,13 +160,13 @@ def test_the_schema_knows_models_and_fronts() -> None:
     ],
 )
 def test_the_networks_own_parts_are_taken_away(busy: Usage, what: str, field: tuple[str, ...]) -> None:
-    """Protects relief: the part that limits is another in the scenario without it, and everything else is as before."""
+    """Protects the run without the bottleneck: the part that limits is another there, and all else is as before."""
     before = read(document({"protocol": "nfs4", "port": "10GbE", "clients": 2, "client_port": "10GbE"}))
-    found = relieved(before, [busy, Usage("disk0", "disk", 0.5)])
+    found = remove_bottleneck(before, [busy, Usage("disk0", "disk", 0.5)])
     assert found is not None
     assert found.what == what
     assert found.scenario.machine == before.machine
-    old, new = before.front, found.scenario.front
+    old, new = before.network, found.scenario.network
     assert old is not None
     assert new is not None
     for name in type(old).model_fields:

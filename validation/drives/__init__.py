@@ -1,0 +1,1 @@
+"""Models of hard disks against traces measured on them."""
