@@ -23,6 +23,8 @@ EXCEPTIONS = (
     "process.phase",
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
+    "raid.stripes.settings",
+    "schedulers.settings",
     *("solid_state.placement", "solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
     *("tasks.io_call_price", "tasks.writer_turns"),
 )

@@ -18,16 +18,17 @@ TOP = ("compiled", "model", "scenarios", "calibration", "validation", "cli", "we
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
     ("model/core", "model/readahead"),
-    ("model/files", "model/schedulers"),
+    ("model/files",),
+    ("model/schedulers",),
     ("model/layouts", "model/links", "model/tasks", "model/programs"),
     ("model/statistics", "model/disk", "model/block", "model/network", "model/programs/fio"),
     ("model/solid_state", "model/raid/base", "model/raid/read_balance", "model/raid/metadata", "model/raid/stripes"),
     ("model/raid/mirrors", "model/raid/parity_until_4_0", "model/raid/parity_6_1"),
     ("model/raid/striped", "model/raid/parity"),
     ("model/raid/resync",),
-    ("model/drives", "model/kernels", "model/controller", "model/memory"),
+    ("model/drives", "model/controller", "model/memory"),
     ("model/crypt", "model/file_system", "model/loads"),
-    ("model/process", "model/fio"),
+    ("model/kernels", "model/process", "model/fio"),
     ("scenarios/pictures", "scenarios/workers", "scenarios/traces/formats"),
     ("scenarios/traces", "scenarios/description"),
     ("scenarios/documents", "scenarios/machine"),
@@ -53,8 +54,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("cli",),
 )
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
-ITEMS = ("cli/commands", "model/programs", "scenarios/traces/formats", "calibration/formats")
-"""Folders with one item a file: a command, a program, a format."""
+ITEMS = ("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats")
+"""Folders with one item a file: a command, a program, a scheduler, a format."""
 ABSOLUTE = "absolute"
 API = ""
 

@@ -30,7 +30,6 @@ ONE_IDEA = {
     "model/disk/hard_disk.py": "one drive: a step of a command a method; its parts are other files",
     "model/disk/media.py": "one timeline of the head: each method continues what the ones before it left",
     "model/file_system/file_system.py": "one file system: an operation a method; where things lie is in other files",
-    "model/kernels/spec.py": "one description: the sections of a kernel's file, and the file as a whole",
     "model/links/link.py": "one ledger of reserved bus time, and the kinds of link that book in it",
     "model/loads/direct_load.py": "one load: the closed and the open one differ in when they submit",
     "model/process/process.py": "one process: an operation of a program a method",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.kernels import kernel_names
-from ...model.raid.read_balance import READ_BALANCE
+from ...model.raid.read_balance import READ_BALANCE, balance
 from ..study.study import StudySpec
 from .search import Optimum
 
@@ -105,5 +105,5 @@ def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
             raise InputError("--choose", f"unknown array {name!r}", allowed)
         if value not in READ_BALANCE:
             raise InputError("--choose", f"unknown balance {value!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}")
-        arrays[name] = arrays[name].model_copy(update={"balance": value})
+        arrays[name] = arrays[name].model_copy(update={"balance": balance(value)})
     return study.model_copy(update={**changes, "arrays": arrays})

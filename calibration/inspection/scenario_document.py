@@ -7,7 +7,7 @@ from typing import Any
 
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
-from ...scenarios.description.arrays import PARITY_LEVELS
+from ...model.layouts import LEVELS
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
 from .selection import Chosen, Selection
@@ -18,7 +18,6 @@ _BITMAP = 64 << 20
 _MEMORY = {"linux-2.4": 512 << 20, "linux-2.6": 1 << 30, "freebsd": 1 << 30}
 _MEMORY_NOW = 16 << 30
 _CORES = 4
-_NO_CHUNK = ("raid1", "linear")
 _IDE = re.compile(r"hd([a-t])")
 _IDE_MAJORS = (3, 22, 33, 34, 56, 57, 88, 89, 90, 91)
 """Of the channels ide0 to ide9 (Linux, Documentation/admin-guide/devices.txt)."""
@@ -73,9 +72,9 @@ class _Scenario:
             if array.controller is not None or array.level is None:
                 continue
             level = array.level.value
-            if level == "raid10" and known.raid10 is None:
+            if LEVELS[level].has_copies and known.raid10 is None:
                 return NEWEST, where, f"the only modelled kernel with md's RAID 10, which {array.name} is"
-            if level in PARITY_LEVELS and not known.parity:
+            if LEVELS[level].has_parity and not known.parity:
                 return NEWEST, where, f"md's {level}, which {array.name} is, runs on Linux"
         return name, where, why
 
@@ -205,7 +204,7 @@ class _Scenario:
             self._md_options(inside, chosen, level)
 
     def _chunk(self, inside: Mapping, found: FoundArray, level: str) -> None:
-        if level in _NO_CHUNK:
+        if not LEVELS[level].has_chunk:
             return
         if found.chunk is not None:
             inside.put("chunk", size_text(found.chunk.value), found.chunk.where)
@@ -275,7 +274,7 @@ class _Scenario:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")
         if chosen.journal is None:
             return
-        if level in PARITY_LEVELS and known.raid5.hold is None:
+        if LEVELS[level].has_parity and known.raid5.hold is None:
             inside.put("journal", chosen.journal, found.journal.where if found.journal is not None else "")
         else:
             self.notes.append(f"{found.name}: {self.kernel} has no journal for {level}; left out")

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_size
-from ...scenarios.description.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS, ArraySpec, Level
+from ...model.layouts import ALGORITHMS, LEVELS
+from ...scenarios.description.arrays import ArraySpec
 from .drive_match import Match, match
 from .solid_state_match import match_solid_state
 from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
@@ -23,8 +24,6 @@ from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 _PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
 _NEVER_TURNS = ("nvme", "mmcblk", "pmem")
 _PART_USED = 0.9
-_ONE_LAYOUT = ("raid4", "raid1", "linear")
-"""Levels of which md prints an algorithm that it does not use."""
 _MOST_LISTED = 6
 
 
@@ -151,11 +150,11 @@ class _Selecting:
     def _left_out(self, array: FoundArray) -> bool:
         reason = array.reason
         level = array.level.value if array.level is not None else None
-        if level in _ONE_LAYOUT:
-            array.algorithm = None
+        if level in LEVELS and len(ALGORITHMS.get(level, ())) < 2:
+            array.algorithm = None  # md prints one that it does not use
         if reason is None and level is None:
             reason = "nothing tells its level"
-        elif reason is None and level not in get_args(Level):
+        elif reason is None and level not in LEVELS:
             reason = f"the model has no level {level}"
         elif reason is None and not array.members:
             reason = "nothing tells its members"
@@ -231,7 +230,7 @@ class _Selecting:
         """Whether a spare or journal can be used; drives only, that nothing else uses."""
         level = chosen.found.level.value if chosen.found.level is not None else ""
         free = name not in self.users and name not in [member for member, _ in chosen.members]
-        if not free or name in self.found.arrays or level in (*NO_REDUNDANCY, "raid01", "raid3"):
+        if not free or name in self.found.arrays or level not in LEVELS or not LEVELS[level].spares:
             self._note(f"{chosen.found.name}: {name} cannot wait as a spare or be its journal here; left out")
             return False
         return True
@@ -358,12 +357,11 @@ def _member_bytes(array: FoundArray) -> int | None:
     members, level = len(array.members), array.level.value
     groups = array.groups.value if array.groups is not None else 1
     copies = array.copies.value if array.copies is not None else 2
-    parity = {"raid4": 1, "raid5": 1, "raid6": 2, "raid50": groups, "raid60": 2 * groups}
-    if level == "raid1":
-        return array.size.value
-    if level in MIRROR_LEVELS:
-        return -(-array.size.value * max(1, copies) // members)
-    data = members - parity.get(level, 0) if level in (*PARITY_LEVELS, *NO_REDUNDANCY) else members
+    known = LEVELS.get(level)
+    if known is not None and known.has_mirrors:
+        return -(-array.size.value * max(1, copies) // members) if known.has_chunk else array.size.value
+    parities = known.parities if known is not None and known.has_parity else 0
+    data = members - parities * (groups if known is not None and known.has_groups else 1)
     return -(-array.size.value // data) if data > 0 else None
 
 

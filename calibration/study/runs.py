@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS, ArraySpec
+from ...model.layouts import LEVELS
+from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import DdSpec, Workload
@@ -22,7 +23,6 @@ ARRAY_NAME = "md0"
 _CHARACTER_LOOPS = ("bonnie", "bonnie++")
 _ONLY_WRITES = ("dd", "cp")
 _ONLY_READS = ("read", "tar-c")
-_WITHOUT_CHUNKS = ("linear", "raid1")
 
 
 class RunBuilder:
@@ -109,7 +109,7 @@ def _renamed(document: dict[str, Any]) -> dict[str, Any]:
     arrays = {}
     for name, array in document["arrays"].items():
         changes: dict[str, Any] = {"members": tuple(names.get(member, member) for member in array.members)}
-        if array.level in _WITHOUT_CHUNKS:
+        if not LEVELS[array.level].has_chunk:
             changes["chunk"] = ArraySpec.model_fields["chunk"].default
         arrays[names[name]] = array.model_copy(update=changes)
     workload = document["workload"]
@@ -168,8 +168,9 @@ def used_devices(
 
 def unused_prices(workload: Workload, levels: set[str], prices: Mapping[str, Any]) -> list[str]:
     """Prices that a run never pays, whatever they are."""
-    unused = [] if levels & set(MIRROR_LEVELS) else ["clone"]
-    if not levels & {"raid3", *PARITY_LEVELS}:
+    known = [LEVELS[level] for level in levels]
+    unused = [] if any(level.has_mirrors for level in known) else ["clone"]
+    if not any(level.parities for level in known):
         unused += ["stripe", "xor_rate"]
     programs = [step.program for step in workload.steps] if isinstance(workload, ProgramsSpec) else []
     if not programs:

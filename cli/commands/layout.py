@@ -16,6 +16,7 @@ from ...model.core.errors import InputError
 from ...model.files.quantities import format_size, parse_size
 from ...model.layouts import (
     DEFAULT_CHUNK,
+    LEVELS,
     ByteStripedLayout,
     Layout,
     LinearLayout,
@@ -256,7 +257,7 @@ def _cells(layout: Layout, unit: int, rows: int) -> dict[tuple[int, int], Text]:
         for index, place in enumerate(places):
             cells[place] = Text(f"D{chunk}'", style="green") if index else Text(f"D{chunk}")
     for row, members in enumerate(parity_chart(layout, rows)):
-        per_group = 2 if layout.level in ("raid6", "raid60") else 1
+        per_group = max(1, LEVELS[layout.level].parities)
         for index, member in enumerate(members):
             cells[member, row] = (
                 Text("Q", style="bold magenta") if index % per_group else Text("P", style="bold yellow")

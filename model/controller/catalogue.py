@@ -135,7 +135,7 @@ class ControllerSpec(Spec):
 
     def parity_settings(self) -> ParitySettings:
         """How its firmware runs RAID 4, 5 and 6: it gathers in its cache, so an array never holds rows back."""
-        return ParitySettings(heads=0, hold_s=0.0, copies_reads=False, direct_reads=True)
+        return ParitySettings(heads=0, hold=0.0, copies_reads=False, direct_reads=True)
 
     def firmware(self, engine: Engine, name: str) -> Firmware:
         """Its processor; the arrays and the drives' queues behind the controller take it as their host."""

@@ -10,7 +10,7 @@ is there already, ``"only"`` in that context names them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, get_args
 
 from pydantic import (
@@ -141,6 +141,13 @@ class Spec(BaseModel):
             if problems:
                 raise ValidationError.from_exception_data(cls.__name__, problems)
         return data
+
+
+def refuse_set(spec: Spec, fields: Iterable[str], why: str) -> None:
+    """Refuse fields that a description inherits but takes from elsewhere, so that what is written would be ignored."""
+    for field in fields:
+        if getattr(spec, field) != type(spec).model_fields[field].default:
+            raise refusal(f"{field} {getattr(spec, field)}", f"allowed: leave it out, {why}", (field,))
 
 
 def _is_number(field: FieldInfo) -> bool:

@@ -185,7 +185,7 @@ class CachedFile:
     def write(self, offset: int, size: int, by: Account) -> Generator[Any, Any, None]:
         """One write(2)."""
         prices, cache, file = self._host.prices, self._cache, self._file
-        block = cache.settings.block_bytes
+        block = cache.block_bytes
         end = offset + size
         for edge in {offset - offset % block, end - end % block}:
             # A block that is written in part has to be in memory first.
@@ -198,7 +198,7 @@ class CachedFile:
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             yield from cache.spend((stop - start) * per_byte, by)
             dirtied = cache.mark_dirty(file, start, stop)
-            if cache.settings.write_behind_bytes:
+            if cache.write_behind_bytes:
                 yield from cache.write_behind(file, start, stop, by)
             start = stop
             if cache.memory.over_limit:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from ..files.description import Fraction, PositiveSize, Size, Spec
+from pydantic import model_validator
+
+from ..files.description import Fraction, PositiveSize, Size, Spec, refuse_set
+from ..memory.settings import PageCacheSettings
 
 
-class CacheSection(Spec):
-    """Page cache of raw block devices.
+class CacheSection(PageCacheSettings):
+    """The page cache of files and of raw block devices, and the limits of dirty memory.
 
     Attributes
     ----------
     block
-        Cached block.
+        Cached block of a raw device.
     block_divides
         Whether it is made smaller until it divides the device (since 2.6: fs/block_dev.c, bd_set_size); before that,
         what is left over at the end of the device could not be reached.
@@ -27,38 +30,23 @@ class CacheSection(Spec):
         are slowed to what their device writes (:mod:`raidsim.model.memory.dirty_balance`).
     flush_pass
         After so much is dirtied or written back the limits are looked at.
-    by_age
-        Whether files' pages are written back in the order in which they became dirty, not file by file.
-    block_lists
-        Whether dirty blocks are in lists by when they became dirty: write-back takes the oldest of all files, and fsync
-        the newest of its file first.
+    flush_run
+        Contiguous bytes in one I/O of write-back to a parity array; other devices take their largest command.
+    running_above, running_below
+        While more than the first is under write-back, a program that writes behind itself waits, until it is no more
+        than the second.
     counts_activations
         Whether the active list of pages is aged by what is looked at on the inactive one, or by what is reclaimed.
     second_chance
         Whether active pages that were used stay on their list for another round, which is half as fast.
-    drop_behind
-        Whether pages that were read ahead in order are reclaimed before all others once their reader has passed them.
     raw_devices
         Whether disk devices are cached; where they are not (FreeBSD), only a file system's blocks are.
     loop_cached
         Whether a loop device goes through the page cache of what is below it, or hands its I/O down (before 2.6.4).
-    read_run, flush_run
-        Contiguous bytes in one I/O: of read-ahead (0: a whole window), and of write-back to a parity array.
-    write_behind, running_above, running_below
-        Contiguous bytes of a file that a program which writes it in order sends off itself as soon as they are full (0:
-        writing is left to the flusher); while more than the second is under write-back it waits, until it is no more
-        than the third.
-    read_run_aligned
-        Whether the I/Os of read-ahead of a file end at multiples of `read_run` in it; otherwise each window is cut from
-        its own start (FreeBSD's clusters).
-    read_bio
-        Contiguous bytes of a file that are read with one bio; 0: a block each.
-    flusher_yields
-        Whether the flusher of files keeps out of a device's queue while a writer submits its duty or an fsync, which
-        wait for room there; otherwise they take turns.
     """
 
     block: PositiveSize
+    flush_run: PositiveSize
     flush_above: Fraction
     flush_below: Fraction
     limit: Fraction
@@ -66,25 +54,21 @@ class CacheSection(Spec):
     duty: Size
     throttle: Literal["limit", "balance"] = "limit"
     flush_pass: PositiveSize
-    flush_run: PositiveSize
-    read_run: Size = 128 * 1024
-    write_behind: Size = 0
     running_above: Size = 0
     running_below: Size = 0
-    read_run_aligned: bool = True
-    read_bio: Size = 0
-    flusher_yields: bool = False
     memory: Literal["low", "all"]
     """Which part of the memory the limits are shares of."""
-    by_age: bool = False
-    block_lists: bool = False
     counts_activations: bool = False
     second_chance: bool = False
-    drop_behind: bool = False
     raw_devices: bool = True
     loop_cached: bool = False
     block_divides: bool = True
     source: str
+
+    @model_validator(mode="after")
+    def _only_a_kernels(self) -> Self:
+        refuse_set(self, ("interleaves", "bio", "task_plug"), "it follows from the device and the file system")
+        return self
 
     def block_on(self, capacity: int) -> int:
         """Cached block (bytes) of a device of `capacity` bytes."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from ..core.errors import InputError
-from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
+from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal, refuse_set
 from ..files.description_errors import validate
 from ..files.yaml_files import read_yaml
 from ..raid.read_balance import READ_BALANCE
+from ..raid.stripes.settings import ParitySettings
+from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
 from .cache_sections import CacheSection, ReadAheadSection
 
 _FOLDER = Path(__file__).parent / "catalogue"
@@ -26,8 +28,8 @@ LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 """Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
 
 
-class QueueSection(Spec):
-    """Request queue and I/O scheduler.
+class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
+    """Request queue and I/O scheduler, the tunables of which are its own.
 
     Attributes
     ----------
@@ -51,12 +53,8 @@ class QueueSection(Spec):
         A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
     plug_delay
         And after so long (0: never).
-    read_expire, write_expire, writes_starved, fifo_batch
-        Of the anticipatory and of the deadline schedulers, and of CFQ.
     task_history
         Whether the anticipatory scheduler remembers a process once for all queues, or each queue by itself.
-    slice_sync, slice_async, slice_idle, quantum
-        Of CFQ.
     throttle_rotational, throttle_solid
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
@@ -80,18 +78,7 @@ class QueueSection(Spec):
     elevator: Literal["both-ways", "one-way", "one-way-buffers"] = "both-ways"
     """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
     "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
-    read_batch: Duration = 0.5
-    write_batch: Duration = 0.125
-    anticipation: Duration = 0.006
     task_history: bool = False
-    read_expire: Duration = 0.125
-    write_expire: Duration = 0.25
-    writes_starved: int = 2
-    fifo_batch: int = 16
-    slice_sync: Duration = 0.1
-    slice_async: Duration = 0.04
-    slice_idle: Duration = 0.008
-    quantum: int = 4
     throttle_rotational: Duration = 0.0
     throttle_solid: Duration = 0.0
     source: str
@@ -112,57 +99,36 @@ class QueueSection(Spec):
         return min(2 * depth, self.limit_requests)
 
 
-class Raid5Section(Spec):
-    """The stripe cache of RAID 4, 5 and 6.
+class Raid5Section(ParitySettings):
+    """The stripe cache of RAID 4, 5 and 6, and what an array's options may be.
 
     Attributes
     ----------
-    heads, head
-        Stripe heads, and the height of one.
     head_is_file_system_block
-        Whether the height is that of the blocks in which a file system on the array does its I/O.
-    grows, most_heads
-        Whether more are made when they run out (stripe_cache_size is a floor), and how many there may be.
-    hold
-        How long an incomplete row waits for its neighbours; None: md's thread takes the heads as they are.
-    shared_plug
-        Whether who waits for stripe heads, and md's thread when it has run, let incomplete rows go.
-    locks_rows
-        Whether a row that is being read or written takes no other block.
-    waiting_readers
-        Whether readers that sleep for want of a head share what gets free
-        (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`).
-    gathers_per_head
-        Whether every head of a row gathers for itself (:class:`~raidsim.model.raid.stripes.settings.ParitySettings`).
-        Files on parity arrays then interleave as on others (:mod:`raidsim.model.tasks.writer_turns`).
-    copies_reads
-        Whether what is read through the stripe cache is copied out of it.
-    direct_reads
-        Whether a healthy array reads past the stripe cache, with one I/O per chunk.
+        Whether the height of a head is that of the blocks in which a file system on the array does its I/O.
+    grows
+        Whether more heads are made when they run out (stripe_cache_size is a floor), up to `most_heads`.
     worker_groups
         Whether several threads may handle stripes (group_thread_cnt).
-    rmw_level
-        When to read-modify-write (md's setting of that name; 1 is what kernels without it do).
     resync_pause
         A resync that has taken the last head waits until a quarter of them is free, and then so long; 0: it does not.
     """
 
     heads: int
     head: PositiveSize
+    hold: Duration | None
+    copies_reads: bool
+    rmw_level: Literal[0, 1, 2] = 1
     head_is_file_system_block: bool = False
     grows: bool = False
-    most_heads: int = 0
-    hold: Duration | None
-    shared_plug: bool = False
-    locks_rows: bool = False
-    waiting_readers: bool = False
-    gathers_per_head: bool = False
-    copies_reads: bool
-    direct_reads: bool = False
     worker_groups: bool = False
-    rmw_level: Literal[0, 1, 2] = 1
     resync_pause: Duration = 0.0
     source: str
+
+    @model_validator(mode="after")
+    def _only_a_kernels(self) -> Self:
+        refuse_set(self, ("workers", "discards"), "it is an option of an array")
+        return self
 
 
 def _known_balance(name: str) -> str:

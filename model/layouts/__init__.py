@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .byte_striped import ByteStripedLayout
 from .bytes_array import ByteArray, ByteMember, ByteStore, byte_array
-from .factory import ALGORITHMS, DEFAULT_CHUNK, LEVELS, MIN_DISKS, layout_for, level_name
+from .factory import ALGORITHMS, DEFAULT_CHUNK, layout_for, level_name
 from .layout import Copies, CopyPlace, Extent, Layout
+from .levels import LEVELS, Level, LevelName, level_options, levels_where, levels_with
 from .linear import LinearLayout
 from .mirrored import MirroredLayout
-from .nested import NestedLayout, mirrored_stripes, striped_mirrors, striped_parity
+from .nested import STRIPED_MIRRORS, NestedLayout, mirrored_stripes, striped_mirrors, striped_parity
 from .parity import ParityLayout, Row
 from .raid10 import Raid10Layout
 from .striped import StripedLayout, Zone
@@ -17,7 +18,7 @@ __all__ = [
     "ALGORITHMS",
     "DEFAULT_CHUNK",
     "LEVELS",
-    "MIN_DISKS",
+    "STRIPED_MIRRORS",
     "ByteArray",
     "ByteMember",
     "ByteStore",
@@ -26,6 +27,8 @@ __all__ = [
     "CopyPlace",
     "Extent",
     "Layout",
+    "Level",
+    "LevelName",
     "LinearLayout",
     "MirroredLayout",
     "NestedLayout",
@@ -37,6 +40,9 @@ __all__ = [
     "byte_array",
     "layout_for",
     "level_name",
+    "level_options",
+    "levels_where",
+    "levels_with",
     "mirrored_stripes",
     "striped_mirrors",
     "striped_parity",

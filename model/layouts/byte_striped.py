@@ -8,6 +8,7 @@ graid3 takes 2^k + 1 members only; the arithmetic holds for any number. Source: 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from .layout import outside
 from .parity import ParityLayout
@@ -25,10 +26,17 @@ class ByteStripedLayout(ParityLayout):
     """
 
     __slots__ = ()
+    algorithms: ClassVar = {"raid3": ("",)}
 
     def __init__(self, member_bytes: Sequence[int]) -> None:
         super().__init__("raid3", member_bytes, MEMBER_SECTOR, "parity-last")
         self.algorithm = None
+
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> ByteStripedLayout:
+        return cls(member_bytes)
 
     @property
     def sector_bytes(self) -> int:

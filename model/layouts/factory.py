@@ -10,64 +10,38 @@ from pathlib import Path
 
 from ..core.errors import InputError, ModelError
 from ..files.plugins import classes_in
-from .byte_striped import ByteStripedLayout
 from .layout import Layout
-from .linear import LinearLayout
-from .mirrored import MirroredLayout
-from .nested import mirrored_stripes, striped_mirrors, striped_parity
+from .levels import LEVELS, levels_where
+from .nested import STRIPED_MIRRORS, mirrored_stripes, striped_mirrors, striped_parity
 from .parity import ParityLayout
 from .parity_bytes import GROUP_ORDER
 from .raid10 import Raid10Layout
 from .striped import StripedLayout
 
-_INNER = {"raid50": "raid5", "raid60": "raid6"}
 _PACKAGE = __name__.rpartition(".")[0]
-_WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory", "parity_bytes")
+_WITHOUT_LAYOUTS = ("bytes_array", "chart", "factory", "levels", "parity_bytes")
 
-LEVELS = (
-    "linear",
-    "raid0",
-    "raid1",
-    "raid3",
-    "raid4",
-    "raid5",
-    "raid6",
-    "raid10",
-    "raid01",
-    "raid50",
-    "raid60",
-)
-MIN_DISKS = {
-    "linear": 1,
-    "raid0": 2,
-    "raid1": 2,
-    "raid3": 3,
-    "raid4": 3,
-    "raid5": 3,
-    "raid6": 4,
-    "raid10": 2,
-    "raid01": 4,
-    "raid50": 6,
-    "raid60": 8,
-}
 DEFAULT_CHUNK = 64 * 1024
 CHUNK_UNIT = 4096
 
-_VARIED = ("raid0", "raid4", "raid5", "raid6", "raid10")
+_VARIED = levels_where(lambda level: level.has_algorithms)
 _OWN: tuple[type[Layout], ...] = (StripedLayout, ParityLayout, Raid10Layout)
 """The classes whose algorithms come first, the default in front."""
 
 
 def _builders() -> dict[tuple[str, str], type[Layout]]:
-    """The class that builds an algorithm of a level: md's, and those of every further module of this package."""
+    """The class that builds an algorithm of a level: md's, and those of every further module of this package.
+
+    A level that has only one way to be laid out is built by the class that names "" as its algorithm.
+    """
     found: dict[tuple[str, str], type[Layout]] = {}
     for kind in (*_OWN, *classes_in(_PACKAGE, [str(Path(__file__).parent)], _WITHOUT_LAYOUTS)):
         if not issubclass(kind, Layout) or "algorithms" not in vars(kind):
             continue
         for level, names in kind.algorithms.items():
-            if level not in _VARIED:
-                raise ModelError(f"{kind.__module__}: an algorithm of {level}; allowed: of {', '.join(_VARIED)}")
             for name in names:
+                if level not in LEVELS or LEVELS[level].has_algorithms != bool(name):
+                    raise ModelError(f"{kind.__module__}: an algorithm of {level}; allowed: of {', '.join(_VARIED)}")
                 if found.setdefault((level, name), kind) is not kind:
                     other = found[level, name].__module__
                     raise ModelError(f"{level} {name} is in two files: {other} and {kind.__module__}")
@@ -83,15 +57,14 @@ def _names(level: str) -> tuple[str, ...]:
 
 ALGORITHMS: dict[str, tuple[str, ...]] = {
     **{level: _names(level) for level in _VARIED},
-    "raid10": (*_names("raid10"), "striped-mirrors"),
-    **{level: _names(inner) for level, inner in _INNER.items()},
+    "raid10": (*_names("raid10"), STRIPED_MIRRORS),
+    **{level.name: _names(level.inner) for level in LEVELS.values() if level.inner},
 }
 """The algorithms of each level that has more than one way, the default first."""
 
 _SHORT = {"ls": "left-symmetric", "la": "left-asymmetric", "rs": "right-symmetric", "ra": "right-asymmetric"}
 _SHORT_RAID10 = {"n": "near", "f": "far", "o": "offset"}
-_UNEQUAL = ("linear", "raid0")
-_GROUP_MIN = {"raid50": 3, "raid60": 4, "raid01": 2}
+_GROUPED = levels_where(lambda level: level.has_groups)
 
 
 def level_name(level: str | int) -> str:
@@ -170,8 +143,9 @@ def layout_for(
     (3, 1)
     """
     name = level_name(level)
-    if disks < MIN_DISKS[name]:
-        raise InputError("disks", f"{name} of {_count(disks)}", f"{name} needs at least {MIN_DISKS[name]}")
+    known = LEVELS[name]
+    if disks < known.least:
+        raise InputError("disks", f"{name} of {_count(disks)}", f"{name} needs at least {known.least}")
     chunk = _checked_chunk(chunk_bytes)
     sizes = _checked_members(name, disks, member_bytes, truncate)
     variant, number = _checked_algorithm(name, algorithm)
@@ -192,22 +166,16 @@ def layout_for(
 def _built(
     name: str, sizes: Sequence[int], chunk: int, variant: str, copies: int, groups: int, outer_chunk: int | None
 ) -> Layout:
-    match name:
-        case "linear":
-            return LinearLayout(sizes)
-        case "raid0":
-            _check_chunks(sizes, chunk)
-        case "raid1":
-            return MirroredLayout(sizes)
-        case "raid3":
-            return ByteStripedLayout(sizes)
-        case "raid10" if variant == "striped-mirrors":
-            return striped_mirrors(sizes, chunk, copies)
-        case "raid01":
-            return mirrored_stripes(sizes, chunk, groups)
-        case "raid50" | "raid60":
-            inner = _BUILDERS[_INNER[name], variant]
-            return striped_parity(name, inner, sizes, chunk, variant, groups, outer_chunk)
+    known = LEVELS[name]
+    if variant == STRIPED_MIRRORS:
+        return striped_mirrors(sizes, chunk, copies)
+    if known.inner:
+        inner = _BUILDERS[known.inner, variant]
+        return striped_parity(known, inner, sizes, chunk, variant, groups, outer_chunk)
+    if known.has_groups:
+        return mirrored_stripes(known, sizes, chunk, groups)
+    if known.has_chunk and known.uses_all:
+        _check_chunks(sizes, chunk)
     return _BUILDERS[name, variant].made(name, sizes, chunk, variant, copies)
 
 
@@ -234,13 +202,13 @@ def _checked_members(name: str, disks: int, member_bytes: int | Sequence[int], t
         raise InputError("members", f"{len(sizes)} member sizes for {_count(disks)}", "give one size, or one per disk")
     if min(sizes) <= 0:
         raise InputError("members", f"a member of {min(sizes)} bytes", "sizes are positive")
-    if name not in _UNEQUAL and not truncate and len(set(sizes)) > 1:
+    if not LEVELS[name].uses_all and not truncate and len(set(sizes)) > 1:
         raise InputError(
             "members",
             f"{name} of members between {_bytes(min(sizes))} and {_bytes(max(sizes))}",
             f"members of {name} have one size; the rest of larger ones would be lost (truncate them to do so)",
         )
-    return (min(sizes),) * disks if truncate and name not in _UNEQUAL else sizes
+    return (min(sizes),) * disks if truncate and not LEVELS[name].uses_all else sizes
 
 
 def _checked_algorithm(name: str, algorithm: str | None) -> tuple[str, int | None]:
@@ -250,24 +218,26 @@ def _checked_algorithm(name: str, algorithm: str | None) -> tuple[str, int | Non
         return (allowed[0] if allowed else ""), None
     text = algorithm.strip().lower().replace("_", "-")
     number = None
-    if name == "raid10" and text[:1] in _SHORT_RAID10 and text[1:].isdecimal():
+    has_copies = LEVELS[name].has_copies
+    if has_copies and text[:1] in _SHORT_RAID10 and text[1:].isdecimal():
         number = int(text[1:])
         text = _SHORT_RAID10[text[0]]
-    elif name != "raid10":
+    elif not has_copies:
         text = _SHORT.get(text, text)
     for candidate in allowed:
         if candidate.lower() == text:
             return candidate, number
     hint = f"allowed: {', '.join(allowed)}" if allowed else f"{name} has no algorithms: leave it out"
-    if name == "raid10":
+    if has_copies:
         hint += " (or md's short form: n2, f2, o3)"
     raise InputError("algorithm", f"{algorithm!r} is not an algorithm of {name}", hint)
 
 
 def _checked_copies(name: str, disks: int, copies: int | None, number: int | None, variant: str) -> int:
-    if name != "raid10":
+    if not LEVELS[name].has_copies:
         if copies is not None:
-            raise InputError("copies", f"{copies} copies of {name}", "only raid10 has a number of copies")
+            having = ", ".join(levels_where(lambda level: level.has_copies))
+            raise InputError("copies", f"{copies} copies of {name}", f"only {having} has a number of copies")
         return 1
     if copies is not None and number is not None and copies != number:
         raise InputError("copies", f"{copies}, but the algorithm says {number}", "give one of the two")
@@ -276,17 +246,17 @@ def _checked_copies(name: str, disks: int, copies: int | None, number: int | Non
         raise InputError(
             "copies", f"{found} copies on {_count(disks)}", f"2 to {disks} copies, each on a disk of its own"
         )
-    if variant == "striped-mirrors" and disks % found:
+    if variant == STRIPED_MIRRORS and disks % found:
         raise InputError("disks", f"striped mirrors of {found} on {_count(disks)}", f"a multiple of {found} disks")
     return found
 
 
 def _checked_groups(name: str, disks: int, groups: int | None) -> int:
-    if name not in _GROUP_MIN:
+    least = LEVELS[name].group_least
+    if not least:
         if groups is not None:
-            raise InputError("groups", f"{groups} groups of {name}", f"only {', '.join(_GROUP_MIN)} have groups")
+            raise InputError("groups", f"{groups} groups of {name}", f"only {', '.join(_GROUPED)} have groups")
         return 1
-    least = _GROUP_MIN[name]
     possible = [count for count in range(2, disks // least + 1) if disks % count == 0]
     if groups is None and not possible:
         raise InputError(
@@ -303,8 +273,9 @@ def _checked_groups(name: str, disks: int, groups: int | None) -> int:
 def _checked_outer_chunk(name: str, outer_chunk: int | None, chunk: int) -> int | None:
     if outer_chunk is None:
         return None
-    if name not in ("raid50", "raid60"):
-        raise InputError("outer_chunk", f"an outer chunk for {name}", "only raid50 and raid60 have one")
+    if not LEVELS[name].has_outer_chunk:
+        having = " and ".join(levels_where(lambda level: level.has_outer_chunk))
+        raise InputError("outer_chunk", f"an outer chunk for {name}", f"only {having} have one")
     if outer_chunk <= 0 or outer_chunk % chunk:
         raise InputError("outer_chunk", _bytes(outer_chunk), f"a multiple of the chunk of {_bytes(chunk)}")
     return outer_chunk
@@ -312,7 +283,7 @@ def _checked_outer_chunk(name: str, outer_chunk: int | None, chunk: int) -> int 
 
 def _check_field(name: str, disks: int, variant: str, groups: int) -> None:
     """Refuse a RAID 6 whose Q would weigh two blocks of a row alike, so that not every two could be told apart."""
-    if name not in ("raid6", "raid60"):
+    if LEVELS[name].parities < 2:
         return
     most = GROUP_ORDER + (0 if variant.startswith("ddf-") else 2)
     if disks // groups > most:

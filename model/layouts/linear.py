@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import ClassVar
 
 from ..core.errors import ModelError
 from .layout import CopyPlace, Extent, Layout, outside
@@ -23,10 +24,17 @@ class LinearLayout(Layout):
     """
 
     __slots__ = ("_ends",)
+    algorithms: ClassVar = {"linear": ("",)}
 
     def __init__(self, member_bytes: Sequence[int]) -> None:
         self._ends = list(accumulate(member_bytes))
         super().__init__("linear", None, 0, member_bytes, self._ends[-1])
+
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> LinearLayout:
+        return cls(member_bytes)
 
     def tolerates(self, lost: frozenset[int]) -> bool:
         return not lost

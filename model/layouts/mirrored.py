@@ -6,6 +6,7 @@ Source: Linux 6.1 drivers/md/raid1.c; FreeBSD gmirror keeps the same map.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from .layout import Copies, CopyPlace, Extent, Layout, outside
 
@@ -20,10 +21,17 @@ class MirroredLayout(Layout):
     """
 
     __slots__ = ("_order",)
+    algorithms: ClassVar = {"raid1": ("",)}
 
     def __init__(self, member_bytes: Sequence[int]) -> None:
         super().__init__("raid1", None, 0, member_bytes, min(member_bytes))
         self._order = tuple(range(self.members))
+
+    @classmethod
+    def made(
+        cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int
+    ) -> MirroredLayout:
+        return cls(member_bytes)
 
     def tolerates(self, lost: frozenset[int]) -> bool:
         return any(member not in lost for member in self._order)

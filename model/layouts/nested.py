@@ -11,8 +11,12 @@ from itertools import accumulate
 
 from ..core.errors import ModelError
 from .layout import Copies, CopyPlace, Extent, Layout
+from .levels import Level
 from .mirrored import MirroredLayout
 from .striped import StripedLayout
+
+STRIPED_MIRRORS = "striped-mirrors"
+"""The algorithm of RAID 10 that is a stripe over mirrors, as controllers have it."""
 
 
 class NestedLayout(Layout):
@@ -95,7 +99,7 @@ class NestedLayout(Layout):
 
 
 def striped_parity(
-    level: str,
+    level: Level,
     inner: type[Layout],
     member_bytes: Sequence[int],
     chunk_bytes: int,
@@ -108,31 +112,30 @@ def striped_parity(
     Parameters
     ----------
     level
-        "raid50" or "raid60".
+        RAID 50 or RAID 60, or another level whose groups have parity.
     inner
         The class that builds the algorithm of the groups.
     outer_chunk_bytes
         Bytes in one group before the next is used: a full stripe of the group unless given (controllers and DDF
         fill a row of one group first; md over md has a chunk size of its own).
     """
-    inner_level = {"raid50": "raid5", "raid60": "raid6"}[level]
-    parts = [inner.made(inner_level, part, chunk_bytes, algorithm, 1) for part in _split(member_bytes, groups)]
+    parts = [inner.made(level.inner, part, chunk_bytes, algorithm, 1) for part in _split(member_bytes, groups)]
     row = (parts[0].members - parts[0].survives) * chunk_bytes
     outer = StripedLayout([part.capacity for part in parts], outer_chunk_bytes or row)
-    return NestedLayout(level, outer, parts, algorithm)
+    return NestedLayout(level.name, outer, parts, algorithm)
 
 
 def striped_mirrors(member_bytes: Sequence[int], chunk_bytes: int, copies: int) -> NestedLayout:
     """Return RAID 10 of a controller: a stripe over mirrors of `copies` members each."""
     parts = [MirroredLayout(part) for part in _split(member_bytes, len(member_bytes) // copies)]
     outer = StripedLayout([part.capacity for part in parts], chunk_bytes)
-    return NestedLayout("raid10", outer, parts, "striped-mirrors")
+    return NestedLayout("raid10", outer, parts, STRIPED_MIRRORS)
 
 
-def mirrored_stripes(member_bytes: Sequence[int], chunk_bytes: int, groups: int) -> NestedLayout:
+def mirrored_stripes(level: Level, member_bytes: Sequence[int], chunk_bytes: int, groups: int) -> NestedLayout:
     """Return RAID 01: a mirror of `groups` stripes."""
     parts = [StripedLayout(part, chunk_bytes) for part in _split(member_bytes, groups)]
-    return NestedLayout("raid01", MirroredLayout([part.capacity for part in parts]), parts)
+    return NestedLayout(level.name, MirroredLayout([part.capacity for part in parts]), parts)
 
 
 def _split(member_bytes: Sequence[int], groups: int) -> list[Sequence[int]]:

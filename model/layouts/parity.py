@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 from .layout import CopyPlace, Extent, Layout, outside
+from .levels import LEVELS
 
 RAID4_ALGORITHMS = ("parity-last",)
 RAID5_ALGORITHMS = (
@@ -89,7 +90,7 @@ class ParityLayout(Layout):
 
     def __init__(self, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str) -> None:
         members = len(member_bytes)
-        self.parities = 2 if level == "raid6" else 1
+        self.parities = LEVELS[level].parities
         self.data_members = members - self.parities
         self.rows = min(member_bytes) // chunk_bytes
         self.stripe_bytes = self.data_members * chunk_bytes

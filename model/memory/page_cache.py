@@ -53,7 +53,7 @@ class PageCache(PageReads):
 
     def mark_dirty(self, file: PagedFile, start: int, end: int) -> int:
         """[start, end) of `file` has been written in memory; returns how many bytes are newly dirty."""
-        block = self.settings.block_bytes
+        block = self.block_bytes
         start -= start % block
         end += -end % block
         self.pages.add(file, start, end)
@@ -83,7 +83,7 @@ class PageCache(PageReads):
 
     def throttle(self, by: Account | None = None, dirtied: int = 0, share: float = 1.0) -> Generator[Any, Any, None]:
         """See :meth:`.WriteBack.throttle`; the duty is for so much of what a writer dirties before it is looked at."""
-        if by is not None and self.settings.turn_s > QUANTUM_S:
+        if by is not None and self.turn_s > QUANTUM_S:
             yield from self._do_duty(by, int(share * self.memory.limits.duty))
             return
         if by is not None and by.owed_s:
@@ -96,7 +96,7 @@ class PageCache(PageReads):
         Where that does not continue what was written before, it may be the first of a sequence. The program waits when
         it has sent off so much that more is under write-back than may be.
         """
-        most, memory = self.settings.write_behind_bytes, self.memory
+        most, memory = self.write_behind_bytes, self.memory
         if not file.cursor <= start <= file.dirty.run_from(file.cursor):
             file.cursor = start
             return
@@ -117,11 +117,11 @@ class PageCache(PageReads):
         by the pass: 32 buffers (write_some_buffers), whether it is below the limit before they are through or not.
         """
         memory, submitted, turns = self.memory, 0, self._host.writer_turns
-        beside = self.settings.interleaves and turns.side_by_side
+        beside = self.interleaves and turns.side_by_side
         least = min(duty, memory.limits.pass_bytes) if beside else 0
         while submitted < duty and (memory.over_limit or (submitted < least and self.is_dirty())):
             ready = self.is_dirty() and self.device.has_room
-            turn_s = QUANTUM_S if beside else self.settings.turn_s
+            turn_s = QUANTUM_S if beside else self.turn_s
             if by.owed_s >= turn_s or (by.owed_s and not ready):
                 yield self.pay(by)
             elif ready:
@@ -150,7 +150,7 @@ class PageCache(PageReads):
         """
         begun = list(files)
         self._submitters += 1
-        spins = self.settings.interleaves
+        spins = self.interleaves
         for file in begun:
             while file.dirty:
                 if self.device.has_room:
@@ -187,8 +187,8 @@ class PageCache(PageReads):
     def _old_pages(self) -> Generator[Any, Any, None]:
         """Write back what has been dirty for long (kupdate)."""
         while True:
-            yield self._engine.timeout(self.settings.look_s)
-            expired = self._engine._now - self.settings.expire_s
+            yield self._engine.timeout(self._look_s)
+            expired = self._engine._now - self._expire_s
             if self._lists is not None:
                 yield from self._write_old_blocks(self._lists, expired)
                 continue
@@ -221,7 +221,7 @@ class PageCache(PageReads):
 
         `sync` says that all of the file is to be written.
         """
-        most = self.settings.flush_run_bytes
+        most = self._flush_run
         if self._lists is not None and file is None:
             file, start, end = self._lists.oldest(most)
         elif self._lists is not None and file is not None and sync:
@@ -257,7 +257,7 @@ class PageCache(PageReads):
         if not file.dirty:
             self._clean(file)
             self._turn_bytes = 0
-        elif self._turn_bytes >= (memory.dirty_bytes if self.settings.by_age else memory.limits.pass_bytes):
+        elif self._turn_bytes >= (memory.dirty_bytes if self._by_age else memory.limits.pass_bytes):
             files.move_to_end(file)
             self._turn_bytes = 0
         return size

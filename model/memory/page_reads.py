@@ -44,9 +44,31 @@ class PageReads(WriteBack):
     ----------
     latencies
         Of reads and writes.
+    block_bytes, turn_s, interleaves, write_behind_bytes
+        As the settings have them.
     """
 
-    __slots__ = ("_make_read_ahead", "_row_locks", "_waiting", "_waiting_readers", "latencies", "pages", "settings")
+    __slots__ = (
+        "_by_age",
+        "_drop_behind",
+        "_expire_s",
+        "_flush_run",
+        "_look_s",
+        "_make_read_ahead",
+        "_read_bios",
+        "_read_run",
+        "_read_run_aligned",
+        "_row_locks",
+        "_waiting",
+        "_waiting_readers",
+        "block_bytes",
+        "interleaves",
+        "latencies",
+        "pages",
+        "settings",
+        "turn_s",
+        "write_behind_bytes",
+    )
 
     def __init__(
         self,
@@ -58,15 +80,32 @@ class PageReads(WriteBack):
         memory: DirtyMemory,
         read_ahead: Callable[[int], ReadAhead],
     ) -> None:
-        bio_bytes = settings.bio_bytes or settings.block_bytes
+        bio_bytes = settings.bio or settings.block
         super().__init__(engine, host, device, memory, bio_bytes, settings.task_plug, settings.flusher_yields)
-        self.settings = settings
+        self.use(settings)
         self.pages = pages
         self._make_read_ahead = read_ahead
         self._row_locks = device.row_locks
         self._waiting_readers = device.waiting_readers
         self.latencies = (LatencyHistogram(), LatencyHistogram())
         self._waiting: list[tuple[PagedFile, int, Signal]] = []
+
+    def use(self, settings: PageCacheSettings) -> None:
+        """Work as these settings say, from now on."""
+        self.settings = settings
+        self.block_bytes = settings.block
+        self.turn_s = settings.turn
+        self.interleaves = settings.interleaves
+        self.write_behind_bytes = settings.write_behind
+        bio_bytes = settings.read_bio or settings.bio
+        self._read_bios = PAGE / bio_bytes if bio_bytes else float(max(1, PAGE // settings.block))
+        self._drop_behind = settings.drop_behind
+        self._read_run = settings.read_run or 1 << 62
+        self._read_run_aligned = settings.read_run_aligned
+        self._flush_run = settings.flush_run
+        self._look_s = settings.look
+        self._expire_s = settings.expire
+        self._by_age = settings.by_age
 
     def open(self, file: PagedFile) -> ReadAhead:
         """The read-ahead state of one more reader of `file`."""
@@ -83,7 +122,7 @@ class PageReads(WriteBack):
         """Charge CPU time, with what is owed already once it is enough."""
         by.cpu_s += seconds
         by.owed_s += seconds
-        if by.owed_s >= self.settings.turn_s:
+        if by.owed_s >= self.turn_s:
             yield self.pay(by)
 
     def pay(self, by: Account) -> Any:
@@ -126,9 +165,7 @@ class PageReads(WriteBack):
     ) -> Generator[Any, Any, None]:
         """Read [start, end) in order, as a program that spends `seconds_per_byte` of CPU on what it reads."""
         prices = self._host.prices
-        bio_bytes = self.settings.read_bio_bytes or self.settings.bio_bytes
-        bios = PAGE / bio_bytes if bio_bytes else max(1, PAGE // self.settings.block_bytes)
-        page_price = prices.page_s + bios * prices.bio_s
+        page_price = prices.page_s + self._read_bios * prices.bio_s
         position = start
         while position < end:
             call_end = position - (position - start) % call_bytes + call_bytes
@@ -141,7 +178,7 @@ class PageReads(WriteBack):
                     if known == at and mapper is not None:
                         known = mapper.mapped_until(file, at, stop)
                     if known > at:
-                        passing = self.settings.drop_behind and read_ahead.in_order
+                        passing = self._drop_behind and read_ahead.in_order
                         cost = self._read_pages(file, at, known, by.issuer, passing) * page_price
                         by.cpu_s += cost
                         by.owed_s += cost
@@ -216,8 +253,8 @@ class PageReads(WriteBack):
         submitted = 0
         position = start - start % PAGE
         end += -end % PAGE
-        most = self.settings.run_bytes or 1 << 62
-        aligned = self.settings.run_aligned
+        most = self._read_run
+        aligned = self._read_run_aligned
         if self._plug is not None:
             self._plug()
         while position < end:

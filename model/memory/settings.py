@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..files.description import Duration, PositiveSize, Size, Spec
 from ..tasks.cpu import QUANTUM_S, Account
 
 EXPIRE_S = 30.0
@@ -30,24 +30,25 @@ class Mapper(Protocol):
         """The file has been read: its access time changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageCacheSettings:
+class PageCacheSettings(Spec):
     """How a kernel reads and writes back files (bytes, s).
+
+    It is the kernel's section `cache`, with what the device, the file system and the user change.
 
     Attributes
     ----------
-    block_bytes
+    block
         Block of the file system, for which the kernel keeps a buffer head or makes a bio.
-    run_bytes
+    read_run
         Contiguous bytes read at a time; 0: all that is to be read.
-    run_aligned
-        Whether that is cut at multiples of `run_bytes` in the file, or from where it begins.
-    flush_run_bytes
+    read_run_aligned
+        Whether that is cut at multiples of `read_run` in the file, or from where it begins.
+    flush_run
         Contiguous bytes written back at a time.
-    write_behind_bytes
+    write_behind
         So many contiguous bytes, from a multiple of it in the file on, are written as soon as a program that writes the
         file in order has filled them, by itself (FreeBSD, vfs.write_behind); 0: all is left to the flusher.
-    expire_s, look_s
+    expire, look
         Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
         for.
     by_age
@@ -56,16 +57,16 @@ class PageCacheSettings:
     block_lists
         Whether dirty blocks are in lists by when they became dirty (:mod:`raidsim.model.memory.dirty_lists`):
         write-back takes the oldest of all files, and a file that is synced is written from its newest on.
-    turn_s
+    turn
         For so long a program that writes keeps the CPU, unless it has to wait.
     interleaves
         Whether programs that write at the same time on several processors take blocks by turns
         (:mod:`raidsim.model.tasks.writer_turns`).
-    bio_bytes
+    bio
         Contiguous bytes for which the kernel makes one bio; 0: a block.
-    read_bio_bytes
+    read_bio
         The same of what it reads, where that differs (mpage_readpages of 2.6 reads many pages with one bio, while
-        what is written has a buffer head and a bio for every block); 0: as `bio_bytes`.
+        what is written has a buffer head and a bio for every block); 0: as `bio`.
     flusher_yields
         Whether the flusher keeps out of the device's queue while someone submits writes and waits for room in it.
     drop_behind
@@ -75,19 +76,19 @@ class PageCacheSettings:
         See :class:`~raidsim.model.memory.raw_cache.RawCacheSettings`.
     """
 
-    block_bytes: int = 4096
-    run_bytes: int = 128 * 1024
-    run_aligned: bool = True
-    flush_run_bytes: int = 128 * 1024
-    write_behind_bytes: int = 0
-    expire_s: float = EXPIRE_S
-    look_s: float = LOOK_S
+    block: PositiveSize = 4096
+    read_run: Size = 128 * 1024
+    read_run_aligned: bool = True
+    flush_run: PositiveSize = 128 * 1024
+    write_behind: Size = 0
+    expire: Duration = EXPIRE_S
+    look: Duration = LOOK_S
     by_age: bool = False
     block_lists: bool = False
-    turn_s: float = QUANTUM_S
+    turn: Duration = QUANTUM_S
     interleaves: bool = False
-    bio_bytes: int = 0
-    read_bio_bytes: int = 0
+    bio: Size = 0
+    read_bio: Size = 0
     flusher_yields: bool = False
     drop_behind: bool = False
     task_plug: bool = False

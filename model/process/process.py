@@ -288,7 +288,7 @@ class Process:
         """
         mount, file = opened.mount, opened.file
         cache, system = mount.cache, mount.file_system
-        block = cache.settings.block_bytes
+        block = cache.block_bytes
         page_s = self._host.prices.page_s
         edge = start - start % block
         if edge < start and edge < file.extents.size and not cache.is_cached(file, edge, edge + 1):
@@ -298,16 +298,16 @@ class Process:
         turns.writers += 1
         while start < end:
             self._left = end - start
-            if turns.side_by_side and cache.settings.interleaves:
+            if turns.side_by_side and cache.interleaves:
                 start = yield from self._write_beside(opened, start, end, per_byte, copy_s)
                 continue
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             self._spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
-            if self.owed_s >= cache.settings.turn_s:
+            if self.owed_s >= cache.turn_s:
                 yield self._pay()
             yield from system.written(file, stop, self)
             dirtied = cache.mark_dirty(file, start, stop)
-            if in_order and cache.settings.write_behind_bytes:
+            if in_order and cache.write_behind_bytes:
                 yield from cache.write_behind(file, start, stop, self)
             start = stop
             if cache.memory.over_limit:
@@ -329,7 +329,7 @@ class Process:
                 yield self._pay()
             if not waits.fired:
                 yield waits
-        left = cache.settings.turn_s
+        left = cache.turn_s
         while start < end and left > 0.0:
             self._left = end - start
             stop = min(end, start - start % piece + piece)

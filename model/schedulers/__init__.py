@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from .anticipatory import Anticipatory, AnticipatorySettings
+from .anticipatory import Anticipatory
 from .base import QueuedRequest, Scheduler
 from .bfq import Bfq, BfqSettings
-from .cfq import Cfq, CfqSettings
+from .cfq import Cfq
 from .deadline import Deadline
 from .disksort import Disksort
 from .elevator import BufferElevator, LinusElevator, OneWayElevator
 from .kyber import Kyber, KyberSettings
-from .mq_deadline import DeadlineSettings, MqDeadline
+from .mq_deadline import MqDeadline
 from .noop import Noop
+from .settings import AnticipatorySettings, CfqSettings, DeadlineSettings
 
 __all__ = [
     "Anticipatory",

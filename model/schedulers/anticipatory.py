@@ -16,12 +16,12 @@ or mirrored array anticipates less than a disk does.
 from __future__ import annotations
 
 from bisect import insort
-from dataclasses import dataclass
 
 from ..core.request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest
+from .settings import AnticipatorySettings
 
 _FIRST_WRITE_BUDGET = 16
 _LARGEST_WRITE_BUDGET = 4096
@@ -33,27 +33,6 @@ _MOST_BACK = 512 << 20
 """How far (bytes) the elevator goes back before it sweeps: MAXBACK, 2^20 sectors."""
 _CLOSE = 32 * 1024
 """A read of another process so near (bytes) is served at once; doubles with every millisecond but the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnticipatorySettings:
-    """The tunables of as-iosched, in seconds.
-
-    Attributes
-    ----------
-    read_batch_s, write_batch_s
-        How long a batch of reads or writes lasts while the other kind waits.
-    anticipation_s
-        How long the disk is kept idle for the next read; 0 turns anticipation off.
-    read_expire_s, write_expire_s
-        Age at which a queued request is served before its turn in address order.
-    """
-
-    read_batch_s: float = 0.5
-    write_batch_s: float = 0.125
-    anticipation_s: float = 1 / 150
-    read_expire_s: float = 0.125
-    write_expire_s: float = 0.25
 
 
 class Reader:
@@ -97,9 +76,11 @@ class Anticipatory(Scheduler):
 
     __slots__ = (
         "_alone",
+        "_anticipation_s",
         "_batch",
         "_batch_ends",
         "_ended",
+        "_expire_s",
         "_expiry_checked",
         "_in_driver",
         "_last_reader",
@@ -107,9 +88,10 @@ class Anticipatory(Scheduler):
         "_positions",
         "_read_batch_s",
         "_readers",
-        "_settings",
         "_sorted",
+        "_usual_read_batch_s",
         "_wait_until",
+        "_write_batch_s",
         "_write_budget",
         "_writes_allowed",
         "_writes_done",
@@ -125,10 +107,13 @@ class Anticipatory(Scheduler):
         processes: dict[int, Reader] | None = None,
     ) -> None:
         super().__init__(max_bytes)
-        self._settings = settings
+        self._usual_read_batch_s = settings.read_batch
+        self._write_batch_s = settings.write_batch
+        self._anticipation_s = settings.anticipation
+        self._expire_s = (settings.read_expire, settings.write_expire)
         self._sorted: tuple[Ordered, Ordered] = ([], [])
         self._batch = READ
-        self._read_batch_s = settings.read_batch_s * (1.0 - phase)
+        self._read_batch_s = settings.read_batch * (1.0 - phase)
         self._batch_ends = self._read_batch_s
         self._positions = [0, 0]
         self._in_driver = 0
@@ -216,7 +201,7 @@ class Anticipatory(Scheduler):
             return None
         self._end_writes(now)
         self._batch = READ
-        self._batch_ends = now + self._settings.read_batch_s
+        self._batch_ends = now + self._usual_read_batch_s
         return self._pick(READ, now)
 
     def _next_read(self, now: float) -> QueuedRequest | None:
@@ -240,7 +225,7 @@ class Anticipatory(Scheduler):
             return True
         ahead = other.offset - self._positions[READ]
         waited_s = now - self._ended if self._wait_until >= 0.0 else 0.0
-        if waited_s > self._settings.anticipation_s:
+        if waited_s > self._anticipation_s:
             return True
         close = _CLOSE << max(0, int(waited_s * 1000) - 1)
         if -close // 2 <= ahead <= close:
@@ -255,7 +240,7 @@ class Anticipatory(Scheduler):
             return True
         if reader is None or self._ended < 0.0 or reader.under_way:
             return False
-        limit = self._settings.anticipation_s
+        limit = self._anticipation_s
         if reader.think_s > limit:
             return False
         until = self._ended + limit
@@ -270,8 +255,8 @@ class Anticipatory(Scheduler):
 
     def _start_writes(self, now: float) -> None:
         self._batch = WRITE
-        self._batch_ends = now + self._settings.write_batch_s
-        self._read_batch_s = self._settings.read_batch_s
+        self._batch_ends = now + self._write_batch_s
+        self._read_batch_s = self._usual_read_batch_s
         self._writes_allowed = self._write_budget
         self._writes_done = 0
 
@@ -279,7 +264,7 @@ class Anticipatory(Scheduler):
         """Adapt how many writes a batch may send, so that it lasts about its time."""
         if self._writes_done >= self._writes_allowed and now < self._batch_ends:
             self._write_budget = min(self._write_budget * 2, _LARGEST_WRITE_BUDGET)
-        elif now > self._batch_ends + self._settings.write_batch_s / 2:
+        elif now > self._batch_ends + self._write_batch_s / 2:
             self._write_budget = max(self._write_budget // 2, 1)
 
     def _next_write(self, now: float) -> QueuedRequest:
@@ -301,7 +286,7 @@ class Anticipatory(Scheduler):
 
     def _expired(self, op: int, now: float) -> int | None:
         """Where the oldest request stands if it has expired; looked at once an expiry time, to save seeks."""
-        expire_s = self._settings.write_expire_s if op == WRITE else self._settings.read_expire_s
+        expire_s = self._expire_s[1] if op == WRITE else self._expire_s[0]
         if now - self._expiry_checked[op] < expire_s:
             return None
         self._expiry_checked[op] = now

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
-from dataclasses import dataclass
 
 from ..core.request import DIRECT, READ, Request
 from .base import QueuedRequest, Scheduler
 from .io_history import SeekHistory
 from .one_way import Ordered, nearest
+from .settings import CfqSettings
 
 _MOST_BACK = 16 << 20
 """How far (bytes) the elevator goes back before it sweeps: cfq_back_max."""
@@ -29,33 +29,6 @@ _TAGGED = 4
 """A drive that has once had more requests inside queues them itself."""
 _NEWEST = 0.125
 _WRITE_BACK = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CfqSettings:
-    """The tunables of CFQ.
-
-    Attributes
-    ----------
-    slice_sync_s, slice_async_s
-        How long a process, or the write-back, has the disk while others wait (s).
-    slice_idle_s
-        How long (s) the disk idles inside a slice for the process's next request; 0 turns idling off.
-    read_expire_s, write_expire_s
-        Age (s) at which a request is served before its turn in address order, one in each slice.
-    quantum
-        Requests that go to the driver at a time.
-    async_requests
-        Requests of the write-back in a slice, at most (cfq_prio_to_maxrq at the default priority).
-    """
-
-    slice_sync_s: float = 0.1
-    slice_async_s: float = 0.04
-    slice_idle_s: float = 0.008
-    read_expire_s: float = 0.125
-    write_expire_s: float = 0.25
-    quantum: int = 4
-    async_requests: int = 16
 
 
 class _ProcessQueue:
@@ -127,12 +100,17 @@ class Cfq(Scheduler):
     __slots__ = (
         "_active",
         "_dispatch",
+        "_expire_s",
         "_in_driver",
+        "_most_async",
+        "_most_together",
         "_number",
         "_owners",
         "_position",
         "_queues",
-        "_settings",
+        "_slice_async_s",
+        "_slice_idle_s",
+        "_slice_sync_s",
         "_tagged",
         "_this_round",
         "_wait_until",
@@ -142,7 +120,13 @@ class Cfq(Scheduler):
 
     def __init__(self, max_bytes: int, settings: CfqSettings | None = None) -> None:
         super().__init__(max_bytes)
-        self._settings = settings or CfqSettings()
+        settings = settings or CfqSettings()
+        self._slice_sync_s = settings.slice_sync
+        self._slice_async_s = settings.slice_async
+        self._slice_idle_s = settings.slice_idle
+        self._expire_s = (settings.read_expire, settings.write_expire)
+        self._most_together = settings.quantum
+        self._most_async = settings.async_requests
         self._queues: dict[tuple[bool, int], _ProcessQueue] = {}
         # Queues with requests that do not have the disk: this round's, and those that have had their turn.
         self._this_round: list[_ProcessQueue] = []
@@ -183,7 +167,7 @@ class Cfq(Scheduler):
             self._expire(active)
 
     def _learn(self, queue: _ProcessQueue, queued: QueuedRequest, now: float) -> None:
-        idle_s = self._settings.slice_idle_s
+        idle_s = self._slice_idle_s
         queue.think(min(now - queue.last_end, 2 * idle_s))
         queue.seeks.add(queued.offset, queued.size)
         if not idle_s or (self._tagged and queue.seeks.mean > _SEEKY):
@@ -246,7 +230,7 @@ class Cfq(Scheduler):
 
     def _idle(self, queue: _ProcessQueue, now: float) -> bool:
         """Keep the disk idle for the process, if that is worth it."""
-        idle_s = self._settings.slice_idle_s
+        idle_s = self._slice_idle_s
         if not idle_s or not queue.idles:
             return False
         self._wait_until = now + (min(idle_s, _SEEK_WAIT_S) if queue.seeky else idle_s)
@@ -275,9 +259,8 @@ class Cfq(Scheduler):
             self._line_up(queue)
 
     def _quantum(self, queue: _ProcessQueue, now: float) -> Ordered:
-        settings = self._settings
         chosen: Ordered = []
-        while queue.requests and len(chosen) < settings.quantum:
+        while queue.requests and len(chosen) < self._most_together:
             at = self._expired(queue, now)
             entry = queue.requests.pop(nearest(queue.requests, self._position, _MOST_BACK) if at is None else at)
             queued = self._take(entry[2])
@@ -287,8 +270,8 @@ class Cfq(Scheduler):
             queue.served += 1
             chosen.append(entry)
         if queue.slice_end < 0.0:
-            queue.slice_end = now + (settings.slice_sync_s if queue.sync else settings.slice_async_s)
-        if not queue.idles or (not queue.sync and queue.served >= settings.async_requests):
+            queue.slice_end = now + (self._slice_sync_s if queue.sync else self._slice_async_s)
+        if not queue.idles or (not queue.sync and queue.served >= self._most_async):
             self._expire(queue)
         return chosen
 
@@ -297,7 +280,7 @@ class Cfq(Scheduler):
         if queue.fifo_checked:
             return None
         oldest, queued = next(iter(queue.fifo.items()))
-        expire_s = self._settings.read_expire_s if queue.sync else self._settings.write_expire_s
+        expire_s = self._expire_s[0] if queue.sync else self._expire_s[1]
         if now - queued.arrived <= expire_s:
             return None
         queue.fifo_checked = True

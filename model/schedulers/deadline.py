@@ -9,7 +9,8 @@ block/deadline-iosched.c (deadline_dispatch_requests, deadline_move_request).
 from __future__ import annotations
 
 from .base import QueuedRequest
-from .mq_deadline import DeadlineSettings, MqDeadline
+from .mq_deadline import MqDeadline
+from .settings import DeadlineSettings
 
 
 class Deadline(MqDeadline):
@@ -31,12 +32,11 @@ class Deadline(MqDeadline):
 
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the one where a new direction or the elevator begins."""
-        settings = self._settings
         following = self._following[self._direction]
         if following is not None:
             if following.offset != self._head:
-                self._batched = settings.fifo_batch
-            if self._batched < settings.fifo_batch:
+                self._batched = self._fifo_batch
+            if self._batched < self._fifo_batch:
                 return self._dispatch(following)
         turn = self._turn(now)
         if turn is None:

@@ -7,30 +7,10 @@ block/mq-deadline.c (__dd_dispatch_request, deadline_move_request).
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass
 
 from ..core.request import READ, WRITE
 from .base import QueuedRequest, Scheduler
-
-
-@dataclass(frozen=True, slots=True)
-class DeadlineSettings:
-    """The tunables of mq-deadline.
-
-    Attributes
-    ----------
-    read_expire_s, write_expire_s
-        Age (s) at which a request is served before its turn in address order.
-    fifo_batch
-        Requests of one direction in a batch.
-    writes_starved
-        Batches of reads that may go before waiting writes.
-    """
-
-    read_expire_s: float = 0.5
-    write_expire_s: float = 5.0
-    fifo_batch: int = 16
-    writes_starved: int = 2
+from .settings import DeadlineSettings
 
 
 class MqDeadline(Scheduler):
@@ -44,11 +24,25 @@ class MqDeadline(Scheduler):
         Tunables.
     """
 
-    __slots__ = ("_batched", "_direction", "_fifo", "_following", "_number", "_settings", "_sorted", "_starved")
+    __slots__ = (
+        "_batched",
+        "_direction",
+        "_expire_s",
+        "_fifo",
+        "_fifo_batch",
+        "_following",
+        "_number",
+        "_sorted",
+        "_starved",
+        "_writes_starved",
+    )
 
     def __init__(self, max_bytes: int, settings: DeadlineSettings | None = None) -> None:
         super().__init__(max_bytes)
-        self._settings = settings or DeadlineSettings()
+        settings = settings or DeadlineSettings()
+        self._expire_s = (settings.read_expire, settings.write_expire)
+        self._fifo_batch = settings.fifo_batch
+        self._writes_starved = settings.writes_starved
         self._sorted: tuple[list[tuple[int, int, QueuedRequest]], list[tuple[int, int, QueuedRequest]]] = ([], [])
         # In order of arrival, by the request's number.
         self._fifo: tuple[dict[int, QueuedRequest], dict[int, QueuedRequest]] = ({}, {})
@@ -71,7 +65,7 @@ class MqDeadline(Scheduler):
     def next(self, now: float) -> QueuedRequest | None:
         """The next request of the batch, or the first of a new one."""
         following = self._following[self._direction]
-        if following is not None and self._batched < self._settings.fifo_batch:
+        if following is not None and self._batched < self._fifo_batch:
             return self._move(following)
         turn = self._turn(now)
         if turn is None:
@@ -101,15 +95,14 @@ class MqDeadline(Scheduler):
             self._direction = WRITE
         else:
             return None
-        settings = self._settings
         oldest = next(iter(self._fifo[self._direction].values()))
-        expire_s = settings.write_expire_s if self._direction == WRITE else settings.read_expire_s
+        expire_s = self._expire_s[1] if self._direction == WRITE else self._expire_s[0]
         return oldest, now - oldest.arrived >= expire_s
 
     def _starving(self) -> bool:
         """Whether waiting writes have let enough batches of reads go first; counts this one."""
         self._starved += 1
-        return self._starved > self._settings.writes_starved
+        return self._starved > self._writes_starved
 
     def _move(self, queued: QueuedRequest) -> QueuedRequest:
         self._batched += 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..description.arrays import NO_REDUNDANCY, ResyncSpec
+from ...model.layouts import LEVELS
+from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
@@ -73,7 +74,7 @@ def rebuilt_arrays(spec: ScenarioSpec) -> list[str]:
     return [
         name
         for name, array in spec.arrays.items()
-        if array.level not in NO_REDUNDANCY and not any(_redundant(member, spec) for member in array.members)
+        if LEVELS[array.level].is_redundant and not any(_redundant(member, spec) for member in array.members)
     ]
 
 
@@ -82,7 +83,7 @@ def _redundant(name: str, spec: ScenarioSpec) -> bool:
         name = spec.encrypted[name].on
     array = spec.arrays.get(name)
     return array is not None and (
-        array.level not in NO_REDUNDANCY or any(_redundant(member, spec) for member in array.members)
+        LEVELS[array.level].is_redundant or any(_redundant(member, spec) for member in array.members)
     )
 
 

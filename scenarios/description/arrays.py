@@ -6,8 +6,8 @@ raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,31 +15,24 @@ from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.files.description import Duration, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.quantities import format_size
-from ...model.layouts import Layout, MirroredLayout, NestedLayout, layout_for
-from ...model.raid.read_balance import READ_BALANCE
+from ...model.layouts import (
+    LEVELS,
+    STRIPED_MIRRORS,
+    Layout,
+    LevelName,
+    MirroredLayout,
+    NestedLayout,
+    layout_for,
+    level_options,
+    levels_where,
+    levels_with,
+)
+from ...model.raid.read_balance import READ_BALANCE, Balance, ReadBalance, options_by_policy
 from ...model.raid.stripes.write_plan import RmwLevel
 
-Level = Literal["linear", "raid0", "raid1", "raid3", "raid4", "raid5", "raid6", "raid10", "raid01", "raid50", "raid60"]
-PARITY_LEVELS = ("raid4", "raid5", "raid6", "raid50", "raid60")
-MIRROR_LEVELS = ("raid1", "raid10", "raid01")
-NO_REDUNDANCY = ("linear", "raid0")
 _BITMAP_LEAST = 4096
 _SECTORS = (512, 1024, 2048, 4096)
 """What dm-crypt's sector_size may be."""
-OPTION_LEVELS: dict[str, tuple[str, ...]] = {
-    "balance": MIRROR_LEVELS,
-    "prefer": ("raid1",),
-    "slice": MIRROR_LEVELS,
-    "write_mostly": ("raid1", "raid10"),
-    "bitmap": (*MIRROR_LEVELS, *PARITY_LEVELS),
-    "journal": PARITY_LEVELS,
-    "rmw_level": PARITY_LEVELS,
-    "stripe_cache": PARITY_LEVELS,
-    "group_thread_cnt": PARITY_LEVELS,
-    "devices_handle_discard_safely": PARITY_LEVELS,
-    "round_robin": ("raid3",),
-}
-"""Options that only some levels have."""
 KERNEL_OPTIONS = (
     "write_mostly",
     "bitmap",
@@ -85,11 +78,8 @@ class ArraySpec(Spec):
     resync
         The rebuild's or check's settings.
     balance
-        Read-balance policy of a mirror; the kernel's own unless given.
-    prefer
-        The mirror that "gmirror-prefer" reads from.
-    slice
-        The smallest piece into which "gmirror-split" divides a read.
+        Read-balance policy of a mirror, by its name or with its options ({name: gmirror-split, slice: 128KiB}); the
+        kernel's own unless given.
     write_mostly
         Mirrors that are read only if no other can be.
     bitmap
@@ -108,7 +98,7 @@ class ArraySpec(Spec):
         The hardware controller that runs the array; the host's kernel unless given.
     """
 
-    level: Level
+    level: LevelName
     members: tuple[str, ...]
     chunk: PositiveSize = 65536
     algorithm: str | None = None
@@ -119,9 +109,7 @@ class ArraySpec(Spec):
     rebuilding: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     resync: ResyncSpec | None = None
-    balance: str | None = None
-    prefer: str | None = None
-    slice: PositiveSize | None = None
+    balance: Balance | None = None
     write_mostly: tuple[str, ...] = ()
     bitmap: PositiveSize | None = None
     journal: str | None = None
@@ -131,6 +119,17 @@ class ArraySpec(Spec):
     devices_handle_discard_safely: bool = False
     round_robin: bool = False
     controller: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _options_of_balance(cls, data: Any) -> Any:
+        """Refuse a policy's option that stands beside the policy."""
+        for field, policy in options_by_policy().items() if isinstance(data, Mapping) else ():
+            if field in data and field not in cls.model_fields:
+                raise refusal(
+                    f"{field} of an array", f"write it as balance: {{name: {policy}, {field}: ...}}", (field,)
+                )
+        return data
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -149,7 +148,8 @@ class ArraySpec(Spec):
             layout = self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
         except InputError as error:
             raise refusal(f"{error.place}: {error.found}", error.allowed) from None
-        self._check_balance(layout)
+        if self.balance is not None:
+            self._check_balance(layout, READ_BALANCE[self.balance.name])
         if self.controller is not None:
             self._check_controlled()
         if self.bitmap is not None and (self.bitmap < _BITMAP_LEAST or self.bitmap & (self.bitmap - 1)):
@@ -164,40 +164,40 @@ class ArraySpec(Spec):
 
     def _check_options(self) -> None:
         """Refuse options of other levels."""
-        for field, levels in OPTION_LEVELS.items():
+        known = LEVELS[self.level]
+        for field in level_options():
             value = getattr(self, field)
-            if value is not None and value is not False and value != () and self.level not in levels:
-                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels)}", (field,))
-        if self.resync is not None and self.level in NO_REDUNDANCY:
+            if value is not None and value is not False and value != () and field not in known.options:
+                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels_with(field))}", (field,))
+        if self.resync is not None and not known.is_redundant:
             raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
-        if self.resync is not None and self.resync.action != "recover" and self.level == "raid3":
-            found = f"a {self.resync.action} of raid3, which graid3 does not have"
+        if self.resync is not None and self.resync.action != "recover" and not known.checks:
+            found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
             raise refusal(found, "allowed: recover", ("resync", "action"))
-        if self.spares and self.level in (*NO_REDUNDANCY, "raid3", "raid01"):
-            raise refusal(
-                f"spares of {self.level}", "allowed: with mirrors, raid4, raid5, raid6, raid50, raid60", ("spares",)
-            )
+        if self.spares and not known.spares:
+            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.spares))}"
+            raise refusal(f"spares of {self.level}", allowed, ("spares",))
 
-    def _check_balance(self, layout: Layout) -> None:
-        """Refuse policies that are none, or cannot work on these mirrors, and options of others."""
-        if self.balance is not None and self.balance not in READ_BALANCE:
-            raise refusal(
-                f"unknown balance {self.balance!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}", ("balance",)
-            )
-        for field, policy in (("prefer", "gmirror-prefer"), ("slice", "gmirror-split")):
-            if getattr(self, field) is not None and self.balance != policy:
-                found = f"{field} with " + (f"balance {self.balance}" if self.balance else "no balance given")
-                raise refusal(found, f"allowed: with balance {policy}", (field,))
-        if self.prefer is not None:
-            self._check_members("prefer", (self.prefer,))
-        if self.needs_raid10_driver and self.balance is not None and READ_BALANCE[self.balance].only_raid1:
+    def _check_balance(self, layout: Layout, policy: type[ReadBalance]) -> None:
+        """Refuse policies and options that do not fit these mirrors."""
+        assert self.balance is not None
+        if self.needs_raid10_driver and policy.only_raid1:
             allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
-            raise refusal(f"{self.balance} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
-        if self.balance == "ataraid":
-            for each in (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,):
-                if isinstance(each, MirroredLayout) and each.members != 2:
-                    found = f"ataraid on a mirror of {each.members}"
-                    raise refusal(found, "allowed: on mirrors of 2", ("balance",))
+            raise refusal(f"{policy.name} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
+        parts = (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,)
+        for part in parts:
+            if policy.only_mirrors and isinstance(part, MirroredLayout) and part.members != policy.only_mirrors:
+                found = f"{policy.name} on a mirror of {part.members}"
+                raise refusal(found, f"allowed: on mirrors of {policy.only_mirrors}", ("balance",))
+        self.balance.check(self._mirrors(layout))
+
+    def _mirrors(self, layout: Layout) -> list[tuple[str, ...]]:
+        """The members of each mirror whose members are devices, and not stripes."""
+        if isinstance(layout, NestedLayout):
+            sizes = [group.members if isinstance(group, MirroredLayout) else 0 for group in layout.groups]
+            starts = [sum(sizes[:number]) for number in range(len(sizes))]
+            return [self.members[start : start + size] for start, size in zip(starts, sizes, strict=True) if size]
+        return [self.members]
 
     def _check_controlled(self) -> None:
         """Refuse what is md's and not a controller's."""
@@ -210,13 +210,13 @@ class ArraySpec(Spec):
     @property
     def needs_raid10_driver(self) -> bool:
         """Whether it takes md's own RAID 10, and not a stripe over mirrors."""
-        return self.level == "raid10" and self._algorithm != "striped-mirrors"
+        return LEVELS[self.level].has_copies and self._algorithm != STRIPED_MIRRORS
 
     @property
     def _algorithm(self) -> str | None:
         """The layout's algorithm; a controller's RAID 10 is a stripe over mirrors."""
-        if self.level == "raid10" and self.controller is not None and self.algorithm is None:
-            return "striped-mirrors"
+        if LEVELS[self.level].has_copies and self.controller is not None and self.algorithm is None:
+            return STRIPED_MIRRORS
         return self.algorithm
 
     def layout(self, member_bytes: Sequence[int]) -> Layout:

@@ -8,14 +8,12 @@ from itertools import accumulate
 
 from ...model.core.errors import InputError
 from ...model.files.description import refusal
-from ...model.layouts import Layout, NestedLayout
+from ...model.layouts import LEVELS, Layout, NestedLayout
 from ..workers.process_setup import DEEPEST, allow_nesting
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec
 from .machine import MachineSpec
 from .workloads import DdSpec, LoadSpec
 
-_LOST_WHOLE = ("linear", "raid0", "raid01", "raid3")
-"""Levels without spare members of their own, or whose driver the model cannot interrupt."""
 _PART = re.compile(r"(.+)\.\d+")
 
 
@@ -258,7 +256,7 @@ class Devices:
         """The array that survives the loss of `member`."""
         for name, array in self.arrays.items():
             if member in array.members:
-                if array.level in _LOST_WHOLE:
+                if not LEVELS[array.level].failures_in_a_run:
                     found = f"{member} in {array.level}, all of which is lost with it"
                     raise refusal(found, "allowed: a member of an array that survives", at)
                 return name

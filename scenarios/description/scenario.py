@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -12,7 +12,9 @@ from ...model.crypt.cryptoloop import SECTOR
 from ...model.files.description import PositiveSize, Spec, refusal
 from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
-from .arrays import PARITY_LEVELS, ArraySpec, EncryptedSpec, FailureSpec, Level
+from ...model.layouts import LEVELS, levels_where
+from ...model.raid.read_balance import READ_BALANCE
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
@@ -20,8 +22,6 @@ from .network import NetworkSpec
 from .programs import ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
 from .workloads import Workload
-
-_KNOWS_WRITE_MOSTLY = "md-6.1"
 
 RENAMED = {"front": "network"}
 """Former keys of a scenario, and their names now."""
@@ -113,8 +113,8 @@ class ScenarioSpec(Spec):
     def _check_kernel(self, array: ArraySpec, name: str) -> None:
         """Refuse what the kernel, or the controller, does not have."""
         known = kernel(self.kernel)
-        if array.level in PARITY_LEVELS and array.controller is None and not known.parity:
-            offered = [level for level in get_args(Level) if level not in PARITY_LEVELS]
+        if LEVELS[array.level].has_parity and array.controller is None and not known.parity:
+            offered = levels_where(lambda level: not level.has_parity)
             found = f"{array.level} on {self.kernel}, which runs none"
             raise refusal(found, f"allowed: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
         if array.journal is not None and (array.controller is not None or known.raid5.hold is not None):
@@ -144,10 +144,12 @@ class ScenarioSpec(Spec):
                 found = f"{format_rate(most)}, below the minimum of {format_rate(least)}, which comes first"
                 at = ("arrays", name, "resync", "speed_min" if tuned.speed_max is None else "speed_max")
                 raise refusal(found, "allowed: speed_min up to speed_max", at)
-        balance = array.balance or ("md's RAID 10" if array.needs_raid10_driver else known.raid1.balance)
-        if array.write_mostly and balance != _KNOWS_WRITE_MOSTLY:
+        usual = "md's RAID 10" if array.needs_raid10_driver else known.raid1.balance
+        balance = usual if array.balance is None else array.balance.name
+        if array.write_mostly and not (balance in READ_BALANCE and READ_BALANCE[balance].knows_write_mostly):
+            knowing = ", ".join(policy.name for policy in READ_BALANCE.values() if policy.knows_write_mostly)
             found = f"write_mostly with {balance}, which reads all mirrors alike"
-            raise refusal(found, f"allowed: with balance {_KNOWS_WRITE_MOSTLY}", ("arrays", name, "write_mostly"))
+            raise refusal(found, f"allowed: with balance {knowing}", ("arrays", name, "write_mostly"))
 
     @property
     def busy_arrays(self) -> list[str]:
@@ -158,6 +160,10 @@ class ScenarioSpec(Spec):
             for name, array in self.arrays.items()
             if array.rebuilding or array.resync is not None or hurt.intersection(array.members)
         ]
+
+    def capacity(self, device: str) -> int:
+        """Usable bytes of a device."""
+        return Devices(self.machine, self.arrays, self.encrypted).capacity(device)
 
     def file_system_blocks(self, array: str) -> set[int]:
         """Block sizes of the file systems that are on an array or on what is built of it."""

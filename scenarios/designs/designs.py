@@ -11,20 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...model.files.quantities import format_size
-from ...model.layouts.factory import MIN_DISKS
+from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..documents.positions import DocumentPositions
 from .requirement import TARGET, ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
 
 CONTROLLER = "raid"
-_NO_CHUNKS = ("raid1", "raid3", "linear")
-_GROUP_SIZES = {"raid50": (3, 12), "raid60": (4, 16), "raid01": (2, 64)}
-"""Sizes of groups that are tried unless one is given: wider ones rebuild from too many drives to be usual."""
 _WIDEST_MIRROR = 3
 """Copies that a RAID 1 is tried with; more are there if raid1 is asked for by `levels`."""
-_NO_SPARES = ("linear", "raid0", "raid3", "raid01")
-_WORDS = {"linear": "linear", "raid01": "RAID 0+1"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +48,7 @@ class Family:
     def layout_words(self) -> str:
         """The layout in words: "RAID 10", "RAID 10 far", "RAID 60 of 6s"."""
         level = self.level
-        words = _WORDS.get(level.level) or f"RAID {level.level.removeprefix('raid')}"
+        words = LEVELS[level.level].label
         if level.algorithm is not None:
             words += f" {level.algorithm}"
         if level.copies is not None and level.copies != 2:
@@ -63,7 +58,7 @@ class Family:
     @property
     def has_chunk(self) -> bool:
         """Whether the level has chunks."""
-        return self.level.level not in _NO_CHUNKS
+        return LEVELS[self.level.level].has_chunk
 
     @property
     def without_chunk(self) -> tuple[Any, ...]:
@@ -72,20 +67,20 @@ class Family:
 
     def fits(self, members: int) -> bool:
         """Whether an array of so many members can be built."""
-        level = self.level.level
-        if members < MIN_DISKS[level]:
+        known = LEVELS[self.level.level]
+        if members < known.least:
             return False
         if self.group_drives is not None:
             return members % self.group_drives == 0 and members > self.group_drives
-        if level == "raid10":
+        if known.has_copies:
             copies = self.level.copies or 2
-            disjoint = not self.controller.is_none or self.level.algorithm == "striped-mirrors"
+            disjoint = not self.controller.is_none or self.level.algorithm == STRIPED_MIRRORS
             return members >= copies and (not disjoint or members % copies == 0)
         return True
 
     def is_regular(self, members: int) -> bool:
         """Whether all copies of a RAID 10 lie on the same groups of drives; md builds others as well."""
-        return self.level.level != "raid10" or members % (self.level.copies or 2) == 0
+        return not LEVELS[self.level.level].has_copies or members % (self.level.copies or 2) == 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +179,10 @@ def families(requirement: RequirementSpec) -> list[tuple[Family, tuple[int, ...]
     for drive in requirement.drives:
         for controller in requirement.controllers:
             for level in requirement.levels:
-                if requirement.hot_spares and level.level in _NO_SPARES:
+                if requirement.hot_spares and not LEVELS[level.level].spares:
                     continue
                 for group in _groups(level, [count - requirement.hot_spares for count in drive.count]):
-                    for chunk in requirement.chunks[:1] if level.level in _NO_CHUNKS else requirement.chunks:
+                    for chunk in requirement.chunks if LEVELS[level.level].has_chunk else requirement.chunks[:1]:
                         family = Family(level, group, drive, controller, chunk)
                         counts = _counts(family, requirement, drive.count)
                         if counts:
@@ -205,12 +200,13 @@ def _counts(family: Family, requirement: RequirementSpec, counts: Iterable[int])
 
 def _groups(level: LevelChoice, members: list[int]) -> list[int | None]:
     """Sizes of groups that divide one of the numbers of members."""
-    if level.level not in _GROUP_SIZES:
+    known = LEVELS[level.level]
+    if not known.has_groups:
         return [None]
     if level.group_drives is not None:
         return [level.group_drives]
-    least, most = _GROUP_SIZES[level.level]
-    sizes = {size for count in members for size in range(least, most + 1) if count % size == 0 and count > size}
+    tried = range(known.group_least, known.group_usual + 1)
+    sizes = {size for count in members for size in tried if count % size == 0 and count > size}
     return [*sorted(sizes)]
 
 

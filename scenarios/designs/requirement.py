@@ -16,8 +16,8 @@ from ...model.files.description import Fraction, PositiveDuration, PositiveSize,
 from ...model.files.description_errors import changed, validate
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
+from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
-from ..description.arrays import Level
 from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
 from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
@@ -31,7 +31,6 @@ TARGET = "md0"
 """What the array of every design is called."""
 _RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
 _ALLOWED_COUNTS = f"allowed: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
-_GROUPED = ("raid50", "raid60", "raid01")
 
 
 def _counts(value: Any) -> Any:
@@ -205,17 +204,20 @@ class LevelChoice(Spec):
         given.
     """
 
-    level: Level
+    level: LevelName
     algorithm: str | None = None
     copies: int | None = Field(default=None, ge=2)
     group_drives: int | None = Field(default=None, ge=2)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.group_drives is not None and self.level not in _GROUPED:
-            raise refusal(f"group_drives of {self.level}", f"allowed: with {', '.join(_GROUPED)}", ("group_drives",))
-        if self.copies is not None and self.level != "raid10":
-            raise refusal(f"copies of {self.level}", "allowed: with raid10", ("copies",))
+        known = LEVELS[self.level]
+        if self.group_drives is not None and not known.has_groups:
+            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.has_groups))}"
+            raise refusal(f"group_drives of {self.level}", allowed, ("group_drives",))
+        if self.copies is not None and not known.has_copies:
+            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.has_copies))}"
+            raise refusal(f"copies of {self.level}", allowed, ("copies",))
         return self
 
 

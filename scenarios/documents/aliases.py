@@ -7,7 +7,8 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
-from ..description.arrays import KERNEL_OPTIONS, NO_REDUNDANCY, OPTION_LEVELS
+from ...model.layouts import LEVELS, level_options
+from ..description.arrays import KERNEL_OPTIONS
 from .merge import as_mapping, drives_in_short
 
 ONLY_ARRAY = "md0"
@@ -123,9 +124,11 @@ def _layout(data: Mapping[Any, Any], array: tuple[str, str], value: Any) -> list
     fields = _array_fields(data, array)
     options = dict(value) if isinstance(value, Mapping) else {"level": value}
     level = options.get("level", fields.get("level"))
+    known = LEVELS.get(level) if isinstance(level, str) else None
     changes: list[tuple[KeyPath, Any]] = []
     for field in fields:
-        elsewhere = field in OPTION_LEVELS and level not in OPTION_LEVELS[field]
-        if field not in options and (field in _SHAPE or elsewhere or (field == "resync" and level in NO_REDUNDANCY)):
+        elsewhere = field in level_options() and (known is None or field not in known.options)
+        plain = known is not None and not known.is_redundant
+        if field not in options and (field in _SHAPE or elsewhere or (field == "resync" and plain)):
             changes.append(((*array, field), None))
     return [*changes, *(((*array, field), inner) for field, inner in options.items())]

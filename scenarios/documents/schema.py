@@ -13,7 +13,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -23,8 +23,8 @@ from ...model.drives.catalogue import drive_names
 from ...model.file_system import file_system_names
 from ...model.files.description import Spec
 from ...model.kernels import kernel_names
+from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
-from ..description.arrays import Level
 from ..description.scenario import ScenarioSpec
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
@@ -87,7 +87,6 @@ def _names(root: Schema, defs: dict[str, Schema]) -> None:
     ]
     for schema, field, names in choices:
         schema["properties"][field]["enum"] = names
-    defs["ArraySpec"]["properties"]["balance"]["anyOf"][0]["enum"] = sorted(READ_BALANCE)
     defs["EncryptedSpec"]["properties"]["cipher"]["anyOf"][0]["enum"] = list(cipher_names())
 
 
@@ -125,9 +124,8 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     for field in ("members", "spares", "failed", "rebuilding"):
         _either(array, field, {"type": "string"}, {"type": "integer", "minimum": 0})
     _either(array, "write_mostly", {"type": "string"})
-    fields["arrays"]["additionalProperties"] = {
-        "anyOf": [{"enum": list(get_args(Level))}, {"$ref": "#/$defs/ArraySpec"}, _NULL]
-    }
+    _either(array, "balance", {"enum": sorted(READ_BALANCE)})
+    fields["arrays"]["additionalProperties"] = {"anyOf": [{"enum": list(LEVELS)}, {"$ref": "#/$defs/ArraySpec"}, _NULL]}
     fields["file_systems"]["additionalProperties"] = {
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
     }

@@ -27,8 +27,8 @@ FIRST_ISSUER = 100
 """Of the programs' issuers (:attr:`raidsim.model.core.request.Request.issuer`)."""
 
 
-class Jobs:
-    """Makes the jobs of a load.
+def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target: Any) -> list[DirectLoad]:
+    """The jobs of a load on the target of this number; sequential ones begin at equal distances.
 
     Parameters
     ----------
@@ -38,100 +38,98 @@ class Jobs:
         Whose CPU the jobs use.
     workload
         The load.
+    number, target
+        The target.
     """
-
-    def __init__(self, engine: Engine, host: Host, workload: LoadSpec) -> None:
-        self._engine = engine
-        self._host = host
-        self._workload = workload
-
-    def on(self, number: int, target: Any) -> list[DirectLoad]:
-        """The jobs on the target of this number; sequential ones begin at equal distances."""
-        workload = self._workload
-        span = workload.span or target.capacity - workload.start
-        sequential = workload.pattern == "sequential"
-        largest = max(max(sizes) for sizes in workload.sizes)
-        unit = workload.align or largest
-        share = max(largest, span // workload.jobs // unit * unit) if sequential else span
-        pattern = None if workload.plain else self._pattern(target.name, share)
-        jobs: list[DirectLoad] = []
-        for job in range(workload.jobs):
-            name = f"{target.name}/load {job}"
-            start = workload.start + (job * share if sequential else 0)
-            common: dict[str, Any] = {
-                "size": largest,
-                "read_share": workload.read_share,
-                "sequential": sequential,
-                "start": start,
-                "span": share,
-                "issuer": FIRST_ISSUER + number * workload.jobs + job,
-                "name": name,
-                "ios": None if pattern is None else pattern.ios(self._engine.streams, name, start, share),
-            }
-            jobs.append(self._job(target, name, number * workload.jobs + job, common))
-        return jobs
-
-    def _job(self, target: Any, name: str, number: int, common: dict[str, Any]) -> DirectLoad:
-        workload, engine, prices = self._workload, self._engine, self._host.prices
-        iops = workload.job_iops
-        if iops is not None:
-            return OpenLoad(engine, target, iops=iops, gaps=self._gaps(name, number, iops), **common)
-        costs = submission(prices, workload.engine)
-        cost: dict[str, Any] = {
-            "depth": workload.depth,
-            "submit_s": costs.submit_s,
-            "complete_s": costs.complete_s,
-            "wake_s": costs.wake_s,
-            "cpu": self._host.cpu,
+    span = workload.span or target.capacity - workload.start
+    sequential = workload.pattern == "sequential"
+    largest = max(max(sizes) for sizes in workload.sizes)
+    unit = workload.align or largest
+    share = max(largest, span // workload.jobs // unit * unit) if sequential else span
+    pattern = None if workload.plain else _pattern(engine, workload, target.name, share)
+    jobs: list[DirectLoad] = []
+    for job in range(workload.jobs):
+        name = f"{target.name}/load {job}"
+        start = workload.start + (job * share if sequential else 0)
+        common: dict[str, Any] = {
+            "size": largest,
+            "read_share": workload.read_share,
+            "sequential": sequential,
+            "start": start,
+            "span": share,
+            "issuer": FIRST_ISSUER + number * workload.jobs + job,
+            "name": name,
+            "ios": None if pattern is None else pattern.ios(engine.streams, name, start, share),
         }
-        if not workload.think_time:
-            return ClosedLoad(engine, target, **common, **cost)
-        think = arrivals.constant_think(workload.think_time)
-        if workload.think_distribution == "exponential":
-            think = arrivals.exponential_think(engine.streams.generator(f"{name} thinking"), workload.think_time)
-        return ThinkingLoad(engine, target, think=think, **common, **cost)
+        jobs.append(_job(engine, host, workload, target, number * workload.jobs + job, common))
+    return jobs
 
-    def _gaps(self, name: str, number: int, iops: float) -> Iterator[float] | None:
-        """Times between the I/Os of job `number` of all; None if a plain load draws them itself."""
-        if self._workload.plain:
-            return None
-        spec = self._workload.arrivals
-        random = self._engine.streams.generator(f"{name} arrivals")
-        match spec:
-            case ConstantArrivals():
-                return arrivals.constant(iops, (number + 1) / (self._workload.jobs * len(self._workload.targets)))
-            case BurstyArrivals():
-                return arrivals.bursty(random, iops, spec.burst_factor, spec.burst_share, spec.burst_length)
-            case HistogramArrivals():
-                scale = 1.0 / (iops * spec.mean_s)
-                if spec.times is not None:
-                    return arrivals.listed(random, spec.times, scale)
-                return arrivals.histogram(random, spec.gaps or {}, scale)
-        return arrivals.poisson(random, iops)
 
-    def _pattern(self, target: str, span: int) -> LoadPattern:
-        workload = self._workload
-        given = {"sequential_share": workload.sequential_share, "run_length": workload.run_length}
-        return LoadPattern(
-            workload.read_share,
-            workload.sizes,
-            self._locality(target, span),
-            workload.pattern,
-            workload.align,
-            **{name: value for name, value in given.items() if value is not None},
-        )
+def _job(
+    engine: Engine, host: Host, workload: LoadSpec, target: Any, number: int, common: dict[str, Any]
+) -> DirectLoad:
+    name = common["name"]
+    iops = workload.job_iops
+    if iops is not None:
+        return OpenLoad(engine, target, iops=iops, gaps=_gaps(engine, workload, name, number, iops), **common)
+    costs = submission(host.prices, workload.engine)
+    cost: dict[str, Any] = {
+        "depth": workload.depth,
+        "submit_s": costs.submit_s,
+        "complete_s": costs.complete_s,
+        "wake_s": costs.wake_s,
+        "cpu": host.cpu,
+    }
+    if not workload.think_time:
+        return ClosedLoad(engine, target, **common, **cost)
+    think = arrivals.constant_think(workload.think_time)
+    if workload.think_distribution == "exponential":
+        think = arrivals.exponential_think(engine.streams.generator(f"{name} thinking"), workload.think_time)
+    return ThinkingLoad(engine, target, think=think, **common, **cost)
 
-    def _locality(self, target: str, span: int) -> Places:
-        spec = self._workload.locality
-        smallest = min(min(sizes) for sizes in self._workload.sizes)
-        match spec:
-            case ZipfLocality():
-                blocks = max(1, span // (spec.block or smallest))
-                # All jobs of a target have the same favourites.
-                shift = float(self._engine.streams.generator(f"{target}/load favourites").random())
-                return Zipf(blocks, spec.theta, spec.clustered, shift)
-            case HotLocality():
-                return Hot(spec.share, spec.of, span // smallest, spec.clustered)
-            case NormalLocality():
-                return Normal(spec.around, spec.deviation)
-        return Uniform()
+
+def _gaps(engine: Engine, workload: LoadSpec, name: str, number: int, iops: float) -> Iterator[float] | None:
+    """Times between the I/Os of job `number` of all; None if a plain load draws them itself."""
+    if workload.plain:
+        return None
+    spec = workload.arrivals
+    random = engine.streams.generator(f"{name} arrivals")
+    match spec:
+        case ConstantArrivals():
+            return arrivals.constant(iops, (number + 1) / (workload.jobs * len(workload.targets)))
+        case BurstyArrivals():
+            return arrivals.bursty(random, iops, spec.burst_factor, spec.burst_share, spec.burst_length)
+        case HistogramArrivals():
+            scale = 1.0 / (iops * spec.mean_s)
+            if spec.times is not None:
+                return arrivals.listed(random, spec.times, scale)
+            return arrivals.histogram(random, spec.gaps or {}, scale)
+    return arrivals.poisson(random, iops)
+
+
+def _pattern(engine: Engine, workload: LoadSpec, target: str, span: int) -> LoadPattern:
+    given = {"sequential_share": workload.sequential_share, "run_length": workload.run_length}
+    return LoadPattern(
+        workload.read_share,
+        workload.sizes,
+        _locality(engine, workload, target, span),
+        workload.pattern,
+        workload.align,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+
+
+def _locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Places:
+    spec = workload.locality
+    smallest = min(min(sizes) for sizes in workload.sizes)
+    match spec:
+        case ZipfLocality():
+            blocks = max(1, span // (spec.block or smallest))
+            # All jobs of a target have the same favourites.
+            shift = float(engine.streams.generator(f"{target}/load favourites").random())
+            return Zipf(blocks, spec.theta, spec.clustered, shift)
+        case HotLocality():
+            return Hot(spec.share, spec.of, span // smallest, spec.clustered)
+        case NormalLocality():
+            return Normal(spec.around, spec.deviation)
+    return Uniform()

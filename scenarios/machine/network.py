@@ -14,7 +14,7 @@ from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host, Prices
 from ..description.machine import MachineSpec
 from ..description.network import NFS, PORT, NetworkSpec, client_name
-from .drives import built_link
+from .links import built_link
 
 CLIENTS_CPU = "clients cpu"
 THREADS = "threads of the NFS server"

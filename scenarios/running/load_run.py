@@ -12,7 +12,7 @@ from ...model.solid_state.standing_load import can_stand, stands
 from ...model.statistics.batch_means import Estimate
 from ..description.arrays import ArraySpec
 from ..description.workloads import LoadSpec
-from ..machine.drives import Drive
+from ..machine.assemble import Drive
 from ..machine.machine import BuiltMachine
 from .load_windows import LoadWindows, Stores
 from .run import Run

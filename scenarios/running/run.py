@@ -8,7 +8,7 @@ from ...model.raid.resync.thread import Resync
 from ...model.solid_state.drive import SolidState
 from ...model.statistics import LatencyHistogram, Usage
 from ...model.statistics.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
-from ..machine.drives import Drive
+from ..machine.assemble import Drive
 from ..machine.machine import BuiltMachine
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample

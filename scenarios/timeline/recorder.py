@@ -30,7 +30,7 @@ from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.stripe_handler import StripeHandler
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.host import Host
-from ..machine.drives import Drive
+from ..machine.assemble import Drive
 from .causes import Causes, Frame, kind_of, op_of, union
 from .events import Command, ControllerCommand, CpuWork, Transfer
 

@@ -39,7 +39,7 @@ def array_of(engine: Engine, level: str, per_byte_s: float) -> Array:
         return MirrorArray(engine, "md0", members, Md61(MEMBERS))
     layout = layout_for(level, MEMBERS, CHUNK, [_LARGE] * MEMBERS)
     if isinstance(layout, ParityLayout):
-        settings = ParitySettings(heads=1 << 16, most_heads=1 << 16, hold_s=None, direct_reads=True)
+        settings = ParitySettings(heads=1 << 16, most_heads=1 << 16, hold=None, direct_reads=True)
         return ParityArray(engine, "md0", members, layout, settings)
     if isinstance(layout, Raid10Layout):
         return Raid10Array(engine, "md0", members, layout, Md61(MEMBERS))

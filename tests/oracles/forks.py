@@ -34,7 +34,7 @@ def array_of(engine: Engine, level: str, members: int) -> Array:
     if level == "raid0":
         return StripeArray(engine, "md0", disks, layout)
     assert isinstance(layout, ParityLayout)
-    return ParityArray(engine, "md0", disks, layout, ParitySettings(most_heads=4096, hold_s=None, direct_reads=True))
+    return ParityArray(engine, "md0", disks, layout, ParitySettings(most_heads=4096, hold=None, direct_reads=True))
 
 
 def row(level: str, members: int) -> int:

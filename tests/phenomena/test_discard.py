@@ -76,7 +76,7 @@ def _array(engine: Engine, level: str, drives: list[SolidState], safely: bool) -
         case Raid10Layout():
             return Raid10Array(engine, "md0", drives, layout, Md61(MEMBERS, [False] * MEMBERS))
         case ParityLayout():
-            settings = ParitySettings(heads=0, hold_s=None, direct_reads=True, discards=safely)
+            settings = ParitySettings(heads=0, hold=None, direct_reads=True, discards=safely)
             return ParityArray(engine, "md0", drives, layout, settings)
         case StripedLayout():
             return StripeArray(engine, "md0", drives, layout)

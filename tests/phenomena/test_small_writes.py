@@ -16,7 +16,7 @@ from raidsim.model.raid.stripes.write_plan import RmwLevel
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 CHUNK = 64 * KIB
-TODAY: dict[str, Any] = {"most_heads": 4096, "hold_s": None, "direct_reads": True}
+TODAY: dict[str, Any] = {"most_heads": 4096, "hold": None, "direct_reads": True}
 OLD: dict[str, Any] = {"heads": 256}
 KERNELS = pytest.mark.parametrize("kernel", [TODAY, OLD], ids=["6.1", "2.6"])
 
@@ -132,5 +132,5 @@ def test_a_whole_array_is_read_past_the_stripe_cache() -> None:
         engine.run(until=1.0)
         return load.reads / 1.0
 
-    assert iops(2, hold_s=None, direct_reads=True) == pytest.approx(64 / 0.002, rel=0.01)
+    assert iops(2, hold=None, direct_reads=True) == pytest.approx(64 / 0.002, rel=0.01)
     assert iops(2) < 2100, "the counter-test: through the cache two heads serve two reads at a time"

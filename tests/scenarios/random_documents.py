@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from raidsim.model.controller.catalogue import controller, controller_names
 from raidsim.model.file_system import file_system_names
 from raidsim.model.kernels import kernel_names
-from raidsim.model.layouts.factory import ALGORITHMS, MIN_DISKS
+from raidsim.model.layouts import ALGORITHMS
+from raidsim.model.layouts import LEVELS as KNOWN
 from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.tests.scenarios.small_machine import PRICES
 
 Draw = st.DrawFn
 Document = dict[str, Any]
 
-LEVELS = sorted(MIN_DISKS)
+LEVELS = sorted(KNOWN)
 MIRRORS = ("raid1", "raid10", "raid01")
 PARITY = ("raid4", "raid5", "raid6", "raid50", "raid60")
 PLAIN = ("linear", "raid0")
@@ -173,12 +174,12 @@ class _Scenario:
 
     def _add_array(self, name: str) -> None:
         unknown = () if self.kernel.startswith("linux") or not self.careful else PARITY
-        fitting = [level for level in LEVELS if MIN_DISKS[level] <= len(self.free) and level not in unknown]
+        fitting = [level for level in LEVELS if KNOWN[level].least <= len(self.free) and level not in unknown]
         if not fitting:
             return
         level = self.one(*fitting)
         most = min(len(self.free), 12)
-        count = self.draw(st.integers(MIN_DISKS[level], most))
+        count = self.draw(st.integers(KNOWN[level].least, most))
         if level in ("raid50", "raid60", "raid01") and self.careful:
             count -= count % 2
         if level == "raid10" and self.careful and (not self.modern or self.controllers):
@@ -279,9 +280,10 @@ class _Scenario:
             unfit = (*(() if pairs else ("ataraid",)), *(RAID1_ONLY if driver and self.careful else ()))
             array["balance"] = self.one(*sorted(set(READ_BALANCE) - set(unfit)))
             if array["balance"] == "gmirror-prefer" and self.maybe() and (loose or level == "raid1"):
-                array["prefer"] = self.one(*members)
-            if array["balance"] == "gmirror-split" and self.maybe():
-                array["slice"] = self.one("512B", "4KiB", "1MiB", *self.loose("1000B"))
+                array["balance"] = {"name": "gmirror-prefer", "prefer": self.one(*members)}
+            elif array["balance"] == "gmirror-split" and self.maybe():
+                piece = self.one("512B", "4KiB", "1MiB", *self.loose("1000B"))
+                array["balance"] = {"name": "gmirror-split", "slice": piece}
         elif self.maybe(3) and (loose or (self.modern and level == "raid1" and "controller" not in array)):
             array["write_mostly"] = _some(self.draw, members, len(members))
 

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 
 from ...calibration.study.study import Cell, StudySpec
 from ...model.core.exact_sums import sum_in_order
+from ...model.layouts import LEVELS
 from .cell_classes import Access, CellClass, Mix, Stack
 
-_PENALTY = {"raid4": 4.0, "raid5": 4.0, "raid6": 6.0, "raid50": 4.0, "raid60": 6.0}
-"""I/Os on members for a random write: old data and parity are read, and both are written."""
-_PARITY_MEMBERS = {"raid3": 1, "raid4": 1, "raid5": 1, "raid6": 2, "raid50": 1, "raid60": 2}
-"""Of every group."""
 _DEFAULT_GROUPS = 2
 
 Distance = tuple[float, ...]
@@ -73,20 +70,21 @@ def speed_up(stack: Stack, access: Access) -> float:
         return 1.0
     each = math.exp(sum_in_order(math.log(speed_up(part, access)) for part in parts) / len(parts))
     kind, _, direction = access.partition(" ")
-    if level == "linear":
+    known = LEVELS.get(level)
+    if known is not None and not known.is_redundant and not known.has_chunk:
         return each
-    if level in ("raid0", "side by side"):
+    if known is None or not known.is_redundant:
         return each * len(parts)
-    if level in ("raid1", "raid10", "raid01"):
+    if known.has_mirrors:
         mirrored = stack.members / stack.copies
         return each * (len(parts) if direction == "read" else mirrored)
-    groups = (stack.groups or _DEFAULT_GROUPS) if level in ("raid50", "raid60") else 1
-    data = stack.members - groups * _PARITY_MEMBERS[level]
+    groups = (stack.groups or _DEFAULT_GROUPS) if known.has_groups else 1
+    data = stack.members - groups * known.parities
     if kind == "sequential":
         return each * data
-    if level == "raid3":
+    if not known.has_parity:  # every I/O is on all members
         return each
-    return each * (stack.members if direction == "read" else stack.members / _PENALTY[level])
+    return each * (stack.members if direction == "read" else stack.members / known.small_write_ios)
 
 
 def mixed_speed_up(stack: Stack, mix: Mix) -> float:

@@ -14,6 +14,7 @@ from typing import Literal
 from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import Cell, StudySpec
+from ...model.layouts import LEVELS
 from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -25,8 +26,6 @@ Mix = Mapping[Access, float]
 _LEVEL_NAMES = {
     "drive": "single drive",
     "side by side": "drives side by side",
-    "linear": "linear",
-    "raid01": "RAID 0+1",
 }
 _CPU_FIGURES = "_cpu"
 _WHOLE = ("seconds", "mean_seconds", "rate", "cpu")
@@ -136,7 +135,7 @@ class Stack:
     @property
     def level_name(self) -> str:
         """The level in reports."""
-        return _LEVEL_NAMES.get(self.level, f"RAID {self.level.removeprefix('raid')}")
+        return _LEVEL_NAMES.get(self.level) or LEVELS[self.level].label
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +287,7 @@ def _stack(scenario: ScenarioSpec, device: str) -> Stack:
     parts = tuple(_stack(scenario, member) for member in array.members if member not in lost)
     drives = frozenset(drive for member in array.members for drive in _stack(scenario, member).drives)
     state = "rebuilding" if array.rebuilding else "degraded" if lost else ""
-    copies = array.copies or (len(array.members) if array.level == "raid1" else 2)
+    copies = array.copies or (len(array.members) if LEVELS[array.level].is_mirror else 2)
     return Stack(array.level, parts, len(array.members), array.groups or 0, copies, drives, state)
 
 

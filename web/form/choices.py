@@ -16,10 +16,9 @@ from ...model.crypt.ciphers import cipher, cipher_names
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive, drive, drive_names
 from ...model.kernels import kernel, kernel_names
-from ...model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, Layout, layout_for
+from ...model.layouts import ALGORITHMS, LEVELS, STRIPED_MIRRORS, Layout, layout_for
 from ...model.links.catalogue import link_model, link_names
 from ...model.network.protocols import protocol_names
-from ...scenarios.description.arrays import MIRROR_LEVELS, NO_REDUNDANCY, PARITY_LEVELS
 from ...scenarios.documents.machine_catalogue import machine_names
 from .fields import NONE, USUAL, Form
 
@@ -34,12 +33,6 @@ MOST_IOPS = 2_000_000
 MOST_DISK_IOPS = 2_000
 """Random I/Os per second of a hard disk that anyone may ask for: several times what the fastest does."""
 MOST_SEED = 9999
-UNSPARED = (*NO_REDUNDANCY, "raid3", "raid01")
-UNINTERRUPTED = (*NO_REDUNDANCY, "raid01", "raid3")
-"""Levels whose loss of a member during a run the model does not follow."""
-CHUNKLESS = ("linear", "raid1", "raid3")
-GROUP_LEVELS = {"raid50": 3, "raid60": 4, "raid01": 2}
-"""Levels of several arrays, and the disks that each of these has at least."""
 BLOCKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 CHUNKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 STRIPE_CACHES = (0, 256, 1024, 4096, 8192, 32768)
@@ -99,16 +92,16 @@ def sample_layout(level: str, disks: int, groups: int, algorithm: str, copies: i
         4096,
         4096 * _SAMPLE_CHUNKS * max(1, copies),
         None if algorithm == USUAL else algorithm,
-        copies=copies if level == "raid10" else None,
-        groups=groups if level in GROUP_LEVELS else None,
+        copies=copies if LEVELS[level].has_copies else None,
+        groups=groups if LEVELS[level].has_groups else None,
     )
 
 
 def survives_first(form: Form, lost: int) -> bool:
     """Whether all data are still there without the first `lost` members."""
     algorithm = form.algorithm
-    if form.level == "raid10" and form.controller != NONE:
-        algorithm = "striped-mirrors"
+    if LEVELS[form.level].has_copies and form.controller != NONE:
+        algorithm = STRIPED_MIRRORS
     try:
         layout = sample_layout(form.level, form.disks, form.groups, algorithm, form.copies)
     except (InputError, ModelError):
@@ -122,29 +115,28 @@ def rotational(form: Form) -> bool:
 
 
 def _levels(form: Form) -> Offer:
-    return LEVELS
+    return tuple(LEVELS)
 
 
 def _disks(form: Form) -> Offer:
-    least = MIN_DISKS[form.level]
-    if form.level in GROUP_LEVELS:
-        step = GROUP_LEVELS[form.level]
+    level = LEVELS[form.level]
+    if level.has_groups:
         return tuple(
             count
-            for count in range(least, MOST_DISKS + 1)
-            if any(count % groups == 0 for groups in range(2, count // step + 1))
+            for count in range(level.least, MOST_DISKS + 1)
+            if any(count % groups == 0 for groups in range(2, count // level.group_least + 1))
         )
-    return Range(least, MOST_DISKS)
+    return Range(level.least, MOST_DISKS)
 
 
 def _spares(form: Form) -> Offer:
-    return None if form.level in UNSPARED else Range(0, MOST_SPARES)
+    return Range(0, MOST_SPARES) if LEVELS[form.level].spares else None
 
 
 def _groups(form: Form) -> Offer:
-    if form.level not in GROUP_LEVELS:
+    least = LEVELS[form.level].group_least
+    if not least:
         return None
-    least = GROUP_LEVELS[form.level]
     return tuple(count for count in range(2, form.disks // least + 1) if form.disks % count == 0)
 
 
@@ -158,7 +150,7 @@ def _fits(spec: ControllerSpec, form: Form) -> bool:
         return False
     if not rotational(form) and known_drive(form.drive).interface.startswith("PCIe"):
         return False  # their lanes lead to the processor, past any controller
-    return form.level != "raid10" or form.disks % 2 == 0
+    return not LEVELS[form.level].has_copies or form.disks % 2 == 0
 
 
 def _kernels(form: Form) -> Offer:
@@ -169,32 +161,32 @@ def _runs(name: str, form: Form) -> bool:
     known = kernel(name)
     if form.controller != NONE:
         return True
-    if form.level in PARITY_LEVELS:
+    if LEVELS[form.level].has_parity:
         return known.parity
-    return form.level != "raid10" or known.raid10 is not None or form.disks % 2 == 0
+    return not LEVELS[form.level].has_copies or known.raid10 is not None or form.disks % 2 == 0
 
 
 def _algorithms(form: Form) -> Offer:
-    if form.level not in ALGORITHMS or form.level == "raid4" or (form.level == "raid10" and form.controller != NONE):
+    if len(ALGORITHMS.get(form.level, ())) < 2 or (LEVELS[form.level].has_copies and form.controller != NONE):
         return None
     names = ALGORITHMS[form.level]
-    if form.level == "raid10":
+    if LEVELS[form.level].has_copies:
         if kernel(form.kernel).raid10 is None:
-            return ("striped-mirrors",)
+            return (STRIPED_MIRRORS,)
         if form.disks % 2:
-            names = tuple(name for name in names if name != "striped-mirrors")
+            names = tuple(name for name in names if name != STRIPED_MIRRORS)
     return (USUAL, *names[1:])
 
 
 def _copies(form: Form) -> Offer:
-    if form.level != "raid10":
+    if not LEVELS[form.level].has_copies:
         return None
-    whole = form.algorithm == "striped-mirrors" or form.controller != NONE
+    whole = form.algorithm == STRIPED_MIRRORS or form.controller != NONE
     return tuple(count for count in range(2, min(form.disks, 6) + 1) if not whole or form.disks % count == 0)
 
 
 def _chunks(form: Form) -> Offer:
-    return None if form.level in CHUNKLESS else CHUNKS_KIB
+    return CHUNKS_KIB if LEVELS[form.level].has_chunk else None
 
 
 def _drive_cache(form: Form) -> Offer:
@@ -213,17 +205,17 @@ def _write_back(form: Form) -> Offer:
 
 
 def _bitmap(form: Form) -> Offer:
-    if form.controller != NONE or form.level not in (*MIRROR_LEVELS, *PARITY_LEVELS):
+    if form.controller != NONE or "bitmap" not in LEVELS[form.level].options:
         return None
     return _YES_NO if kernel(form.kernel).write_intent else None
 
 
 def _stripe_cache(form: Form) -> Offer:
-    return STRIPE_CACHES if form.level in PARITY_LEVELS and form.controller == NONE else None
+    return STRIPE_CACHES if "stripe_cache" in LEVELS[form.level].options and form.controller == NONE else None
 
 
 def _threads(form: Form) -> Offer:
-    if form.level not in PARITY_LEVELS or form.controller != NONE:
+    if "group_thread_cnt" not in LEVELS[form.level].options or form.controller != NONE:
         return None
     return THREADS if kernel(form.kernel).raid5.worker_groups else None
 
@@ -247,7 +239,7 @@ def _ciphers(form: Form) -> Offer:
 
 def _failed(form: Form) -> Offer:
     """Members that may be lost before the run begins: the first ones, as long as all data are still there."""
-    if form.level in NO_REDUNDANCY:
+    if not LEVELS[form.level].is_redundant:
         return None
     most = 0
     while most < 3 and survives_first(form, most + 1):
@@ -286,7 +278,7 @@ def _rates(form: Form, pattern: str, block: int) -> Offer:
 
 def _pieces(form: Form, block: int) -> int:
     """Chunks that an I/O of so many KiB is on: all of them are under way at once."""
-    return 1 if form.level in CHUNKLESS else max(1, block // form.chunk)
+    return max(1, block // form.chunk) if LEVELS[form.level].has_chunk else 1
 
 
 def _networks(form: Form) -> Offer:

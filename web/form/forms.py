@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from ...model.core.errors import InputError
+from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import Document, document_from
 from ...scenarios.documents.text import plain_text
-from .choices import FIELDS, LENGTHS, UNINTERRUPTED, Offer, Range, offer, rotational, survives_first
+from .choices import FIELDS, LENGTHS, Offer, Range, offer, rotational, survives_first
 from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
 from .limits import duration_for
 
@@ -52,7 +53,7 @@ def fitted(form: Form) -> tuple[Form, list[str]]:
 
 def can_fail(form: Form) -> bool:
     """Whether another member may be lost while the load runs, and the model follows it."""
-    return form.level not in UNINTERRUPTED and not form.parts and survives_first(form, form.failed + 1)
+    return LEVELS[form.level].failures_in_a_run and not form.parts and survives_first(form, form.failed + 1)
 
 
 def first_part(form: Form) -> Form:
@@ -227,7 +228,7 @@ def load_words(form: Form) -> str:
 
 def level_words(level: str) -> str:
     """A level as people write it."""
-    return {"raid01": "RAID 0+1", "linear": "linear"}.get(level, level.replace("raid", "RAID "))
+    return LEVELS[level].label
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import AnyDrive
 from ...model.files.quantities import format_duration
+from ...model.layouts import LEVELS
 from ...model.loads.pattern import LoadPattern
 from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.description.arrays import ArraySpec
@@ -126,12 +127,12 @@ def _fastest_s(drive: AnyDrive, load: LoadSpec, size: float) -> float:
 def _commands(array: ArraySpec, load: LoadSpec, size: float) -> float:
     """Commands of the drives for one I/O on average, about."""
     pieces = max(1.0, size / array.chunk)
-    parity = {"raid4": 4.0, "raid5": 4.0, "raid50": 4.0, "raid6": 6.0, "raid60": 6.0}.get(array.level)
-    if parity is not None:
-        writes = parity if pieces < len(array.members) - 1 else 2.0
-    elif array.level == "raid1":
+    level = LEVELS[array.level]
+    if level.has_parity:
+        writes = float(level.small_write_ios) if pieces < len(array.members) - 1 else 2.0
+    elif level.is_mirror:
         writes = float(len(array.members))
     else:
-        writes = float(array.copies or 2) if array.level in ("raid10", "raid01") else 1.0
-    reads = float(len(array.members)) if array.level == "raid3" else 1.0
+        writes = float(array.copies or 2) if level.has_mirrors else 1.0
+    reads = float(len(array.members)) if level.redundancy == "byte parity" else 1.0
     return pieces * (load.read_share * reads + (1.0 - load.read_share) * max(reads, writes))

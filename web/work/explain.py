@@ -9,7 +9,7 @@ from typing import Protocol
 from ...model.controller.catalogue import controller
 from ...model.disk.spec import DriveSpec
 from ...model.files.quantities import format_duration
-from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS
+from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.running.prediction import Prediction
 from ..form.choices import known_drive, offer, rotational
@@ -129,14 +129,14 @@ def _changed(form: Form, **values: object) -> Form:
 
 
 def _parity(form: Form) -> Variant | None:
-    if form.level not in PARITY_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
+    if not LEVELS[form.level].has_parity or (form.controller != NONE and "raid0" not in _levels_of(form)):
         return None
     without = "On RAID 0 of the same disks, which has no parity"
     return Variant("parity", without, WHY["parity"], _as_stripe(form))
 
 
 def _mirrors(form: Form) -> Variant | None:
-    if form.level not in MIRROR_LEVELS or (form.controller != NONE and "raid0" not in _levels_of(form)):
+    if not LEVELS[form.level].has_mirrors or (form.controller != NONE and "raid0" not in _levels_of(form)):
         return None
     without = "On RAID 0 of the same disks, which has no copies"
     return Variant("mirroring", without, WHY["mirroring"], _as_stripe(form))

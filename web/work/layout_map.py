@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from html import escape
 
 from ...model.files.quantities import format_size
-from ...model.layouts import ByteStripedLayout, Layout, LinearLayout, NestedLayout, Raid10Layout, layout_for
+from ...model.layouts import (
+    LEVELS,
+    STRIPED_MIRRORS,
+    ByteStripedLayout,
+    Layout,
+    LinearLayout,
+    NestedLayout,
+    Raid10Layout,
+    layout_for,
+)
 from ...model.layouts.chart import parity_chart
 from ...scenarios.description.arrays import ArraySpec
 
@@ -68,7 +77,7 @@ def layout_map(array: ArraySpec, lost: frozenset[int]) -> LayoutMap:
             for number, (member, row) in enumerate(layout.map_copies(chunk)):
                 if row < rows:
                     cells[member, row] = f"D{chunk}'" if number else f"D{chunk}"
-        kinds = 2 if layout.level in ("raid6", "raid60") else 1
+        kinds = max(1, LEVELS[layout.level].parities)
         for row, members in enumerate(parity_chart(layout, rows)):
             for number, member in enumerate(members):
                 cells[member, row] = "Q" if number % kinds else "P"
@@ -82,10 +91,10 @@ def survives(array: ArraySpec, lost: frozenset[int]) -> bool:
 
 def _layout(array: ArraySpec, rows: int) -> Layout:
     """The layout on members of so many chunks."""
-    chunk = array.chunk if array.level not in ("linear", "raid1", "raid3") else _UNIT
+    chunk = array.chunk if LEVELS[array.level].has_chunk else _UNIT
     algorithm = array.algorithm
-    if array.level == "raid10" and array.controller is not None and algorithm is None:
-        algorithm = "striped-mirrors"
+    if LEVELS[array.level].has_copies and array.controller is not None and algorithm is None:
+        algorithm = STRIPED_MIRRORS
     return layout_for(
         array.level,
         len(array.members),

@@ -11,17 +11,17 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.layouts import LEVELS
-from ...scenarios.description.arrays import MIRROR_LEVELS, PARITY_LEVELS, ArraySpec
+from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
-from ..form.choices import CHUNKS_KIB, UNINTERRUPTED
+from ..form.choices import CHUNKS_KIB
 from ..form.limits import check_work
 from .explain import MOST_VARIANTS, WHY
 from .layout_map import survives
 
 DIFFERS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "layout": ("RAID level", LEVELS),
+    "layout": ("RAID level", tuple(LEVELS)),
     "chunk": ("Chunk", tuple(f"{size}KiB" for size in CHUNKS_KIB)),
     "depth": ("Outstanding I/Os of each job", ("1", "2", "4", "8", "16", "32", "64")),
     "block_size": ("Block", ("4KiB", "8KiB", "16KiB", "64KiB", "256KiB", "1MiB")),
@@ -70,9 +70,9 @@ def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Mechanisms, the design without each in words, and what that changes in the document."""
     levels = {array.level for array in spec.arrays.values()}
     plain = {"layout": "raid0", "state": "whole"}
-    if len(spec.arrays) == 1 and levels <= set(PARITY_LEVELS):
+    if len(spec.arrays) == 1 and all(LEVELS[level].has_parity for level in levels):
         yield "parity", "On RAID 0 of the same disks, which has no parity", plain
-    if len(spec.arrays) == 1 and levels <= set(MIRROR_LEVELS):
+    if len(spec.arrays) == 1 and all(LEVELS[level].has_mirrors for level in levels):
         yield "mirroring", "On RAID 0 of the same disks, which has no copies", plain
     if any(array.failed or array.rebuilding for array in spec.arrays.values()):
         lost = {f"arrays.{name}.{state}": None for name in spec.arrays for state in ("failed", "rebuilding")}
@@ -114,7 +114,7 @@ def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scena
 
 def _next_member(spec: ScenarioSpec, array: ArraySpec) -> str | None:
     """The first drive that may be lost beside those that are; None if there is none."""
-    if array.level in UNINTERRUPTED or array.rebuilding:
+    if not LEVELS[array.level].failures_in_a_run or array.rebuilding:
         return None
     gone = {place for place, member in enumerate(array.members) if member in array.failed}
     for place, member in enumerate(array.members):

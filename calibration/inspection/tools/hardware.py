@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import count
 
+from ....model.layouts import levels_where
 from ...formats.report_text import Cell
 from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, Seat, fact
 
@@ -16,6 +17,8 @@ INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme"
 MOST_NUMBER = 4095
 """Of adapters, enclosures, slots, groups, spans and arms."""
 _LETTERS = re.compile(r"(?P<read>NR|R|AR?A?)(?P<write>AWB|FWB|WB|WT)(?P<keep>[DC])?$")
+_GROUPED = levels_where(lambda level: bool(level.inner))
+_PLAIN = levels_where(lambda level: not level.is_redundant)
 _SPANS = {"raid1": "raid10", "raid5": "raid50", "raid6": "raid60", "raid0": "raid0"}
 _CHARGED = ("optimal", "operational", "opt")
 
@@ -140,7 +143,7 @@ def _state(array: FoundArray, found: Findings) -> None:
         array.level = Fact(_SPANS[level.value], level.where)
     elif level is not None and level.value == "raid1" and len(array.members) > 2:
         array.level = Fact("raid10", level.where)
-    if array.level is not None and array.level.value in ("raid50", "raid60") and depth > 1:
+    if array.level is not None and array.level.value in _GROUPED and depth > 1:
         array.groups = array.depth
     for member in array.members:
         if member.state == "rebuilding" and array.action is None:
@@ -150,7 +153,7 @@ def _state(array: FoundArray, found: Findings) -> None:
 
 def _spares(arrays: list[FoundArray], found: Findings, seated: dict[str, Seat]) -> None:
     """A spare of a group is that array's; one for all is the largest redundant array's."""
-    redundant = [each for each in arrays if each.level is not None and each.level.value not in ("raid0", "linear")]
+    redundant = [each for each in arrays if each.level is not None and each.level.value not in _PLAIN]
     for name, seat in sorted(seated.items()):
         if seat.state != "spare" or any(name in each.spares for each in arrays):
             continue

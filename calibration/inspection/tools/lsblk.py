@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ....model.layouts import levels_where
 from ...formats.positioned_json import Value
 from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember, Interface, fact, place
 from .output_text import bounded, has_unit, said, size_of
@@ -23,7 +24,7 @@ _TRANSPORTS: dict[str, Interface] = {
     "usb": "usb",
     "virtio": "virtual",
 }
-_LEVELS = ("linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
+_LEVELS = levels_where(lambda level: level.md)
 _LOGICAL = re.compile(
     r"PERC|RAID|LOGICAL VOLUME|Logical Drv|^(?:MR|SMC)\d{4}|\bMR9\d{3}|Smart Array|^Virtual Disk|^LSI$"
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from ....model.layouts import LEVELS
 from ...formats import mdstat
 from ...formats.report import Figure, Report
 from ...formats.report_text import ReportText
@@ -81,7 +82,7 @@ def _array(name: str, figures: list[Figure], text: ReportText) -> FoundArray:
         array.reason = NOT_SIMULATED["container"]
     array.size = Fact(int(size.value), below)
     for figure in figures:
-        if figure.name == "chunk" and 0 < figure.value <= LARGEST and level != "linear":
+        if figure.name == "chunk" and 0 < figure.value <= LARGEST and (level not in LEVELS or LEVELS[level].has_chunk):
             array.chunk = Fact(int(figure.value), below)
         elif figure.name == "algorithm":
             array.algorithm = Fact(here["algorithm"], below)

@@ -61,12 +61,14 @@ class ParityArray(Array):
     __slots__ = (
         "_chunk_bytes",
         "_data_members",
+        "_direct_reads",
         "_discarder",
+        "_discards",
+        "_heads",
         "_locate",
         "_reader",
         "_row",
         "_row_locks",
-        "_settings",
         "_simple_reads",
         "_slots",
         "_small_writer",
@@ -98,18 +100,20 @@ class ParityArray(Array):
                 f"{name}: members {sorted(self.failed)} have failed, {layout.level} survives {layout.parities}"
             )
         self.layout = layout
-        self._settings = settings
+        self._direct_reads = settings.direct_reads or not settings.heads
+        self._heads = settings.heads
+        self._discards = settings.discards
         self._locate = layout.locate
         self._row = layout.row
         self._chunk_bytes = layout.chunk_bytes
         self._data_members = layout.data_members
         # By the number of the chunk in a period: where it is.
         self._slots = [slot for row in layout.row_table for slot in row.data]
-        in_passes = settings.hold_s is None
+        in_passes = settings.hold is None
         if journal is not None and not in_passes:
-            raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold_s None)")
+            raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold None)")
         self.cache = StripeCache(
-            settings.heads, settings.head_bytes, 0 if in_passes else layout.chunk_bytes, settings.most_heads
+            settings.heads, settings.head, 0 if in_passes else layout.chunk_bytes, settings.most_heads
         )
         daemon = ParityDaemon(engine, self)
         self._writer: RowWriter | StripeHandler
@@ -163,10 +167,10 @@ class ParityArray(Array):
 
     def _choose_paths(self) -> None:
         """Take the short ways where nothing is lost, limited, priced or written beside the data."""
-        settings, writer = self._settings, self._writer
+        writer = self._writer
         free = self.host is None and not self.failed
-        self._simple_reads = free and (settings.direct_reads or not settings.heads)
-        small = free and not settings.heads and self.metadata is None
+        self._simple_reads = free and self._direct_reads
+        small = free and not self._heads and self.metadata is None
         self._small_writer = writer if small and isinstance(writer, RowWriter) else None
 
     def keep_metadata(self, metadata: Metadata) -> None:
@@ -350,7 +354,7 @@ class ParityArray(Array):
     @property
     def discard_limits(self) -> DiscardLimits:
         """Whole stripes, if the module is allowed to discard: its granularity is a power of two (raid5_run)."""
-        if not self._settings.discards or self._discarder is None:
+        if not self._discards or self._discarder is None:
             return refused(f"{self.name} passes discards on only with devices_handle_discard_safely, which is off")
         stripe = 1 << (self._chunk_bytes * self._data_members - 1).bit_length()
         limits = self._members_limits(stripe)

@@ -60,7 +60,7 @@ class StripeDiscarder:
     ) -> None:
         self._array = array
         self._layout = layout
-        self._head_bytes = settings.head_bytes
+        self._head_bytes = settings.head
         self._cache = cache
         self._thread = thread
         self._handler = handler

@@ -78,11 +78,12 @@ class RowReader:
         "_acquire",
         "_array",
         "_cache",
+        "_copies_reads",
         "_daemon",
+        "_direct_reads",
         "_head_bytes",
         "_layout",
         "_md_thread",
-        "_settings",
         "_submit",
         "_turns",
         "unreadable",
@@ -102,8 +103,9 @@ class RowReader:
         self._array = array
         self._daemon = daemon
         self._layout = layout
-        self._settings = settings
-        self._head_bytes = settings.head_bytes
+        self._copies_reads = settings.copies_reads
+        self._direct_reads = settings.direct_reads
+        self._head_bytes = settings.head
         self._cache = cache
         self._acquire = acquire
         self._md_thread = thread
@@ -114,7 +116,7 @@ class RowReader:
     def read(self, request: Request, pieces: list[Piece]) -> None:
         """Serve a read; pieces are (row, data index, low, high)."""
         array = self._array
-        if self._settings.direct_reads and not array.failed:
+        if self._direct_reads and not array.failed:
             self._read_direct(request, pieces)
             return
         join = Owner(request, len(pieces)).done
@@ -206,7 +208,7 @@ class RowReader:
 
     def copy_out(self, row: int, size: int) -> None:
         """Give the reader so many bytes of the row's heads, and the heads back."""
-        self._charge(size, self._settings.copies_reads)
+        self._charge(size, self._copies_reads)
         self._cache.release(row)
 
     def _read_in_turn(

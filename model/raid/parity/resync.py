@@ -41,7 +41,7 @@ class RowResync:
         What completions wake there.
     """
 
-    __slots__ = ("_acquire", "_array", "_cache", "_daemon", "_layout", "_md_thread", "_settings")
+    __slots__ = ("_acquire", "_array", "_cache", "_daemon", "_head_bytes", "_layout", "_md_thread")
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class RowResync:
         self._array = array
         self._daemon = daemon
         self._layout = layout
-        self._settings = settings
+        self._head_bytes = settings.head
         self._cache = cache
         self._acquire = acquire
         self._md_thread = thread
@@ -129,7 +129,7 @@ class RowResync:
         if self._md_thread is None:
             work()
             return
-        thread, heads = self._md_thread, -(-size // self._settings.head_bytes)
+        thread, heads = self._md_thread, -(-size // self._head_bytes)
 
         def in_turn() -> float:
             thread.heads += heads
@@ -152,7 +152,7 @@ class RowResync:
     def _handling_s(self, size: int, bios: int, passes: int, xored: int = 0) -> float:
         """CPU time (s) of `passes` over the heads, of `bios` block I/Os each, and of the XOR of `xored` blocks."""
         prices = self._array.prices
-        heads = -(-size // self._settings.head_bytes)
+        heads = -(-size // self._head_bytes)
         return heads * (passes * prices.stripe_s + bios * prices.bio_s) + xored * size * prices.xor_s_per_byte
 
     def _charge(self, size: int, sources: int, passes: int) -> None:

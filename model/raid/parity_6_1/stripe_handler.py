@@ -92,7 +92,7 @@ class StripeHandler:
     ) -> None:
         self._array = array
         self._layout = layout
-        self._head_bytes = settings.head_bytes
+        self._head_bytes = settings.head
         self._chunk_bytes = layout.chunk_bytes
         self._cache = cache
         self._md_thread = thread

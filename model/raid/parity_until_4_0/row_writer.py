@@ -55,12 +55,14 @@ class RowWriter(RowState):
         "_all_data",
         "_data_members",
         "_engine",
+        "_gathers_per_head",
         "_hold_s",
         "_hold_timer",
         "_layout",
         "_letting_go",
         "_plans",
-        "_settings",
+        "_rmw_level",
+        "_shared_plug",
         "_small_plans",
         "_stripe_bytes",
         "_unlimited",
@@ -79,15 +81,17 @@ class RowWriter(RowState):
         cache: StripeCache,
         daemon: ParityDaemon,
     ) -> None:
-        super().__init__(array, layout.chunk_bytes, settings.head_bytes, cache, daemon)
+        super().__init__(array, layout.chunk_bytes, settings.head, cache, daemon)
         self._engine = engine
         self._layout = layout
-        self._settings = settings
-        self._hold_s = settings.hold_s or 0.0
+        self._hold_s = settings.hold or 0.0
+        self._gathers_per_head = settings.gathers_per_head
+        self._rmw_level = settings.rmw_level
+        self._shared_plug = settings.shared_plug
         self._data_members = layout.data_members
         self._stripe_bytes = layout.stripe_bytes
         self._all_data = list(range(layout.data_members))
-        self._whole_heads = layout.chunk_bytes % settings.head_bytes == 0
+        self._whole_heads = layout.chunk_bytes % settings.head == 0
         self._unlimited = not settings.heads
         self._plans: dict[Any, WritePlan] = {}
         self._small_plans: list[WritePlan | None] = [None] * (layout.data_members * layout.period)
@@ -112,7 +116,7 @@ class RowWriter(RowState):
         plan = self._small_plans[place]
         if plan is None:
             members = self._layout.row(row)
-            plan = plan_write(members, (place % self._layout.data_members,), rmw_level=self._settings.rmw_level)
+            plan = plan_write(members, (place % self._layout.data_members,), rmw_level=self._rmw_level)
             self._small_plans[place] = plan
         if not plan.reads:
             return False
@@ -158,7 +162,7 @@ class RowWriter(RowState):
 
     def thread_ran(self) -> None:
         """md's thread has dealt with what came back from the members (md_thread runs tq_disk then)."""
-        if self._settings.shared_plug:
+        if self._shared_plug:
             self.unplug_members()
             if self.gathering:
                 self._let_go()
@@ -169,7 +173,7 @@ class RowWriter(RowState):
         That is done when what gets its heads at this moment has been gathered, and no row is being read up any more
         (raid5d, IO_THRESHOLD).
         """
-        if self._settings.shared_plug and not self._letting_go:
+        if self._shared_plug and not self._letting_go:
             self._letting_go = True
             self._engine.call_at(self._engine._now, self._read_up)
 
@@ -208,7 +212,7 @@ class RowWriter(RowState):
             row is not None
             and row.cover[index] is not None
             and not row.touches(index, low, high)
-            and (not self._settings.gathers_per_head or row.overlaps(index, low, high))
+            and (not self._gathers_per_head or row.overlaps(index, low, high))
         ):
             self.complete_row(row)
             row = None
@@ -272,7 +276,7 @@ class RowWriter(RowState):
         if plan is None:
             if len(self._plans) >= _PLANS:
                 self._plans.clear()
-            plan = plan_write(members, full, some, self.unreadable, self.absent, cached, self._settings.rmw_level)
+            plan = plan_write(members, full, some, self.unreadable, self.absent, cached, self._rmw_level)
             self._plans[key] = plan
         self.row_writes[plan.mode] += 1
         data = (*plan.reads, *plan.writes, *(members.data[index] for index in full)) if plan.mode != "full" else ()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, create_model
+
 from ...core.errors import ModelError
+from ...files.description import refusal
 from ...files.plugins import classes_in
 from .ataraid import AtaRaid
-from .base import ReadBalance
+from .base import BalanceOptions, Mirrors, ReadBalance
 from .gmirror import GmirrorLoad, GmirrorPrefer, GmirrorRoundRobin, GmirrorSplit
 from .linux24 import Md24
 from .linux26 import Md26
@@ -25,11 +33,57 @@ def _by_name() -> dict[str, type[ReadBalance]]:
 
 
 READ_BALANCE = _by_name()
-"""The policies by name; each is made from the number of mirrors, or from the members' kinds by `for_members`."""
+"""The policies by name; each is made from the number of mirrors, or from what it must know by `for_members`."""
+
+
+def _options_of(policy: type[ReadBalance]) -> type[BalanceOptions]:
+    """The options of a policy, which the policy's name tells from those of others."""
+    words = (policy.__doc__ or "").partition("\n")[0]
+    name: Any = (Literal[policy.name], policy.name)
+    return create_model(f"{policy.__name__}Balance", __base__=policy.Options, __doc__=words, name=name)
+
+
+_OPTIONS = {name: _options_of(policy) for name, policy in READ_BALANCE.items()}
+
+
+def balance(name: str, **options: Any) -> BalanceOptions:
+    """The options of the policy called `name`, with their defaults unless given."""
+    return _OPTIONS[name](name=name, **options)
+
+
+def _in_short(value: object) -> object:
+    """A bare name is a policy with its usual options."""
+    if not isinstance(value, (str, Mapping, BalanceOptions)):
+        raise refusal(f"{value!r:.60}", "allowed: a policy's name, or {name: ...} with its options")
+    found: object = {"name": value} if isinstance(value, str) else value
+    name = found.get("name") if isinstance(found, Mapping) else None
+    if isinstance(name, str) and name not in READ_BALANCE:
+        raise refusal(f"unknown balance {name!r}", f"allowed: {', '.join(READ_BALANCE)}")
+    return found
+
+
+if TYPE_CHECKING:
+    Balance = BalanceOptions
+else:
+    Balance = Annotated[reduce(or_, _OPTIONS.values()), Field(discriminator="name"), BeforeValidator(_in_short)]
+    """A read-balance policy and its options; a bare name is written for one with the usual options."""
+
+
+def options_by_policy() -> dict[str, str]:
+    """Every option that a policy has, and the first policy that has it."""
+    return {
+        option: name
+        for name, options in reversed(_OPTIONS.items())
+        for option in options.model_fields
+        if option != "name"
+    }
+
 
 __all__ = [
     "READ_BALANCE",
     "AtaRaid",
+    "Balance",
+    "BalanceOptions",
     "GmirrorLoad",
     "GmirrorPrefer",
     "GmirrorRoundRobin",
@@ -38,6 +92,9 @@ __all__ = [
     "Md26",
     "Md61",
     "Md61Raid10",
+    "Mirrors",
     "PrimaryOnly",
     "ReadBalance",
+    "balance",
+    "options_by_policy",
 ]

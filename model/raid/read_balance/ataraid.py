@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ...core.errors import ModelError
 from ...core.request import Request
-from .base import SECTOR, ReadBalance
+from .base import SECTOR, BalanceOptions, Mirrors, ReadBalance
 
 
 class Turn:
@@ -56,15 +56,24 @@ class AtaRaid(ReadBalance):
     __slots__ = ("_turn", "proximity_bytes")
     name = "ataraid"
     only_raid1 = True
+    only_mirrors = 2
+    as_disk = True  # what is too large is cut before it: ata_raid_attach, d_maxsize; g_disk_start in geom_disk.c
+    marks_clean = False
 
     def __init__(
         self, mirrors: int, proximity_bytes: int = 2048 * SECTOR, columns: int = 1, turn: Turn | None = None
     ) -> None:
-        if mirrors != 2:
-            raise ModelError(f"ataraid: {mirrors} mirrors; always 2")
+        if mirrors != self.only_mirrors:
+            raise ModelError(f"ataraid: {mirrors} mirrors; always {self.only_mirrors}")
         super().__init__(mirrors)
         self.proximity_bytes = proximity_bytes // columns
         self._turn = turn or Turn()
+
+    @classmethod
+    def for_members(cls, mirrors: Mirrors, options: BalanceOptions) -> AtaRaid:
+        """All mirrors of a stripe share one turn."""
+        turn = mirrors.shared.setdefault(cls.name, Turn())
+        return cls(len(mirrors.names), columns=mirrors.columns, turn=turn)
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""

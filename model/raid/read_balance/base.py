@@ -4,19 +4,76 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from math import inf
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from ...core.request import READ, Request
+from ...files.description import Spec
 
 SECTOR = 512
+
+
+class BalanceOptions(Spec):
+    """What a scenario may set of a policy: its name, and what the policy's own class of options adds.
+
+    Attributes
+    ----------
+    name
+        The policy's.
+    """
+
+    name: str
+
+    def check(self, mirrors: Sequence[Sequence[str]]) -> None:
+        """Refuse options that do not fit an array; the field at fault is ("balance", option).
+
+        Parameters
+        ----------
+        mirrors
+            The names of the members of each mirror that the policy would read from.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrors:
+    """What an array tells a policy of the members that it reads from.
+
+    Attributes
+    ----------
+    names
+        The member in each slot.
+    rotational
+        Whether each of them turns.
+    write_mostly
+        Slots that are read only if no other holds the data.
+    near
+        Whether the copies of a RAID 10 lie side by side (layout near), or in different parts of the members.
+    columns
+        Mirrors that the array is striped over, of which this is one.
+    shared
+        What the policies of all mirrors of one array share, by any name.
+    """
+
+    names: tuple[str, ...]
+    rotational: tuple[bool, ...]
+    write_mostly: frozenset[int] = frozenset()
+    near: bool = True
+    columns: int = 1
+    shared: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rotational: Sequence[bool], write_mostly: frozenset[int] = frozenset()) -> Mirrors:
+        """Members without names."""
+        return cls(("",) * len(rotational), tuple(rotational), write_mostly)
 
 
 class ReadBalance(ABC):
     """Chooses among the mirrors that hold the data.
 
     A policy overrides :meth:`choose` and has a name; one that cuts a read into parts for several mirrors overrides
-    :meth:`divide` too. A module of this package that defines one is all that it takes.
+    :meth:`divide` too. What a scenario may set of it are the fields of a class of its own, :attr:`Options`, which its
+    :meth:`for_members` is given. A module of this package that defines one is all that it takes.
 
     Parameters
     ----------
@@ -29,6 +86,16 @@ class ReadBalance(ABC):
         By which scenarios and kernels ask for it; a class without one of its own is no policy to choose.
     only_raid1
         Whether it cannot work on md's RAID 10, because its driver has none or it needs more than copies of a chunk.
+    only_mirrors
+        How many mirrors it works on; 0: any number.
+    knows_write_mostly
+        Whether it spares write-mostly members.
+    as_disk
+        Whether its driver shows the array as a disk, so that a request above the largest one is cut before it.
+    marks_clean
+        Whether its driver marks an array clean and dirty in superblocks.
+    Options
+        What a scenario may set.
     head
         Byte where each member's head is thought to be.
     pending
@@ -43,6 +110,11 @@ class ReadBalance(ABC):
     __slots__ = ("head", "in_sync_below", "last", "pending")
     name: ClassVar[str] = ""
     only_raid1: ClassVar[bool] = False
+    only_mirrors: ClassVar[int] = 0
+    knows_write_mostly: ClassVar[bool] = False
+    as_disk: ClassVar[bool] = False
+    marks_clean: ClassVar[bool] = True
+    Options: ClassVar[type[BalanceOptions]] = BalanceOptions
 
     def __init__(self, mirrors: int) -> None:
         self.head = [0] * mirrors
@@ -51,17 +123,17 @@ class ReadBalance(ABC):
         self.in_sync_below: float = inf
 
     @classmethod
-    def for_members(cls, rotational: Sequence[bool], write_mostly: frozenset[int] = frozenset()) -> Self:
-        """The policy for an array whose member in slot i is `rotational[i]`; most policies do not look at it.
+    def for_members(cls, mirrors: Mirrors, options: Any) -> Self:
+        """The policy for an array, or for one mirror of a stripe over mirrors.
 
         Parameters
         ----------
-        rotational
-            Whether each slot's member is a disk that turns.
-        write_mostly
-            Slots that are read only if no other holds the data.
+        mirrors
+            What it reads from; most policies look at their number only.
+        options
+            An :attr:`Options` of the class.
         """
-        return cls(len(rotational))
+        return cls(len(mirrors.names))
 
     def use_clock(self, clock: Callable[[], float]) -> None:
         """The array gives a policy that measures time a clock (s)."""

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 
 from ...core.errors import ModelError
 from ...core.request import READ, Request
-from .base import SECTOR, ReadBalance
+from ...files.description import PositiveSize, refusal
+from .base import SECTOR, BalanceOptions, Mirrors, ReadBalance
 
 
 class GmirrorRoundRobin(ReadBalance):
@@ -36,6 +37,18 @@ class GmirrorRoundRobin(ReadBalance):
         return slot
 
 
+class SplitOptions(BalanceOptions):
+    """Of "gmirror-split".
+
+    Attributes
+    ----------
+    slice
+        The longest read that is not cut.
+    """
+
+    slice: PositiveSize = 4096
+
+
 class GmirrorSplit(GmirrorRoundRobin):
     """Each read longer than a slice is cut into equal parts, one for every mirror; others go round robin.
 
@@ -48,10 +61,16 @@ class GmirrorSplit(GmirrorRoundRobin):
     __slots__ = ("slice_bytes",)
     name = "gmirror-split"
     only_raid1 = True
+    Options = SplitOptions
 
     def __init__(self, mirrors: int, slice_bytes: int = 4096) -> None:
         super().__init__(mirrors)
         self.slice_bytes = slice_bytes
+
+    @classmethod
+    def for_members(cls, mirrors: Mirrors, options: SplitOptions) -> GmirrorSplit:
+        """See :meth:`ReadBalance.for_members`."""
+        return cls(len(mirrors.names), options.slice)
 
     def divide(self, request: Request, candidates: Sequence[int]) -> list[tuple[int, int, int]]:
         """(slot, offset, size) of the parts; each but the last is the length over the mirrors, in whole sectors."""
@@ -124,6 +143,25 @@ class GmirrorLoad(ReadBalance):
             del sent_s[end]
 
 
+class PreferOptions(BalanceOptions):
+    """Of "gmirror-prefer".
+
+    Attributes
+    ----------
+    prefer
+        The member that is read from; the first unless given.
+    """
+
+    prefer: str | None = None
+
+    def check(self, mirrors: Sequence[Sequence[str]]) -> None:
+        """Refuse what is no member of a mirror."""
+        known = [name for mirror in mirrors for name in mirror]
+        if self.prefer is not None and self.prefer not in known:
+            allowed = f"allowed: {', '.join(known) or 'a mirror of drives'}"
+            raise refusal(f"prefer: {self.prefer} is not a member", allowed, ("balance", "prefer"))
+
+
 class GmirrorPrefer(ReadBalance):
     """The mirror of the highest priority that there is.
 
@@ -136,10 +174,17 @@ class GmirrorPrefer(ReadBalance):
     __slots__ = ("preferred",)
     name = "gmirror-prefer"
     only_raid1 = True
+    Options = PreferOptions
 
     def __init__(self, mirrors: int, preferred: int = 0) -> None:
         super().__init__(mirrors)
         self.preferred = preferred
+
+    @classmethod
+    def for_members(cls, mirrors: Mirrors, options: PreferOptions) -> GmirrorPrefer:
+        """See :meth:`ReadBalance.for_members`."""
+        names = mirrors.names
+        return cls(len(names), names.index(options.prefer) if options.prefer in names else 0)
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""

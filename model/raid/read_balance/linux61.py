@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.request import Request
-from .base import ReadBalance
+from .base import BalanceOptions, Mirrors, ReadBalance
 
 
 class Md61(ReadBalance):
@@ -34,6 +34,7 @@ class Md61(ReadBalance):
 
     __slots__ = ("_next", "_sequence_start", "_write_mostly", "optimal_io_bytes", "rotational")
     name = "md-6.1"
+    knows_write_mostly = True
 
     def __init__(
         self,
@@ -50,9 +51,9 @@ class Md61(ReadBalance):
         self._sequence_start = [-1] * mirrors
 
     @classmethod
-    def for_members(cls, rotational: Sequence[bool], write_mostly: frozenset[int] = frozenset()) -> Md61:
+    def for_members(cls, mirrors: Mirrors, options: BalanceOptions) -> Md61:
         """See :meth:`ReadBalance.for_members`."""
-        return cls(len(rotational), rotational, write_mostly)
+        return cls(len(mirrors.names), mirrors.rotational, mirrors.write_mostly)
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""
@@ -120,9 +121,9 @@ class Md61Raid10(ReadBalance):
         self.near = near
 
     @classmethod
-    def for_members(cls, rotational: Sequence[bool], write_mostly: frozenset[int] = frozenset()) -> Md61Raid10:
-        """For near copies; `write_mostly` is ignored, as RAID 10 does."""
-        return cls(len(rotational), rotational)
+    def for_members(cls, mirrors: Mirrors, options: BalanceOptions) -> Md61Raid10:
+        """Write-mostly members are ignored, as RAID 10 does."""
+        return cls(len(mirrors.names), mirrors.rotational, mirrors.near)
 
     def choose(self, request: Request, candidates: Sequence[int], offsets: Sequence[int] | None = None) -> int:
         """See the class."""

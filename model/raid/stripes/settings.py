@@ -1,25 +1,26 @@
-"""How the driver of RAID 4, 5 and 6 works: what differs between kernels."""
+"""How the driver of RAID 4, 5 and 6 works: what differs between kernels.
+
+A kernel's section ``raid5`` is one of these, and an array takes it with what its own options change.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...files.description import Duration, PositiveSize, Spec
 from .write_plan import RmwLevel
 
 
-@dataclass(frozen=True, slots=True)
-class ParitySettings:
+class ParitySettings(Spec):
     """How the driver of a parity array works.
 
-    The defaults are Linux 2.6.8's. Linux 6.1 is ``ParitySettings(most_heads=..., hold_s=None, direct_reads=True)``.
+    The defaults are Linux 2.6.8's. Linux 6.1 is ``ParitySettings(most_heads=..., hold=None, direct_reads=True)``.
 
     Attributes
     ----------
     heads
         Stripe heads (``stripe_cache_size``); 0 for as many as needed.
-    head_bytes
+    head
         Height of a stripe head.
-    hold_s
+    hold
         How long an incomplete row waits for its neighbours before it is read up (Linux 2.4 and early 2.6: until the
         queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
         incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
@@ -37,7 +38,8 @@ class ParitySettings:
         How far the stripe cache grows, one head in every pass of md's thread that somebody waits in; what memory
         allows (since 4.1: raid5.c, grow_one_stripe). No more than `heads` for a cache that stays as it is.
     workers
-        Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none.
+        Threads that handle stripes instead of md's own (``group_thread_cnt``, since 3.12); 0 for none. An array's own
+        option, as `discards` is.
     locks_rows
         Whether a row that is being read or written takes no other block
         (:mod:`raidsim.model.raid.parity_until_4_0.row_locks`).
@@ -53,8 +55,8 @@ class ParitySettings:
     """
 
     heads: int = 256
-    head_bytes: int = 4096
-    hold_s: float | None = 0.003
+    head: PositiveSize = 4096
+    hold: Duration | None = 0.003
     shared_plug: bool = False
     copies_reads: bool = True
     rmw_level: int = RmwLevel.IF_CHEAPER

@@ -63,7 +63,7 @@ class ControllerBench:
         layout = layout_for(level, count, CHUNK, [capacity] * count)
         self.array: Any
         if isinstance(layout, ParityLayout):
-            parity = ParitySettings(heads=0, hold_s=0.0)
+            parity = ParitySettings(heads=0, hold=0.0)
             self.array = ParityArray(engine, "r5", self.disks, layout, parity, self.firmware)
         else:
             assert isinstance(layout, StripedLayout)

@@ -354,7 +354,7 @@ def test_small_sequential_writes_to_raid_50_need_no_reads(chunk: int) -> None:
     for _ in range(2):
         layout: Any = layout_for("raid5", 3, CHUNK, 16 * MIB)
         disks = recorders(bench.engine, 3, 16 * MIB)
-        groups.append(ParityArray(bench.engine, "r5", disks, layout, ParitySettings(heads=0, hold_s=0.0)))
+        groups.append(ParityArray(bench.engine, "r5", disks, layout, ParitySettings(heads=0, hold=0.0)))
     raid50 = StripeArray(bench.engine, "r50", groups, StripedLayout([g.capacity for g in groups], chunk))
     controller = RaidController(bench.engine, "c1", raid50, bench.settings, bench.firmware)
     ClosedLoop(bench, controller, WRITE, PAGE, 2, sequential(PAGE, 16 * CHUNK))

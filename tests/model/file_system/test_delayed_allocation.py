@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.core.request import WRITE
+from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.tests.model.file_system.test_file_system import KIB, MIB, Machine, runs
 
 
@@ -34,7 +35,7 @@ def test_files_that_grow_side_by_side_are_whole(kind: str) -> None:
 def written(kind: str, seconds: float) -> int:
     """Bytes written in the area of data for files of 64 KiB that live so long."""
     machine = Machine(kind)
-    machine.cache.settings = type(machine.cache.settings)(expire_s=30.0)
+    machine.cache.use(PageCacheSettings(expire=30.0))
     machine.directory("d")
     data = 0
     system, by = machine.system, machine.program

@@ -81,7 +81,7 @@ class Machine:
         self.host = Host(Cpu(self.engine))
         self.dirty = DirtyMemory(DirtyLimits(1 << 40, 1 << 40, 1 << 41))
         self.pages = PageMemory(memory)
-        cache_settings = PageCacheSettings(expire_s=1e9)
+        cache_settings = PageCacheSettings(expire=1e9)
         self.cache = PageCache(
             self.engine, self.host, self.device, cache_settings, self.pages, self.dirty, lambda end: ReadAhead26(0, end)
         )

@@ -172,7 +172,7 @@ def test_who_writes_beside_another_changes_the_inode_too() -> None:
         machine = machine_with_file("ext3", commit_interval=0.05, orders_overwrites=False)
         machine.create("g", SIZE)
         machine.do(machine.system.sync(machine.program))
-        machine.cache.settings = PageCacheSettings(expire_s=1e9, interleaves=True, turn_s=0.06)
+        machine.cache.use(PageCacheSettings(expire=1e9, interleaves=True, turn=0.06))
         machine.host.writer_turns = WriterTurns(2)
         machine.host.prices = replace(machine.host.prices, file_write_s=6.0 * BLOCK / SIZE)
         before, began = commits(machine), machine.engine.now

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from pydantic import ValidationError
 
 from raidsim.model.core.errors import InputError
-from raidsim.model.kernels import kernel, kernel_names
+from raidsim.model.kernels import KernelSpec, kernel, kernel_names
 from raidsim.model.raid.mirrors.barrier import RESYNC_BARRIER
 from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.readahead import READ_AHEAD
@@ -139,3 +140,21 @@ def test_an_unknown_kernel_is_refused() -> None:
     """Protects from typing errors: the message names those there are."""
     with pytest.raises(InputError, match=r"linux-6\.1"):
         kernel("linux-6.2")
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value"),
+    [
+        ("cache", "interleaves", True),
+        ("cache", "task_plug", True),
+        ("raid5", "workers", 2),
+        ("raid5", "discards", True),
+    ],
+)
+def test_what_is_no_kernels_to_say_is_refused(section: str, field: str, value: object) -> None:
+    """Protects kernel files from settings that would be ignored: they follow from a device or from an array."""
+    data = kernel("linux-6.1").model_dump()
+    assert KernelSpec.model_validate(data) == kernel("linux-6.1")
+    data[section][field] = value
+    with pytest.raises(ValidationError, match=f"{field} .*leave it out"):
+        KernelSpec.model_validate(data)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.model.layouts import ALGORITHMS, LEVELS, MIN_DISKS, NestedLayout, ParityLayout, layout_for, level_name
+from raidsim.model.layouts import ALGORITHMS, LEVELS, NestedLayout, ParityLayout, layout_for, level_name
 
 KIB = 1024
 MEMBER = 64 * 64 * KIB
@@ -28,7 +28,7 @@ def test_spellings_of_a_level(written: str | int, level: str) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_smallest_array_of_each_level(level: str) -> None:
     """The least number of disks builds an array, one disk less is refused and names the disks."""
-    least = MIN_DISKS[level]
+    least = LEVELS[level].least
     assert layout_for(level, least, 64 * KIB, MEMBER).members == least
     with pytest.raises(InputError) as refused:
         layout_for(level, least - 1, 64 * KIB, MEMBER)

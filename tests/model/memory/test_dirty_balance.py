@@ -90,7 +90,7 @@ class Machine:
         self.memory = DirtyMemory(DirtyLimits(above, above, limit, 0, balance=balance, pace=pace))
         pages = PageMemory(1 << 33)
         host = Host(Cpu(self.engine, 8))
-        settings = PageCacheSettings(flush_run_bytes=MIB)
+        settings = PageCacheSettings(flush_run=MIB)
         self.devices = [Pipe(self.engine, f"d{i}", rate) for i, rate in enumerate(rates)]
         self.caches = [
             PageCache(self.engine, host, device, settings, pages, self.memory, lambda end: ReadAhead26(0, end))

@@ -280,7 +280,7 @@ def test_a_deleted_file_is_not_written() -> None:
 @pytest.mark.parametrize("expire_s", [30.0, 10.0])
 def test_old_pages_are_written_though_no_limit_asks_for_it(expire_s: float) -> None:
     """Protects kupdate: nothing before they have been dirty for so long, all of them at the next look, within 5 s."""
-    bench = Bench(limits=NO_LIMITS, settings=PageCacheSettings(expire_s=expire_s))
+    bench = Bench(limits=NO_LIMITS, settings=PageCacheSettings(expire=expire_s))
     file = bench.file(MIB)
     bench.engine.run(until=1.0)
     bench.cache.mark_dirty(file, 0, MIB)
@@ -294,7 +294,7 @@ def test_old_pages_are_written_though_no_limit_asks_for_it(expire_s: float) -> N
 def test_a_part_of_a_block_makes_all_of_it_dirty() -> None:
     """Protects small writes: 10 bytes are a block of 4 KiB, or of 16 KiB on UFS."""
     for block in (4 * KIB, 16 * KIB):
-        bench = Bench(settings=PageCacheSettings(block_bytes=block))
+        bench = Bench(settings=PageCacheSettings(block=block))
         bench.cache.mark_dirty(bench.file(MIB), 5 * block + 7, 5 * block + 17)
         bench.do(bench.cache.sync(bench.program))
         assert bench.disk.sent(WRITE) == [(5 * block, block)]
@@ -327,7 +327,7 @@ def test_reading_may_take_fewer_bios_than_writing(read_bio: int, bios: int) -> N
     """Protects CPU shares of 2.6: 1 MiB is read with a bio for each window of 128 KiB, where mpage_readpages reads it,
     or else with one a page; written it has a bio a page either way.
     """
-    bench = Bench(settings=PageCacheSettings(read_bio_bytes=read_bio), bio_s=2e-6)
+    bench = Bench(settings=PageCacheSettings(read_bio=read_bio), bio_s=2e-6)
     file = bench.file(MIB)
     bench.read(file)
     assert bench.program.cpu_s == pytest.approx(bios * 2e-6)
@@ -428,7 +428,7 @@ def test_clusters_begin_where_the_one_before_ended(aligned: bool, others: int) -
     """Protects FreeBSD's clusters: behind a first call of 64 KiB all are whole. Counter-test: cut at multiples of
     128 KiB in the file, they go out in halves.
     """
-    settings = PageCacheSettings(run_bytes=RUN, run_aligned=aligned)
+    settings = PageCacheSettings(read_run=RUN, read_run_aligned=aligned)
     bench = Bench(generation="freebsd-6", window=2 * MIB, settings=settings)
     bench.read(bench.file(8 * MIB), call_bytes=64 * KIB)
     sizes = [size for _, size in bench.disk.sent(READ)]

@@ -57,7 +57,7 @@ def seconds(policy: type[ReadAhead24], raw: bool) -> float:
     if raw:
         device = RawCache(bench.engine, bench.host, disk, RawCacheSettings(4 * KIB, 1 << 30), memory, opened)
         return bench.do(device.stream_read(0, 4 * MIB, 1, SECONDS_PER_BYTE, lambda _: None))
-    settings = PageCacheSettings(run_aligned=False)
+    settings = PageCacheSettings(read_run_aligned=False)
     cache = PageCache(bench.engine, bench.host, disk, settings, bench.pages, memory, opened)
     file = bench.file(4 * MIB)
 

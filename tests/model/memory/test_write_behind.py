@@ -20,7 +20,7 @@ STEP = 64 * KIB
 def written(pieces: Iterable[int], write_behind: int = CLUSTER, size: int = STEP) -> Bench:
     """A bench after a program has written pieces of a file that begin there."""
     limits = replace(NO_LIMITS, running_above=64 * MIB)
-    bench = Bench(limits=limits, settings=PageCacheSettings(16 * KIB, write_behind_bytes=write_behind))
+    bench = Bench(limits=limits, settings=PageCacheSettings(block=16 * KIB, write_behind=write_behind))
     file = bench.file(64 * MIB)
 
     def work() -> Generator[Any, Any, None]:
@@ -77,7 +77,7 @@ def test_the_writer_waits_for_what_is_on_its_way() -> None:
     """
 
     def run(above: int) -> tuple[int, float]:
-        settings = PageCacheSettings(16 * KIB, write_behind_bytes=CLUSTER)
+        settings = PageCacheSettings(block=16 * KIB, write_behind=CLUSTER)
         bench = Bench(limits=replace(NO_LIMITS, running_above=above, running_below=above // 2), settings=settings)
         file = bench.file(64 * MIB)
         levels = []

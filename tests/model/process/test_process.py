@@ -191,7 +191,7 @@ def test_who_seeks_before_each_call_leaves_writing_to_the_flusher() -> None:
     call by call they stay dirty (counter-test).
     """
     limits = replace(NO_LIMITS, running_above=MIB, running_below=512 * KIB)
-    machine = Machine(limits=limits, settings=PageCacheSettings(write_behind_bytes=128 * KIB))
+    machine = Machine(limits=limits, settings=PageCacheSettings(write_behind=128 * KIB))
     machine.run(written(2 * MIB, name="ordered"))
     assert machine.io(WRITE) == 2 * MIB
     before = machine.memory.dirty_bytes

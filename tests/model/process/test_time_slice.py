@@ -30,7 +30,7 @@ def test_a_time_slice_writes_megabytes(limits: DirtyLimits, lists: bool) -> None
     few runs (more where a pointer block lies between), below the limit and above it, since write-back on a disk with
     room costs it nothing. The counter-test: in turns of a millisecond every 256 KiB of them lie by themselves.
     """
-    assert max(runs(limits, turn_s=0.06, block_lists=lists)) <= 9
+    assert max(runs(limits, turn=0.06, block_lists=lists)) <= 9
     assert min(runs(limits, block_lists=lists)) >= 32
 
 
@@ -38,7 +38,7 @@ def test_who_keeps_the_cpu_pays_for_what_it_writes_back() -> None:
     """Protects the account of a writer: the duty is its CPU time, of which the CPU has had all when it ends."""
     spent = []
     for turn_s in (0.06, 0.001):
-        machine = Machine(limits=TIGHT, settings=PageCacheSettings(turn_s=turn_s), bio_s=1e-5)
+        machine = Machine(limits=TIGHT, settings=PageCacheSettings(turn=turn_s), bio_s=1e-5)
         spent.append(machine.phase(written(16 * MIB)).cpu_s)
         assert machine.cpu.busy_s >= spent[-1]
     # A bio for each block of the 14 MiB above the limit, and of what a last duty takes with it.

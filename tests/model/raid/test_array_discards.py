@@ -30,7 +30,7 @@ from raidsim.tests.model.raid.discard_bench import Taker, discarded, takers
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 CHUNK = 64 * KIB
-TODAY: dict[str, Any] = {"hold_s": None, "direct_reads": True, "discards": True}
+TODAY: dict[str, Any] = {"hold": None, "direct_reads": True, "discards": True}
 
 
 def parity(members: list[Any], engine: Engine, level: str = "raid5", failed: Any = (), **settings: Any) -> ParityArray:
@@ -234,7 +234,7 @@ def test_who_takes_no_discards_says_why() -> None:
     assert "devices_handle_discard_safely, which is off" in unsafe.discard_limits.refusal
     narrow = [Taker(engine, most_bytes=2 * CHUNK) for _ in range(4)]
     assert "frees whole stripes" in parity(narrow, engine).discard_limits.refusal
-    old = parity(disks, engine, hold_s=0.003)
+    old = parity(disks, engine, hold=0.003)
     assert old.discard_limits.refusal
     with pytest.raises(ModelError, match="which is off"):
         old.submit(Request(TRIM, 0, MIB, lambda _: None))

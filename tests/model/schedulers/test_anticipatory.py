@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from functools import partial
 from itertools import groupby, pairwise
 from typing import Any
@@ -21,7 +20,7 @@ from raidsim.model.tasks.host import Host
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
 SETTINGS = AnticipatorySettings(
-    read_batch_s=0.05, write_batch_s=0.01, anticipation_s=0.006, read_expire_s=10.0, write_expire_s=10.0
+    read_batch=0.05, write_batch=0.01, anticipation=0.006, read_expire=10.0, write_expire=10.0
 )
 WRITES_AT = 32 * MIB
 APART = 64 * KIB
@@ -92,7 +91,7 @@ def test_a_reader_keeps_the_disk_for_its_batch() -> None:
 
 def test_without_anticipation_writes_come_in_between() -> None:
     """The counter-test: the same with anticipation 0; while the reader thinks, the writes are served."""
-    bench = Bench(replace(SETTINGS, anticipation_s=0.0))
+    bench = Bench(SETTINGS.model_copy(update={"anticipation": 0.0}))
     bench.engine.spawn(bench.reader(10, 0.002))
     bench.write_at(0.0005, 5)
     bench.engine.run()
@@ -112,7 +111,7 @@ def test_anticipation_has_an_end() -> None:
 
 def test_slow_thinkers_are_not_waited_for() -> None:
     """Protects the disk from idling for nothing: after a few pauses of 60 ms no further one is waited for."""
-    bench = Bench(replace(SETTINGS, read_batch_s=10.0))
+    bench = Bench(SETTINGS.model_copy(update={"read_batch": 10.0}))
     bench.engine.spawn(bench.reader(12, 0.06))
     for number in range(12):
         at = WRITES_AT + number * APART
@@ -153,7 +152,7 @@ def test_the_first_batch_of_a_disk_may_be_partly_over() -> None:
 
 def test_a_write_batch_is_limited_while_reads_wait() -> None:
     """Protects readers from a long row of writes: 16 writes at first (of 10 ms' worth), then a read batch."""
-    bench = Bench(replace(SETTINGS, write_batch_s=1.0))
+    bench = Bench(SETTINGS.model_copy(update={"write_batch": 1.0}))
     bench.write_at(0.0, 40)
     bench.engine.call_at(0.0005, lambda _: bench.issuer.read(0, 4 * KIB))
     bench.engine.run()
@@ -175,7 +174,7 @@ def test_a_write_batch_ends_with_its_time() -> None:
 
 def test_write_batches_adapt_to_their_time() -> None:
     """Protects the adaptation: of 0.1 ms writes 16 take far less than the batch, so the next batch may send 32."""
-    bench = Bench(replace(SETTINGS, read_batch_s=0.0005, write_batch_s=1.0))
+    bench = Bench(SETTINGS.model_copy(update={"read_batch": 0.0005, "write_batch": 1.0}))
     bench.write_at(0.0, 200)
     for at in (0.0005, 0.0305):
         bench.engine.call_at(at, lambda _: bench.issuer.read(0, 4 * KIB))
@@ -227,7 +226,7 @@ def test_an_expired_request_goes_first() -> None:
     """Protects the far reader: behind the disk it comes last of 21, with reads expiring after 5 ms after 5 to 11."""
 
     def place(expire_s: float) -> int:
-        bench = Bench(replace(SETTINGS, read_expire_s=expire_s))
+        bench = Bench(SETTINGS.model_copy(update={"read_expire": expire_s}))
         bench.issuer.read(10 * MIB, 4 * KIB)
         bench.issuer.read(0, 4 * KIB, issuer=2)
         for block in range(1, 20):
@@ -243,7 +242,7 @@ def test_expiry_is_looked_at_once_an_expiry_time() -> None:
     """Protects from a storm of seeks: of forty reads that came from both ends by turns, all of them soon expired, only
     one in 5 ms is served out of order.
     """
-    bench = Bench(replace(SETTINGS, read_expire_s=0.005))
+    bench = Bench(SETTINGS.model_copy(update={"read_expire": 0.005}))
     for near in range(20):
         for block in (near, 39 - near):
             bench.issuer.read(10 * MIB + block * APART, 4 * KIB)
@@ -259,7 +258,7 @@ def test_reads_wait_until_the_last_write_is_done() -> None:
     """
     starts = []
     for writes in (1, 0):
-        bench = Bench(replace(SETTINGS, write_batch_s=0.0), depth=2)
+        bench = Bench(SETTINGS.model_copy(update={"write_batch": 0.0}), depth=2)
         bench.write_at(0.0, writes)
         bench.engine.call_at(0.0005, partial(_read, bench))
         bench.engine.run()
@@ -280,14 +279,14 @@ def test_two_readers_do_not_send_the_disk_back_and_forth() -> None:
     """Protects sequential reads beside others: each goes on until the other's read is older than 20 ms (14 reads),
     which is looked at every 20 ms.
     """
-    streaks = _streaks_of_two_readers(replace(SETTINGS, read_expire_s=0.02))
+    streaks = _streaks_of_two_readers(SETTINGS.model_copy(update={"read_expire": 0.02}))
     assert len(streaks) > 4
     assert all(13 <= streak <= 28 for streak in streaks[:-1])
 
 
 def test_without_anticipation_two_readers_do() -> None:
     """The counter-test: with anticipation 0 every read is somewhere else."""
-    assert max(_streaks_of_two_readers(replace(SETTINGS, read_expire_s=0.02, anticipation_s=0.0))) == 1
+    assert max(_streaks_of_two_readers(SETTINGS.model_copy(update={"read_expire": 0.02, "anticipation": 0.0}))) == 1
 
 
 def _served_at(offset: int, at: float, step: int = 4 * KIB, count: int = 1) -> float:
@@ -349,7 +348,7 @@ def test_a_reader_that_was_away_is_soon_waited_for_again() -> None:
 
     def gap_s(pause_s: float) -> int:
         """Reads after a pause until one is waited for."""
-        bench = Bench(replace(SETTINGS, read_batch_s=10.0, write_batch_s=0.001))
+        bench = Bench(SETTINGS.model_copy(update={"read_batch": 10.0, "write_batch": 0.001}))
         waited: list[int] = []
 
         def process() -> Generator[Any, Any, None]:
@@ -417,7 +416,7 @@ def test_a_queue_that_remembers_for_itself_waits() -> None:
 def test_a_read_close_by_begins_the_pause_anew(shared: bool, pause: float) -> None:
     """Protects two that read side by side: the pause counts from the other's read, where the kernel has it so."""
     processes: dict[int, Reader] | None = {} if shared else None
-    bench = Bench(replace(SETTINGS, anticipation_s=0.02), processes=processes)
+    bench = Bench(SETTINGS.model_copy(update={"anticipation": 0.02}), processes=processes)
     for at, place, issuer in ((0.0, 0, 1), (0.0, WRITES_AT, 3), (0.003, 4 * KIB, 2), (0.007, 8 * KIB, 1)):
         bench.engine.call_at(at, partial(_submit, bench, Request(READ, place, 4 * KIB, lambda _: None, issuer)))
     bench.engine.run()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
 GIB = 1 << 30
 NEAR, FAR, BETWEEN = 0, 32 * MIB, 16 * MIB
-SETTINGS = CfqSettings(slice_sync_s=0.02, slice_async_s=0.01, read_expire_s=10.0, write_expire_s=10.0)
+SETTINGS = CfqSettings(slice_sync=0.02, slice_async=0.01, read_expire=10.0, write_expire=10.0)
 
 
 class Bench:
@@ -74,7 +73,7 @@ def test_readers_take_turns_of_a_slice() -> None:
 
 def test_without_idling_readers_send_the_disk_back_and_forth() -> None:
     """The counter-test: with slice_idle 0 nobody is waited for, and every read is somewhere else."""
-    assert max(count for _, count in _two_readers(replace(SETTINGS, slice_idle_s=0.0))) == 1
+    assert max(count for _, count in _two_readers(SETTINGS.model_copy(update={"slice_idle": 0.0}))) == 1
 
 
 def test_slow_thinkers_are_not_waited_for() -> None:
@@ -113,7 +112,7 @@ def test_seekers_are_waited_for_a_shorter_time(step: int, wait_s: float) -> None
 
 def test_write_back_waits_for_the_slice_and_is_limited() -> None:
     """Protects readers from write-back: it gets its turn after a slice, and no more than 16 requests at a time."""
-    bench = Bench(replace(SETTINGS, slice_async_s=1.0))
+    bench = Bench(SETTINGS.model_copy(update={"slice_async": 1.0}))
     bench.reader(NEAR, 60, 0.0005, issuer=1)
     bench.engine.call_at(0.0002, lambda _: [bench.issuer.write(FAR + n * 64 * KIB, 4 * KIB) for n in range(40)])
     bench.engine.run()
@@ -149,7 +148,7 @@ def test_within_a_process_the_disk_goes_upwards_and_a_little_back() -> None:
     """Protects the elevator: from 20 MiB on upwards; back to 19 MiB rather than on to 30; what is more than 16 MiB back
     comes last, from the lowest on.
     """
-    bench = Bench(replace(SETTINGS, quantum=1))
+    bench = Bench(SETTINGS.model_copy(update={"quantum": 1}))
     for block in (20, 30, 19, 2, 1):
         bench.issuer.read(block * MIB, 4 * KIB)
     bench.engine.run()
@@ -160,7 +159,7 @@ def test_an_expired_request_goes_first_once_in_a_slice() -> None:
     """Protects what lies behind the disk: it comes last of 21, with reads expiring after 5 ms soon after that."""
 
     def place(expire_s: float) -> int:
-        bench = Bench(replace(SETTINGS, slice_sync_s=1.0, read_expire_s=expire_s))
+        bench = Bench(SETTINGS.model_copy(update={"slice_sync": 1.0, "read_expire": expire_s}))
         bench.issuer.read(40 * MIB, 4 * KIB)
         bench.issuer.read(0, 4 * KIB)
         for block in range(1, 20):

@@ -19,7 +19,7 @@ SIZE = 32 * MIB
 
 def machine_of(cores: int, interleaves: bool = True, **prices: Any) -> Machine:
     """A machine with so many processors, whose ext2 sets 32 KiB aside for a file that grows."""
-    machine = Machine(settings=PageCacheSettings(turn_s=SLICE_S, interleaves=interleaves), **prices)
+    machine = Machine(settings=PageCacheSettings(turn=SLICE_S, interleaves=interleaves), **prices)
     machine.host.cpu = machine.cpu = type(machine.cpu)(machine.engine, cores)
     machine.host.writer_turns = WriterTurns(cores)
     machine.system.settings = machine.system.settings.model_copy(update={"goal_shifts": 1})

@@ -22,7 +22,10 @@ from raidsim.model.raid.resync.spares import MemberSlot
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.machine.machine import LOW_MEMORY_BYTES, BuiltMachine
+from raidsim.scenarios.machine.array_plan import shown_layout
+from raidsim.scenarios.machine.cache_plan import read_ahead_plan
+from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.machine.plan import LOW_MEMORY_BYTES
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario, scenario_document
 
 KIB = 1024
@@ -69,9 +72,8 @@ def test_deadlines_are_the_kernels(kernel: str, kind: type[MqDeadline]) -> None:
     scheduler = built(kernel=kernel).queues["sda"].scheduler
     assert isinstance(scheduler, MqDeadline)
     assert type(scheduler) is kind
-    settings = scheduler._settings
-    assert (settings.fifo_batch, settings.writes_starved) == (16, 2)
-    assert (settings.read_expire_s, settings.write_expire_s) == (0.5, 5.0)
+    assert (scheduler._fifo_batch, scheduler._writes_starved) == (16, 2)
+    assert scheduler._expire_s == (0.5, 5.0)
 
 
 @pytest.mark.parametrize(("kernel", "window_kib"), [("linux-2.6.12", 1024), (LINUX_26, 128)])
@@ -120,9 +122,9 @@ def test_parity_arrays_read_ahead_further() -> None:
     """
     for name, plain, parity in ((LINUX_24, 124, 768), (LINUX_26, 128, 384)):
         for changes, window in (({}, plain), ({"array": array_of("raid5"), "targets": ("md0",)}, parity)):
-            machine = built(kernel=name, **changes)
-            state = machine._read_ahead(machine.targets[0])(1 << 40)
-            assert state.max_bytes == window * 1024
+            spec = scenario(kernel=name, **changes)
+            layout = shown_layout(spec, "md0" if "array" in changes else "sda")
+            assert read_ahead_plan(kernel_called(name), layout).window == window * 1024
 
 
 def test_2_4_counts_low_memory_only() -> None:
@@ -180,7 +182,7 @@ def marked(monkeypatch: pytest.MonkeyPatch, name: str, **section: bool) -> Marke
         submit(queue, request)
 
     with monkeypatch.context() as patched:
-        patched.setattr("raidsim.scenarios.machine.machine.kernel", lambda _: changed)
+        patched.setattr("raidsim.scenarios.machine.plan.kernel", lambda _: changed)
         patched.setattr(BlockQueue, "submit", noted)
         machine = built(kernel=name, array=array_of("raid1", 2), targets=("md0",))
         engine = machine.engine
@@ -242,7 +244,7 @@ def test_geoms_classes_are_marked_and_arrays_of_a_bios_are_not(
     monkeypatch.setattr(HardDisk, "submit", noted)
     machine = under_a_load(array, "freebsd-6.2")
     done: list[float] = []
-    md0 = machine._arrays.device("md0")
+    md0 = machine._device("md0")
     md0.submit(Request(WRITE, 0, 64 * KIB, lambda _: done.append(machine.engine.now), 1, WAITED))
     md0.unplug()
     machine.engine.run(until=6.0)
@@ -271,7 +273,7 @@ def test_an_array_of_ataraid_is_given_what_a_disk_takes(monkeypatch: pytest.Monk
     monkeypatch.setattr(MirrorArray, "submit", lambda _, request: sent.append((request.offset, request.size)))
     for balance, expected in (("ataraid", [(16, 64), (80, 64)]), ("gmirror-round-robin", [(16, 128)])):
         machine = under_a_load(array_of("raid1", 2, balance=balance), "freebsd-6.2")
-        machine._arrays.device("md0").submit(Request(READ, 16 * KIB, 128 * KIB, lambda _: None))
+        machine._device("md0").submit(Request(READ, 16 * KIB, 128 * KIB, lambda _: None))
         assert [(offset // KIB, size // KIB) for offset, size in sent] == expected, balance
         sent.clear()
 

@@ -14,8 +14,8 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.schedulers import Anticipatory, Bfq, Cfq, Deadline, Kyber, MqDeadline
 from raidsim.model.statistics.usage import bottleneck
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.machine.assemble import Queue
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.machine.queues import Queue
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
 
@@ -77,7 +77,7 @@ def test_old_kernels_have_theirs() -> None:
     old = [queue(kernel="linux-2.6.20", scheduler=name) for name in ("cfq", "anticipatory", "deadline")]
     assert [type(built.scheduler) for built in old] == [Cfq, Anticipatory, Deadline]
     assert all(isinstance(built, BlockQueue) for built in old)
-    assert old[2].scheduler._settings.read_expire_s == 0.5  # type: ignore[union-attr]
+    assert old[2].scheduler._expire_s == (0.5, 5.0)  # type: ignore[union-attr]
 
 
 def test_requests_and_their_size_are_set() -> None:
@@ -132,7 +132,7 @@ def largest_commands(kernel: str, **controller: Any) -> set[int]:
     built = BuiltMachine(validate(ScenarioSpec, changed))
     volume = built.device("md0")
     assert isinstance(volume, BlockQueue)
-    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run_bytes}
+    return {volume.scheduler.max_bytes, built.device_cache("md0").settings.flush_run}
 
 
 def test_the_hosts_adapter_may_take_less_than_the_kernel_would_send() -> None:

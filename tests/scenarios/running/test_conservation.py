@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.description.arrays import PARITY_LEVELS
+from raidsim.model.layouts import LEVELS
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.load_run import LoadRun
@@ -83,7 +83,7 @@ def _check_conserved(
     seed: int,
 ) -> None:
     array = ARRAYS[name]
-    parity_on_freebsd = array["level"] in PARITY_LEVELS and kernel.startswith("freebsd")
+    parity_on_freebsd = LEVELS[array["level"]].has_parity and kernel.startswith("freebsd")
     if array == {"level": "raid10"} or array.get("algorithm") in ("f2", "o2") or parity_on_freebsd:
         kernel = "linux-6.1"
     if failed and name not in ("linear", "raid0"):

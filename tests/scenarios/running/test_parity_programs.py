@@ -80,10 +80,7 @@ def test_on_linux_2_4_18_a_writer_fills_whole_stripes() -> None:
         made = program_run.ProgramRun(BuiltMachine(spec), Sample())
         array = made.machine.arrays["md0"]
         if hold == "timer":
-            settings = array._writer._settings
-            array._writer._settings = type(settings)(
-                **{name: getattr(settings, name) for name in settings.__slots__ if name != "shared_plug"}
-            )
+            array._writer._shared_plug = False
             array._writer._hold_s = 0.003
         made.run()
         rows = array.row_writes

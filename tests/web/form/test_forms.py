@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from raidsim.scenarios.description.arrays import PARITY_LEVELS
+from raidsim.model.layouts import LEVELS
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.web.form.choices import FIELDS, LENGTHS, MOST_DISKS, Range, offer
 from raidsim.web.form.examples import EXAMPLES
@@ -184,7 +184,7 @@ def test_shorter_runs_and_titles() -> None:
     assert shorter(replace(DEFAULT, length=LENGTHS[2])).length == LENGTHS[1]
     assert DEFAULT.controller == NONE
     assert title(DEFAULT) == "RAID 5, 8 x Exos-10E2400-2400GB"
-    assert "raid5" in PARITY_LEVELS
+    assert LEVELS["raid5"].has_parity
 
 
 def test_every_field_is_offered_and_named() -> None:

@@ -117,7 +117,7 @@ class PlayedArray:
             case ParityLayout():
                 settings = ParitySettings(
                     heads=parameter(self._place, array, "stripe_cache_size", 256),
-                    hold_s=None,
+                    hold=None,
                     rmw_level=parameter(self._place, array, "rmw_level", 1),
                     direct_reads=True,
                     most_heads=MOST_HEADS,

@@ -10,8 +10,9 @@ from typing import Any
 
 from ....model.core.errors import InputError
 from ....model.files.quantities import parse_size
+from ....model.layouts import levels_where
 
-LEVELS = ("linear", "raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
+LEVELS = levels_where(lambda level: level.md)
 
 _LONG = {
     "l": "level",

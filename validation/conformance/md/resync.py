@@ -192,7 +192,7 @@ class _Bench:
             balance = Md61Raid10(len(queues), turns, near=layout.algorithm == "near")
             return Raid10Array(engine, "md0", queues, layout, balance, host, failed, barrier=PausingBarrier)
         assert isinstance(layout, ParityLayout)
-        settings = ParitySettings(hold_s=None, direct_reads=True, most_heads=MOST_STRIPES)
+        settings = ParitySettings(hold=None, direct_reads=True, most_heads=MOST_STRIPES)
         return ParityArray(engine, "md0", queues, layout, settings, host, failed)
 
     def load(self, place: str) -> DirectLoad | None:

@@ -262,7 +262,7 @@ def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member,
             barrier=AlternatingBarrier,
         )
     elif isinstance(layout, ParityLayout):
-        settings = ParitySettings(heads=array.heads, most_heads=_MOST_HEADS, hold_s=None, direct_reads=True)
+        settings = ParitySettings(heads=array.heads, most_heads=_MOST_HEADS, hold=None, direct_reads=True)
         device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
     else:
         balance = Md61(array.members, rotational)

@@ -110,7 +110,7 @@ def test_what_cannot_be_is_refused() -> None:
 
 def journalled(capacity: int = MIB) -> tuple[Bench, Recorder]:
     """A RAID 5 of four with a journal."""
-    bench = Bench(hold_s=None, direct_reads=True)
+    bench = Bench(hold=None, direct_reads=True)
     disk = Recorder(bench.engine, "journal")
     bench.use_members(bench.disks, Journal(disk, capacity))
     return bench, disk
@@ -129,7 +129,7 @@ def test_a_write_goes_to_the_log_first(size: int, seconds: float, logged: int) -
 def test_without_a_journal_it_does_not() -> None:
     """The counter-test: the same writes are a millisecond faster."""
     for size, seconds in ((PAGE, 0.002), (3 * CHUNK, 0.001)):
-        bench = Bench(hold_s=None, direct_reads=True)
+        bench = Bench(hold=None, direct_reads=True)
         bench.issuer.write(0, size, sync=True)
         bench.engine.run()
         assert bench.times() == pytest.approx([seconds])

@@ -78,7 +78,7 @@ def test_more_lost_than_parities_is_refused() -> None:
 
 def test_today_a_whole_array_is_read_directly() -> None:
     """Protects chunk_aligned_read: one request per chunk, no heads occupied, and what was written is read again."""
-    bench = Bench(hold_s=None, direct_reads=True)
+    bench = Bench(hold=None, direct_reads=True)
     bench.issuer.write(0, PAGE, sync=True)
     bench.engine.run()
     bench.forget()
@@ -91,7 +91,7 @@ def test_today_a_whole_array_is_read_directly() -> None:
 
 def test_through_the_stripe_cache_it_is_not_read_again() -> None:
     """The counter-test: a degraded array, and kernels before 2.6.20, find the block in the stripe cache."""
-    for bench in (Bench(), Bench(failed=(1,), hold_s=None, direct_reads=True)):
+    for bench in (Bench(), Bench(failed=(1,), hold=None, direct_reads=True)):
         bench.issuer.write(0, PAGE, sync=True)
         bench.engine.run()
         bench.forget()
@@ -105,7 +105,7 @@ def test_today_a_degraded_array_reads_whole_heads() -> None:
     """Protects degraded reads by md's thread: 1 KiB of the lost member are 4 KiB of all others, and 3 KiB of another
     member are its block.
     """
-    bench = Bench(failed=(0,), hold_s=None, direct_reads=True)
+    bench = Bench(failed=(0,), hold=None, direct_reads=True)
     bench.issuer.read(9 * KIB, KIB)
     bench.issuer.read(CHUNK + 33 * KIB, 3 * KIB)
     bench.engine.run()
@@ -345,7 +345,7 @@ def test_a_random_mix_is_served(
     """
     rng = random.Random(f"{level}{members}{failed}{rebuilding}{heads}")
     bench = Bench(
-        members, level, failed, rebuilding, 8 * CHUNK, queued, hold_s=hold_s, direct_reads=hold_s is None, heads=heads
+        members, level, failed, rebuilding, 8 * CHUNK, queued, hold=hold_s, direct_reads=hold_s is None, heads=heads
     )
     capacity = bench.array.capacity
     resynced: list[int] = []

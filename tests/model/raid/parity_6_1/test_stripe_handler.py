@@ -15,7 +15,7 @@ from raidsim.tests.model.recording import KIB, MIB
 
 def today(members: int = 4, level: str = "raid5", **settings: Any) -> Bench:
     """A parity array of Linux 6.1."""
-    return Bench(members, level, hold_s=None, direct_reads=True, **settings)
+    return Bench(members, level, hold=None, direct_reads=True, **settings)
 
 
 def write_later(bench: Bench, at: float, offset: int, size: int, sync: bool = True) -> None:

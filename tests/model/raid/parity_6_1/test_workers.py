@@ -44,7 +44,7 @@ class Loaded:
         members = [Recorder(self.engine, f"d{i}", 64 * MIB, service_s, 64) for i in range(4)]
         layout = layout_for("raid5", 4, 64 * KIB, [64 * MIB] * 4)
         assert isinstance(layout, ParityLayout)
-        settings = ParitySettings(heads=4096, hold_s=None, direct_reads=True, workers=workers)
+        settings = ParitySettings(heads=4096, hold=None, direct_reads=True, workers=workers)
         self.array = ParityArray(self.engine, "md0", members, layout, settings, Host(self.cpu, PRICES))
         self._random = np.random.default_rng(1)
         self._blocks = self.array.capacity // PAGE
@@ -103,7 +103,7 @@ def test_a_write_through_is_one_on_the_members_too() -> None:
         members = [Noting(engine, f"d{i}") for i in range(4)]
         layout = layout_for("raid5", 4, 64 * KIB, [64 * MIB] * 4)
         assert isinstance(layout, ParityLayout)
-        array = ParityArray(engine, "md0", members, layout, ParitySettings(hold_s=None, most_heads=512))
+        array = ParityArray(engine, "md0", members, layout, ParitySettings(hold=None, most_heads=512))
         array.submit(Request(WRITE, 0, PAGE, lambda _: None, 1, sync))
         engine.run()
         assert sorted(each for member in members for each in member.syncs) == [sync, sync]

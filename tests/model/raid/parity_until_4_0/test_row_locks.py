@@ -11,7 +11,7 @@ from raidsim.model.kernels import kernel
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 from raidsim.tests.model.raid.parity_reader import reading
 
-FREE: dict[str, Any] = {"hold_s": 5.0, "shared_plug": True, "copies_reads": False}
+FREE: dict[str, Any] = {"hold": 5.0, "shared_plug": True, "copies_reads": False}
 LOCKS: dict[str, Any] = {**FREE, "locks_rows": True}
 
 
@@ -85,7 +85,7 @@ def test_a_reader_that_waits_for_rows_copies_nothing_meanwhile() -> None:
 def test_only_drivers_that_gather_rows_lock_them() -> None:
     """Protects from a driver that never was: md's thread of today, or a cache without a limit."""
     with pytest.raises(ModelError, match="rows are locked"):
-        Bench(hold_s=None, direct_reads=True, locks_rows=True)
+        Bench(hold=None, direct_reads=True, locks_rows=True)
     with pytest.raises(ModelError, match="rows are locked"):
         Bench(heads=0, locks_rows=True)
 

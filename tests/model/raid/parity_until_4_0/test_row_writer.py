@@ -152,7 +152,7 @@ def test_writes_that_are_waited_for_are_not_held() -> None:
 @pytest.mark.parametrize("hold_s", [0.003, 0.01])
 def test_an_incomplete_row_is_held_back_and_then_read_up(hold_s: float) -> None:
     """Protects the hold: a lone write nobody waits for starts after its time, reads 1 ms, writes 1 ms."""
-    bench = Bench(hold_s=hold_s)
+    bench = Bench(hold=hold_s)
     bench.issuer.write(0, PAGE)
     bench.engine.run()
     assert bench.times() == pytest.approx([hold_s + 0.002])
@@ -230,7 +230,7 @@ def test_on_linux_2_4_who_waits_for_heads_has_incomplete_rows_read_up(unplugs: b
     gets its heads at once where waiting lets rows go, and its own row is let go when md's thread has run; otherwise
     both come after 5 s.
     """
-    bench = Bench(heads=32, hold_s=5.0, shared_plug=unplugs)
+    bench = Bench(heads=32, hold=5.0, shared_plug=unplugs)
     for row in range(3):
         bench.issuer.write(row * 3 * CHUNK, CHUNK)
     bench.engine.run(until=0.1)
@@ -243,7 +243,7 @@ def test_rows_are_let_go_when_no_other_is_read_up_any_more() -> None:
     """Protects IO_THRESHOLD for who waits for heads: what is incomplete when rows are being read up goes after them,
     not beside them, so neighbours that come in time make it full.
     """
-    bench = Bench(heads=32, hold_s=5.0, shared_plug=True)
+    bench = Bench(heads=32, hold=5.0, shared_plug=True)
     bench.issuer.write(0, CHUNK)
     bench.issuer.write(3 * CHUNK, CHUNK)
     for chunk in range(3):

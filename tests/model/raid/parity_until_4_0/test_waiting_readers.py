@@ -15,7 +15,7 @@ from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 from raidsim.tests.model.raid.parity_reader import reading
 
 HEADS = CHUNK // PAGE
-ORDER: dict[str, Any] = {"hold_s": 5.0, "shared_plug": True, "copies_reads": False, "heads": 2 * HEADS}
+ORDER: dict[str, Any] = {"hold": 5.0, "shared_plug": True, "copies_reads": False, "heads": 2 * HEADS}
 TURNS: dict[str, Any] = {**ORDER, "waiting_readers": True}
 
 
@@ -120,6 +120,6 @@ def test_kernels_that_share_heads() -> None:
 
 def test_only_drivers_with_a_limited_cache_have_turns() -> None:
     """Protects the refusal: md's thread of today takes heads itself, and rows that are locked wait for each other."""
-    for settings in ({**TURNS, "hold_s": None}, {**TURNS, "heads": 0}, {**TURNS, "locks_rows": True}):
+    for settings in ({**TURNS, "hold": None}, {**TURNS, "heads": 0}, {**TURNS, "locks_rows": True}):
         with pytest.raises(ModelError, match="share the heads"):
             Bench(**settings)

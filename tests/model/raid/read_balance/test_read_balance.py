@@ -7,7 +7,17 @@ from itertools import pairwise
 import pytest
 
 from raidsim.model.core.request import READ, WRITE, Request
-from raidsim.model.raid.read_balance import READ_BALANCE, Md24, Md26, Md61, Md61Raid10, PrimaryOnly, ReadBalance
+from raidsim.model.raid.read_balance import (
+    READ_BALANCE,
+    Md24,
+    Md26,
+    Md61,
+    Md61Raid10,
+    Mirrors,
+    PrimaryOnly,
+    ReadBalance,
+    balance,
+)
 
 SECTOR = 512
 STAYING = ["md-2.4", "md-2.6", "md-6.1", "primary"]
@@ -198,8 +208,8 @@ def test_6_1_leaves_a_long_stream_to_a_mirror_that_it_continues_too() -> None:
 
 def test_write_mostly_mirrors_are_read_last() -> None:
     """Protects write-mostly: nothing is read there while another mirror is left; the counter-test is without."""
-    spread = Md61.for_members([False, False])
-    spared = Md61.for_members([False, False], frozenset({0}))
+    spread = Md61.for_members(Mirrors.of([False, False]), balance(Md61.name))
+    spared = Md61.for_members(Mirrors.of([False, False], frozenset({0})), balance(Md61.name))
     sectors = range(0, 64000, 1600)
     assert {read(spread, sector) for sector in sectors} == {0, 1}
     assert {read(spared, sector) for sector in sectors} == {1}

@@ -1,0 +1,283 @@
+"""From an array of a scenario to its parts: one plan for it, and for every array inside it.
+
+Every array follows from its layout alone: a layout of layouts becomes an array of arrays, so RAID 10, 01, 50, 60 and
+what a scenario stacks by hand need no case of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from ...model.controller.catalogue import ControllerSpec
+from ...model.kernels import KernelSpec
+from ...model.kernels.spec import Raid1Section
+from ...model.layouts import (
+    LEVELS,
+    ByteStripedLayout,
+    Layout,
+    MirroredLayout,
+    NestedLayout,
+    ParityLayout,
+    Raid10Layout,
+)
+from ...model.layouts.byte_striped import MEMBER_SECTOR
+from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
+from ...model.raid.resync.settings import ResyncSettings
+from ..description.arrays import ArraySpec
+from ..description.scenario import ScenarioSpec
+from .array_classes import plain_array_class
+from .parts import (
+    ArrayPlan,
+    ByteStripeDriver,
+    Driver,
+    LimitPlan,
+    MirrorDriver,
+    ParityDriver,
+    Part,
+    PlainDriver,
+    Raid10Driver,
+    ResyncPlan,
+    SparesPlan,
+)
+
+RESYNC_HEADS = 32
+"""Stripe heads whose members md merges into one request when it rebuilds RAID 4, 5 or 6; at most a chunk."""
+_OF_CONTROLLERS = "gmirror-round-robin"
+"""How a controller reads from mirrors: it takes turns."""
+
+
+def has_stripe_cache(layout: Layout) -> TypeGuard[ParityLayout]:
+    """Whether the driver of a layout keeps a stripe cache: RAID 4, 5 and 6."""
+    return isinstance(layout, ParityLayout) and not isinstance(layout, ByteStripedLayout)
+
+
+def shown_layout(scenario: ScenarioSpec, on: str) -> Layout | None:
+    """The map of an md array under its name or under an encrypted device, as its queue shows it to the kernel above.
+
+    None for a drive, for what a controller runs, and for a mirror, which has no chunks to show.
+    """
+    while on in scenario.encrypted:
+        on = scenario.encrypted[on].on
+    spec = scenario.arrays.get(on)
+    if spec is None or spec.controller is not None:
+        return None
+    layout = spec.layout([scenario.capacity(member) for member in spec.members])
+    outer = layout.outer if isinstance(layout, NestedLayout) else layout
+    return None if isinstance(outer, MirroredLayout) else outer
+
+
+def is_rotational(scenario: ScenarioSpec, name: str) -> bool:
+    """Whether a device turns; an array does if one of its members does (md.c, md_run: QUEUE_FLAG_NONROT)."""
+    if name in scenario.machine.drives:
+        return scenario.machine.drives[name].spec().rotational
+    if name in scenario.encrypted:
+        return is_rotational(scenario, scenario.encrypted[name].on)
+    while name not in scenario.arrays:  # a part of a nested array, "md0.1"
+        name = name.rpartition(".")[0]
+    return any(is_rotational(scenario, member) for member in scenario.arrays[name].members)
+
+
+def array_parts(
+    scenario: ScenarioSpec,
+    known: KernelSpec,
+    root: str,
+    layout: Layout,
+    below: Callable[[str], Iterator[Part]],
+    controller: ControllerSpec | None = None,
+) -> Iterator[Part]:
+    """The parts of one array of a scenario: every array inside it before the array itself.
+
+    Parameters
+    ----------
+    scenario, known
+        The description, and the kernel that runs the array unless a controller does.
+    root, layout
+        Its name and its map.
+    below
+        The parts of a device that are not there yet.
+    controller
+        The controller that runs it.
+    """
+    spec, queue = scenario.arrays[root], known.queue
+    own = "" if spec.controller is None else f"{spec.controller}/"
+    for member in spec.members:
+        yield from below(member)
+    for array in _inside(root, layout, spec):
+        slots = array.slots
+        if spec.journal is not None and has_stripe_cache(array.layout):
+            yield from below(spec.journal)
+        driver = _driver(scenario, known, root, array.layout, slots, controller)
+        redundant = LEVELS[array.layout.level].is_redundant
+        failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
+        pace, resync, tuned = None, None, spec.resync
+        action = "recover" if array.rebuilding else None if tuned is None or tuned.action == "recover" else tuned.action
+        if redundant and (action is not None or failures):
+            drives = scenario.machine.drives
+            majors = [drives[slot].major for slot in slots if slot in drives]
+            pace = resync_settings(known, array.layout, driver, spec, majors)
+        if pace is not None and action is not None:
+            # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
+            warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
+            resync = ResyncPlan(action, 0 if tuned is None else tuned.position, warm)
+        marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
+        plan = ArrayPlan(
+            array.name,
+            root,
+            array.layout,
+            driver,
+            slots if array.over_arrays or not own else tuple(own + slot for slot in slots),
+            slots,
+            controller=spec.controller,
+            failed=array.failed,
+            rebuilding=array.rebuilding if redundant else (),
+            bitmap=spec.bitmap if redundant else None,
+            marks=known.superblock if redundant and marked and controller is None else None,
+            pace=pace,
+            resync=resync,
+            resync_sleeps=queue.multiqueue and isinstance(driver, MirrorDriver | Raid10Driver | ParityDriver),
+            fails=bool(failures),
+        )
+        yield plan
+        if redundant:
+            for spare in spec.spares:  # they are idle, and in the table of what was used
+                yield from below(spare)
+            if failures:
+                yield SparesPlan(plan, tuple(own + spare for spare in spec.spares), failures)
+        as_disk = array.name == root and spec.balance is not None and READ_BALANCE[spec.balance.name].as_disk
+        if controller is None and as_disk:
+            yield LimitPlan(root, queue.max_request, None)
+        elif controller is None and array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
+            yield LimitPlan(array.name, queue.max_request, array.layout)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """An array inside another one, or the outermost: its map, its slots, their state, and whether those are arrays."""
+
+    name: str
+    layout: Layout
+    slots: tuple[str, ...]
+    failed: tuple[int, ...]
+    rebuilding: tuple[int, ...]
+    works: bool = True
+    over_arrays: bool = False
+
+
+def _inside(root: str, layout: Layout, spec: ArraySpec) -> Iterator[_Inside]:
+    """The arrays of a layout of layouts, the outer one last.
+
+    Groups that survive their losses are degraded arrays; one that does not is a lost member of the outer.
+    """
+    lost, fresh, slots = set(spec.failed), set(spec.rebuilding), spec.members
+    if isinstance(layout, NestedLayout):
+        names, dead, new = [], [], []
+        first = 0
+        for number, inner in enumerate(layout.groups):
+            inside = spec.members[first : first + inner.members]
+            first += inner.members
+            names.append(f"{root}.{number}")
+            gone = tuple(slot for slot, member in enumerate(inside) if member in lost)
+            rebuilt = tuple(slot for slot, member in enumerate(inside) if member in fresh)
+            works = inner.tolerates(frozenset(gone))
+            yield _Inside(names[-1], inner, inside, gone if works else (), rebuilt if works else (), works)
+            if not works:
+                dead.append(number)
+                new += [number] if rebuilt else []
+        yield _Inside(root, layout.outer, tuple(names), tuple(dead), tuple(new), over_arrays=True)
+        return
+    gone = tuple(slot for slot, member in enumerate(slots) if member in lost)
+    yield _Inside(root, layout, slots, gone, tuple(slot for slot, member in enumerate(slots) if member in fresh))
+
+
+def _driver(
+    scenario: ScenarioSpec,
+    known: KernelSpec,
+    root: str,
+    layout: Layout,
+    slots: Sequence[str],
+    controller: ControllerSpec | None,
+) -> Driver:
+    """What is special about an array of this kind; a controller without a read balance takes turns."""
+    spec = scenario.arrays[root]
+    match layout:
+        case MirroredLayout() | Raid10Layout():
+            section = known.raid1 if isinstance(layout, MirroredLayout) else known.raid10
+            assert section is not None  # the scenario has checked that this kernel has the level
+            mirrors = Mirrors(
+                names=tuple(slots),
+                rotational=tuple(is_rotational(scenario, slot) for slot in slots),
+                write_mostly=frozenset(slot for slot, member in enumerate(slots) if member in spec.write_mostly),
+                near=isinstance(layout, MirroredLayout) or layout.algorithm == "near",
+                columns=max(1, len(spec.members) // len(slots)),
+            )
+            options = spec.balance or balance(section.balance if controller is None else _OF_CONTROLLERS)
+            if isinstance(section, Raid1Section):
+                return MirrorDriver(section, options, mirrors)
+            return Raid10Driver(section, options, mirrors)
+        case ByteStripedLayout():
+            return ByteStripeDriver(spec.round_robin)
+        case ParityLayout() if controller is not None:
+            return ParityDriver(controller.parity_settings(), spec.journal)
+        case ParityLayout():
+            blocks = scenario.file_system_blocks(root) if known.raid5.head_is_file_system_block else ()
+            head = max(blocks, default=known.raid5.head)
+            own: dict[str, object] = {
+                "head": head,
+                "most_heads": known.raid5.most_heads if known.raid5.grows else 0,
+                "workers": spec.group_thread_cnt or 0,
+                "discards": spec.devices_handle_discard_safely,
+            }
+            set_by_hand = {"heads": spec.stripe_cache, "rmw_level": spec.rmw_level}
+            own |= {field: value for field, value in set_by_hand.items() if value is not None}
+            return ParityDriver(known.raid5.model_copy(update=own), spec.journal)
+    return PlainDriver(plain_array_class(layout.level))
+
+
+def resync_settings(
+    known: KernelSpec, layout: Layout, driver: Driver, spec: ArraySpec, majors: Sequence[int]
+) -> ResyncSettings:
+    """How a kernel's resync thread works on an array: what it asks for at a time, and how fast it may go.
+
+    Parameters
+    ----------
+    known
+        Whose thread it is.
+    layout, driver
+        What it works on.
+    spec
+        Where limits may have been set by hand.
+    majors
+        Block majors of the array's drives, by which Linux 2.4 decided whether it sees their load.
+    """
+    section, tuned = known.resync, spec.resync
+    resume_depth, resume_delay_s = None, 0.0
+    match driver:
+        case ParityDriver():
+            heads, head = spec.stripe_cache or known.raid5.heads, driver.settings.head
+            request = min(layout.chunk_bytes, RESYNC_HEADS * head)
+            depth = max(1, heads * head // request)
+            if known.raid5.resync_pause and depth > 1:
+                resume_depth, resume_delay_s = depth * 3 // 4, known.raid5.resync_pause
+        case Raid10Driver():
+            request, depth = driver.section.resync_request, driver.section.resync_depth
+        case ByteStripeDriver():
+            # graid3 synchronises the array's addresses as gmirror does, so each member has its share of a request.
+            share = known.raid1.resync_request // (layout.members - 1)
+            request, depth = max(MEMBER_SECTOR, share // MEMBER_SECTOR * MEMBER_SECTOR), known.raid1.resync_depth
+        case _:
+            request, depth = known.raid1.resync_request, known.raid1.resync_depth
+    unseen = section.unseen_majors_from
+    return ResyncSettings(
+        speed_min=section.speed_min if tuned is None or tuned.speed_min is None else tuned.speed_min,
+        speed_max=section.speed_max if tuned is None or tuned.speed_max is None else tuned.speed_max,
+        request_bytes=request,
+        window_bytes=section.window,
+        depth=depth,
+        nap_s=section.nap,
+        sees_load=unseen is None or any(major < unseen for major in majors),
+        when_busy=section.when_busy,
+        resume_depth=resume_depth,
+        resume_delay_s=resume_delay_s,
+    )

@@ -1,0 +1,358 @@
+"""From a list of plans to a simulated machine: one pass, bottom-up.
+
+Every part is shown to the observer when it has been made, before anything is made upon it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from ...model.block.hardware_queues import HardwareQueues
+from ...model.block.kernel_thread import KernelThread
+from ...model.block.multi_queue import BlkMqQueue
+from ...model.block.single_queue import BlockQueue, PlugSettings
+from ...model.block.throttle import WriteBackThrottle
+from ...model.controller.controller import RaidController
+from ...model.controller.drive_queue import DriveOrder
+from ...model.controller.firmware import Firmware
+from ...model.core.engine import Engine
+from ...model.core.errors import InputError
+from ...model.crypt.cryptoloop import CryptDevice
+from ...model.crypt.dm_crypt import CryptPipeline
+from ...model.crypt.loop_device import LoopDevice
+from ...model.disk.hard_disk import HardDisk
+from ...model.disk.spec import DriveSpec
+from ...model.links.link import AtaChannel, Link, Path
+from ...model.memory.dirty_memory import DirtyMemory
+from ...model.memory.page_cache import PageCache
+from ...model.memory.page_memory import PageMemory
+from ...model.raid.base.io_limit import BioSplit, behind_limit
+from ...model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
+from ...model.raid.metadata.journal import Journal
+from ...model.raid.metadata.superblock import GEOM, VERSION_0_90
+from ...model.raid.mirrors.barrier import RESYNC_BARRIER
+from ...model.raid.mirrors.mirror import MirrorArray
+from ...model.raid.mirrors.raid10 import Raid10Array
+from ...model.raid.parity.array import ParityArray
+from ...model.raid.read_balance import READ_BALANCE, ReadBalance
+from ...model.raid.resync.spares import HotSpares, MemberSlot
+from ...model.raid.resync.thread import Action, Resync
+from ...model.raid.striped.raid3 import ByteStripedArray
+from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
+from ...model.solid_state.drive import SolidState
+from ...model.tasks.cpu import Cpu
+from ...model.tasks.host import Host
+from ..description.machine import MachineSpec
+from .links import built_link
+from .observer import Observer
+from .parts import (
+    ArrayPlan,
+    ByteStripeDriver,
+    CachePlan,
+    CryptPlan,
+    DiskPlan,
+    DriveQueuePlan,
+    FirmwarePlan,
+    LimitPlan,
+    LoopPlan,
+    MirrorDriver,
+    ParityDriver,
+    Part,
+    PlainDriver,
+    QueuePlan,
+    Raid10Driver,
+    ReadAheadPlan,
+    SparesPlan,
+    VolumePlan,
+)
+from .plan import MachinePlan
+from .schedulers import Readers, made_scheduler
+
+_UNLIMITED = 1 << 62
+
+Drive = HardDisk | SolidState
+"""What a drive of a machine is simulated as."""
+Queue = BlockQueue | BlkMqQueue
+"""A device behind a kernel's request queue."""
+
+
+class Assembly:
+    """The parts of a machine that have been made.
+
+    Parameters
+    ----------
+    engine, plan, observer
+        The clock; what is made; who sees each part.
+
+    Attributes
+    ----------
+    cpu, host
+        The host's processor, and who pays for what it does.
+    memory, pages
+        Dirty memory and the page cache.
+    links, channels
+        Links, and cables with what locks them.
+    disks, queues
+        Drives, and the host's queues in front of them.
+    devices
+        What stands under each name, as those above see it.
+    arrays
+        By name; the second array inside a nested one is "md0.1".
+    controllers
+        Volumes of hardware controllers, by the name of their array.
+    firmwares
+        The controllers' processors, by the controller's name.
+    resyncs
+        Threads that rebuild or check from the start, by the name of their array.
+    spares
+        What waits for members to fail, by the name of their array.
+    loops
+        Loop devices with a page cache below.
+    """
+
+    def __init__(self, engine: Engine, plan: MachinePlan, observer: Observer) -> None:
+        machine: MachineSpec = plan.scenario.machine
+        self._engine = engine
+        self._observer = observer
+        self._plan = plan
+        self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
+        self._readers: Readers = {} if plan.kernel.queue.task_history else None
+        self.cpu = Cpu(engine, machine.cpu.cores)
+        self.host = Host(self.cpu, plan.prices)
+        observer.part(self.host)
+        self.memory = DirtyMemory(plan.limits)
+        section = plan.kernel.cache
+        self.pages = PageMemory(plan.room, section.counts_activations, section.second_chance)
+        self.links: dict[str, Link] = {name: built_link(name, link) for name, link in machine.links.items()}
+        self.channels: dict[str, tuple[Link, AtaChannel | None]] = {
+            name: (built_link(name, channel), AtaChannel(name) if channel.kind == "ata" else None)
+            for name, channel in machine.channels.items()
+        }
+        for link in (*self.links.values(), *(cable for cable, _ in self.channels.values())):
+            observer.part(link)
+        self.disks: dict[str, Drive] = {}
+        self.queues: dict[str, Queue] = {}
+        self.devices: dict[str, Any] = {}
+        self.arrays: dict[str, Any] = {}
+        self.controllers: dict[str, RaidController] = {}
+        self.firmwares: dict[str, Firmware] = {}
+        self.resyncs: dict[str, Resync] = {}
+        self.spares: dict[str, HotSpares] = {}
+        self.loops: dict[str, LoopDevice] = {}
+        self._makers: dict[type[Any], Callable[[Any], Any]] = {
+            DiskPlan: self._disk,
+            QueuePlan: self._queue,
+            FirmwarePlan: self._firmware,
+            DriveQueuePlan: self._drive_queue,
+            ArrayPlan: self._array,
+            SparesPlan: self._spares,
+            LimitPlan: self._limit,
+            VolumePlan: self._volume,
+            CryptPlan: self._crypt,
+            LoopPlan: self._loop,
+        }
+
+    def make(self, parts: Iterable[Part]) -> None:
+        """Make the parts of a list, each after those it stands upon."""
+        for part in parts:
+            made = self._makers[type(part)](part)
+            if made is not None:
+                self._observer.part(made)
+                self.devices[part.name] = made
+            if isinstance(part, ArrayPlan) and (part.rebuilding or part.bitmap or part.marks or part.resync):
+                self._begin(part, made)
+
+    def cache(self, device: Any, plan: CachePlan) -> PageCache:
+        """A page cache over a device."""
+        opened = read_ahead(plan.read_ahead)
+        return PageCache(self._engine, self.host, device, plan.settings, self.pages, self.memory, opened)
+
+    def _disk(self, plan: DiskPlan) -> Drive:
+        engine, spec = self._engine, plan.spec
+        cable, lock = self.channels[plan.channel]
+        path = Path((cable, *(self.links[link] for link in plan.links)))
+        disk: Drive
+        if isinstance(spec, DriveSpec):
+            disk = HardDisk(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
+        else:
+            disk = SolidState(engine, spec, plan.name, path, state=plan.state)
+        self.disks[plan.name] = disk
+        return disk
+
+    def _queue(self, plan: QueuePlan) -> Queue:
+        engine, host, device, section = self._engine, self.host, self.devices[plan.name], plan.section
+        throttle = None
+        if plan.throttle_s:
+            throttle = WriteBackThrottle(engine, plan.throttle_s, plan.throttle_requests)
+        queue: Queue
+        if plan.kind == "hardware":
+            queue = HardwareQueues(
+                engine,
+                host,
+                device,
+                depth=plan.depth,
+                hardware_queues=plan.hardware_queues,
+                max_request_bytes=plan.max_request,
+                throttle=throttle,
+            )
+        else:
+            scheduler = made_scheduler(plan, engine, self._readers)
+            if plan.kind == "tags":
+                queue = BlkMqQueue(
+                    engine,
+                    host,
+                    device,
+                    depth=plan.depth,
+                    scheduler=scheduler,
+                    max_request_bytes=plan.max_request,
+                    requests=plan.requests,
+                    write_requests=plan.write_requests,
+                    only_async=plan.scheduler != "mq-deadline",
+                    spreads=plan.hardware_queues > 1,
+                    throttle=throttle,
+                )
+            else:
+                plug = PlugSettings(section.plug_requests, section.plug_delay)
+                share, one = section.wake_share, section.wakes_one
+                queue = BlockQueue(
+                    engine, host, device, scheduler, plan.depth, section.limit, plan.requests, plug, share, one
+                )
+        if plan.name in self.disks:
+            self.queues[plan.name] = queue
+        return queue
+
+    def _firmware(self, plan: FirmwarePlan) -> Link:
+        name = plan.controller
+        firmware = self.firmwares[name] = plan.spec.firmware(self._engine, f"{name} cpu")
+        self._observer.part(firmware)
+        link = self.links[name] = plan.spec.host_link(name)
+        return link
+
+    def _drive_queue(self, plan: DriveQueuePlan) -> BlockQueue:
+        firmware, disk = self.firmwares[plan.controller], self.disks[plan.drive]
+        order = DriveOrder(plan.max_request, plan.background_wait_s)
+        return BlockQueue(self._engine, firmware, disk, order, plan.depth, _UNLIMITED, _UNLIMITED, None)
+
+    def _array(self, plan: ArrayPlan) -> Any:
+        engine, name, failed = self._engine, plan.name, plan.failed
+        layout: Any = plan.layout
+        host = self.host if plan.controller is None else self.firmwares[plan.controller]
+        members = [self.devices[member] for member in plan.members]
+        if plan.fails:
+            members = [MemberSlot(member) for member in members]
+        made: Any
+        match plan.driver:
+            case MirrorDriver(section=section):
+                balance = self._balance(plan.root, plan.driver)
+                barrier, depth = RESYNC_BARRIER[section.barrier], section.resync_depth
+                pays = section.submitter_pays
+                made = MirrorArray(
+                    engine, name, members, balance, host, failed, depth, barrier, section.clones_pages, pays
+                )
+            case Raid10Driver(section=tenth):
+                balance = self._balance(plan.root, plan.driver)
+                barrier, depth = RESYNC_BARRIER[tenth.barrier], tenth.resync_depth
+                made = Raid10Array(engine, name, members, layout, balance, host, failed, depth, barrier)
+            case ByteStripeDriver(round_robin=in_turn):
+                made = ByteStripedArray(engine, name, members, layout, host, failed, in_turn)
+            case ParityDriver(settings=settings, journal=journal):
+                log = None if journal is None else Journal(self.devices[journal])
+                made = ParityArray(engine, name, members, layout, settings, host, failed, log)
+            case PlainDriver(kind=kind):
+                made = kind(engine, name, members, layout, host, failed)
+        self.arrays[name] = made
+        return made
+
+    def _balance(self, root: str, driver: MirrorDriver | Raid10Driver) -> ReadBalance:
+        mirrors = replace(driver.mirrors, shared=self._shared[root])
+        return READ_BALANCE[driver.balance.name].for_members(mirrors, driver.balance)
+
+    def _begin(self, plan: ArrayPlan, array: Any) -> None:
+        """What goes on in an array without anybody's I/O: rebuilds, bitmaps, superblocks, checks."""
+        for slot in plan.rebuilding:
+            array.rebuild_onto(slot)
+        if plan.bitmap is not None:
+            bitmap = WriteIntentBitmap(self._engine, array, plan.bitmap)
+            array.keep_metadata(ArrayMetadata(self._engine, array, bitmap))
+        elif plan.marks is not None:
+            marks = plan.marks
+            superblock = GEOM if marks.format == "geom" else VERSION_0_90
+            written = replace(superblock, in_turn=marks.in_turn, write_through=marks.barrier)
+            array.keep_metadata(ArrayMetadata(self._engine, array, None, marks.clean_after, superblock=written))
+        if plan.resync is None or plan.pace is None:
+            return
+        resync, start = plan.resync, plan.resync.position
+        total = array.resync_bytes
+        if resync.action != "recover":
+            total = getattr(array, "check_bytes", total)
+        if start >= total:
+            found = f"{start} bytes, where the array has {total} to {resync.action}"
+            raise InputError(f"arrays.{plan.root}.resync.position", found, "allowed: less than that")
+        start -= start % plan.pace.request_bytes
+        self.resyncs[plan.name] = self._resync(plan, array, resync.action, start, resync.warm)
+
+    def _resync(
+        self,
+        plan: ArrayPlan,
+        array: Any,
+        action: Action,
+        start: int = 0,
+        warm: bool = False,
+        finished: Callable[[], None] | None = None,
+    ) -> Resync:
+        """The thread at work on an array; on blk-mq it sleeps where a member has no tag for it."""
+        assert plan.pace is not None
+        thread = None
+        if plan.resync_sleeps:
+            array.resync_thread = submitter = KernelThread(self._engine, array.members, array.host)
+            # In a parity array another thread, md's own, submits.
+            thread = None if isinstance(array, ParityArray) else submitter
+        return Resync(self._engine, array, plan.pace, start, warm, action, finished, thread)
+
+    def _spares(self, plan: SparesPlan) -> None:
+        """Members fail when the scenario says so, and spares take their place."""
+        array = self.arrays[plan.array.name]
+
+        def start(finished: Callable[[], None]) -> Resync:
+            return self._resync(plan.array, array, "recover", finished=finished)
+
+        stand_by = [self.devices[spare] for spare in plan.spares]
+        spares = self.spares[plan.name] = HotSpares(self._engine, array, stand_by, start)
+        for at, slot in plan.failures:
+            spares.fail_at(at, slot)
+
+    def _limit(self, plan: LimitPlan) -> BioSplit:
+        array = self.devices[plan.name]
+        if plan.layout is None:
+            return BioSplit(array, plan.max_request)
+        return behind_limit(array, plan.layout, plan.max_request)
+
+    def _volume(self, plan: VolumePlan) -> RaidController:
+        array, firmware = self.devices[plan.name], self.firmwares[plan.controller]
+        path = Path(tuple(self.links[link] for link in plan.links))
+        volume = RaidController(self._engine, plan.name, array, plan.spec.settings(), firmware, path)
+        self.controllers[plan.name] = volume
+        return volume
+
+    def _crypt(self, plan: CryptPlan) -> CryptDevice:
+        engine, host, below, name = self._engine, self.host, self.devices[plan.on], plan.name
+        if plan.settings is not None:
+            return CryptPipeline(engine, below, host, plan.settings, name)
+        rate, threads, discards = plan.s_per_byte, plan.threads, plan.allow_discards
+        return CryptDevice(engine, below, host, rate, threads=threads, name=name, allow_discards=discards)
+
+    def _loop(self, plan: LoopPlan) -> LoopDevice:
+        cache = self.cache(self.devices[plan.on], plan.cache)
+        loop = self.loops[plan.name] = LoopDevice(self._engine, self.host, cache, plan.s_per_byte, plan.name)
+        return loop
+
+
+def read_ahead(plan: ReadAheadPlan) -> Callable[[int], ReadAhead]:
+    """Makes the read-ahead of a file, from where the file ends."""
+    policy = READ_AHEAD[plan.policy]
+    if policy is ReadAhead61:
+        return lambda end: ReadAhead61(plan.window, end, plan.max_request)
+    return lambda end: policy(plan.window, end)

@@ -1,0 +1,114 @@
+"""From a kernel and a layout to the settings of page caches: blocks, write-back and read-ahead.
+
+The layout is that of the md array below, as far as the kernel looks at it (:func:`.array_plan.shown_layout`); None for
+a drive, for a mirror, and for what a controller runs.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...model.kernels import KernelSpec
+from ...model.layouts import Layout
+from ...model.memory.raw_cache import RawCacheSettings
+from ...model.memory.settings import PageCacheSettings
+from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
+from ..description.scenario import ScenarioSpec
+from ..description.tuning import VirtualMemorySpec
+from .array_plan import has_stripe_cache, shown_layout
+from .parts import CachePlan, RawCachePlan, ReadAheadPlan
+
+
+def read_ahead_plan(known: KernelSpec, layout: Layout | None, tuned: int | None = None) -> ReadAheadPlan:
+    """How a kernel reads ahead; `tuned` is the window (bytes) that its user has set."""
+    section, most = known.read_ahead, known.queue.max_request
+    if tuned is not None:
+        own = {"window": tuned, "parity_chunks": 0, "parity_least": 0, "optimal_ios": None}
+        section = section.model_copy(update=own)
+    window = section.window
+    if layout is not None and section.optimal_ios is not None:
+        window = section.window_for(optimal_request_bytes(layout))
+        most = largest_request_bytes(layout, most)
+    elif layout is not None and has_stripe_cache(layout):
+        window = section.window_for_parity(layout.data_members, layout.chunk_bytes)
+    elif layout is not None:
+        window = section.window_for_stripes(optimal_request_bytes(layout), layout.members)
+    return ReadAheadPlan(section.policy, window, most)
+
+
+def page_cache_settings(
+    known: KernelSpec,
+    layout: Layout | None,
+    block: int,
+    largest_command: int,
+    vm: VirtualMemorySpec | None = None,
+    write_run: int = 0,
+    scale: int = 1,
+) -> PageCacheSettings:
+    """How a kernel caches files.
+
+    Parameters
+    ----------
+    known, layout
+        The kernel, and what it caches.
+    block
+        Block of the file system (bytes).
+    largest_command
+        Bytes of the largest request to the device.
+    vm
+        What its user has set.
+    write_run
+        Bytes that a file system which makes large bios writes with one; 0: it makes one for every block.
+    scale
+        The run is of this fraction of the size.
+    """
+    section, vm = known.cache, vm or VirtualMemorySpec()
+    in_stripes = layout is not None and has_stripe_cache(layout)
+    # In a run at a scale pages must grow old before it is over; but were they looked for as often as in the whole run,
+    # the seeks of each pass would count `scale` times.
+    return section.model_copy(
+        update={
+            "block": block,
+            "flush_run": write_run or (section.flush_run if in_stripes else largest_command),
+            "expire": (vm.dirty_expire or section.expire) / scale,
+            "look": (vm.dirty_writeback or section.look) / math.sqrt(scale),
+            "turn": section.turn if known.time_slice is None else known.time_slice,
+            "interleaves": known.time_slice is not None and (known.raid5.gathers_per_head or not in_stripes),
+            "bio": write_run,
+            "task_plug": known.queue.task_plug,
+        }
+    )
+
+
+def cache_plan(
+    scenario: ScenarioSpec, known: KernelSpec, on: str, block: int, scale: int = 1, write_run: int = 0
+) -> CachePlan:
+    """The page cache of the device called `on`, or of a file system on it, with blocks of `block` bytes."""
+    layout = shown_layout(scenario, on)
+    largest = _largest_command(scenario, known, on)
+    settings = page_cache_settings(known, layout, block, largest, scenario.vm, write_run, scale)
+    return CachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead))
+
+
+def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCachePlan:
+    """The cache of a raw device that dd works on."""
+    section, layout = known.cache, shown_layout(scenario, on)
+    settings = RawCacheSettings(
+        section.block_on(scenario.capacity(on)),
+        scenario.machine.memory,
+        run_bytes=section.read_run,
+        task_plug=known.queue.task_plug,
+        **({"flush_run_bytes": section.flush_run} if layout is not None and has_stripe_cache(layout) else {}),
+    )
+    return RawCachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead))
+
+
+def _largest_command(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:
+    """Bytes of the largest command to a drive or to an array of a controller; to others the kernel's own."""
+    machine, spec = scenario.machine, scenario.arrays.get(on)
+    limit: int | None = None
+    if spec is not None and spec.controller is not None:
+        limit = machine.controllers[spec.controller].max_request
+    elif on in machine.drives:
+        limit = machine.drives[on].max_request
+    return limit or known.queue.max_request

@@ -1,0 +1,91 @@
+"""From a drive and a kernel to the settings of the drive's request queue: scheduler, tags, throttling."""
+
+from __future__ import annotations
+
+from ...model.kernels import SchedulerName
+from ...model.kernels.spec import QueueSection
+from ...model.schedulers import bfq as bfq_scheduler
+from ...model.schedulers import kyber as kyber_scheduler
+from .parts import QueuePlan
+
+_TAG_WORD = 64
+"""Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
+
+
+def queue_plan(
+    name: str,
+    section: QueueSection,
+    depth: int,
+    *,
+    hardware_queues: int = 1,
+    rotational: bool = True,
+    scheduler: SchedulerName | None = None,
+    nr_requests: int | None = None,
+    max_request: int | None = None,
+    wbt_lat: float | None = None,
+) -> QueuePlan:
+    """A request queue of the host's kernel.
+
+    Parameters
+    ----------
+    name
+        The device that it is in front of.
+    section
+        How the kernel's queues work.
+    depth
+        Commands that the device takes at once in each of its queues.
+    hardware_queues
+        How many queues it has.
+    rotational
+        Whether it turns.
+    scheduler, nr_requests, max_request, wbt_lat
+        As :class:`raidsim.scenarios.description.machine.DriveInstance` has them; None for the kernel's choice.
+    """
+    own = section.scheduler_multiqueue if hardware_queues > 1 else section.scheduler
+    chosen = scheduler or own
+    throttle_s = wbt_lat
+    if throttle_s is None:
+        # BFQ turns throttling off unless it is asked for (wbt_disable_default).
+        usual_s = section.throttle_rotational if rotational else section.throttle_solid
+        throttle_s = 0.0 if chosen == "bfq" else usual_s
+    commands, requests, writes = depth, nr_requests or section.limit_requests, 0
+    first = 0
+    if section.multiqueue and chosen == "none":
+        commands = first = min(depth, nr_requests or depth)
+    elif section.multiqueue:
+        tags = section.tags_for(depth)
+        first = nr_requests or tags
+        commands, requests = depth * hardware_queues, first * hardware_queues
+        writes = _tags_of_writes(chosen, first, tags) * hardware_queues
+    return QueuePlan(
+        name,
+        kind="single" if not section.multiqueue else "hardware" if chosen == "none" else "tags",
+        section=section,
+        depth=commands,
+        requests=requests,
+        write_requests=writes,
+        hardware_queues=hardware_queues,
+        max_request=max_request or section.max_request,
+        scheduler=chosen,
+        usual=chosen == section.scheduler,
+        rotational=rotational,
+        throttle_s=throttle_s if section.multiqueue else 0.0,
+        throttle_requests=first,
+    )
+
+
+def _tags_of_writes(scheduler: SchedulerName, requests: int, usual: int) -> int:
+    """How many of `requests` tags writes may take, where the kernel would have given `usual`.
+
+    mq-deadline lets all writes have three quarters of the tags, but applies that number to each word of the tags'
+    bitmap, and when nr_requests is set it computes it from the one before, so that it seldom limits anything
+    (block/mq-deadline.c, dd_depth_updated and dd_limit_depth; block/blk-mq.c, blk_mq_update_nr_requests).
+    """
+    if scheduler != "mq-deadline":
+        share = bfq_scheduler.ASYNC_SHARE if scheduler == "bfq" else kyber_scheduler.ASYNC_SHARE
+        return max(int(requests * share), 1)
+    word = _TAG_WORD
+    while word > 1 and 4 * word > requests:
+        word //= 2
+    allowed = max(3 * usual // 4, 1)
+    return requests if allowed >= word else max(requests // word * allowed, 1)
