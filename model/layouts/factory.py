@@ -6,6 +6,7 @@ Every refusal names the field, what was found there and what is allowed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from ..core.errors import InputError, ModelError
@@ -187,6 +188,20 @@ def layout_for(
             f"every member of {name} needs room for whole chunks of {layout.chunk_bytes} bytes",
         )
     return layout
+
+
+@cache
+def has_chunks(level: str) -> bool:
+    """Whether the layout of a level depends on the chunk.
+
+    Examples
+    --------
+    >>> [level for level in MIN_DISKS if not has_chunks(level)]
+    ['linear', 'raid1', 'raid3']
+    """
+    disks = MIN_DISKS[level_name(level)]
+    small, large = (layout_for(level, disks, chunk, 1 << 30) for chunk in (DEFAULT_CHUNK, 2 * DEFAULT_CHUNK))
+    return small.chunk_bytes != large.chunk_bytes
 
 
 def _built(

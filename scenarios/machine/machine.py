@@ -28,6 +28,7 @@ from ...model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.schedulers import BfqSettings
 from ...model.tasks.cpu import QUANTUM_S, Cpu
 from ...model.tasks.host import Host
+from ...model.tasks.prices import NotedPrices
 from ..description.file_systems import FileSystemSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
@@ -133,6 +134,11 @@ class BuiltMachine:
     def caches(self) -> list[RawCache | PageCache]:
         """Of devices and of mounted file systems."""
         return [*(dd.cache for dd in self.dds), *(mount.cache for mount in self.mounts.values())]
+
+    @property
+    def price_lists(self) -> list[NotedPrices]:
+        """The machine's prices of work, as each of the hosts that are made from them notes which it has read."""
+        return [self.host.prices, *([] if self.network is None else [self.network.host.prices])]
 
     @property
     def threads(self) -> dict[str, ParityThread]:
