@@ -22,7 +22,7 @@ EXCEPTIONS = (
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
     *("solid_state.placement", "solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    *("tasks.io_call_price", "tasks.prices", "tasks.writer_turns"),
+    *("tasks.io_call_price", "tasks.writer_turns"),
 )
 ALONE = (
     *("controller.drive_queue", "controller.firmware", "links.link", "loads.direct_load", "loads.thinking_load"),
