@@ -15,12 +15,10 @@ FOLDERS = (
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
-    "block.queues_below",
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
     *("disk.queue", "disk.spec"),
     *("file_system.nodes", "file_system.settings"),
     *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
-    "process.phase",
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
     "raid.stripes.settings",

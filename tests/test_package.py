@@ -26,13 +26,11 @@ NOT_PACKAGED = {"tests", "docs", "benchmarks", "build", "dist"}
 LONGEST_FILE = 400
 ONE_IDEA = {
     "model/block/multi_queue.py": "one queue: tags, plug, scheduler and throttle share one state",
-    "model/controller/controller.py": "one device: a step of a command a method; its parts are other files",
     "model/disk/hard_disk.py": "one drive: a step of a command a method; its parts are other files",
     "model/disk/media.py": "one timeline of the head: each method continues what the ones before it left",
     "model/file_system/file_system.py": "one file system: an operation a method; where things lie is in other files",
     "model/links/link.py": "one ledger of reserved bus time, and the kinds of link that book in it",
     "model/loads/direct_load.py": "one load: the closed and the open one differ in when they submit",
-    "model/process/process.py": "one process: an operation of a program a method",
     "model/raid/parity_6_1/stripe_handler.py": "one state machine: stripe heads from a write to its answer",
 }
 """Files of more than `LONGEST_FILE` lines, each with the reason why it is one idea."""

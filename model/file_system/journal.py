@@ -106,32 +106,30 @@ class JournalArea:
 
     Attributes
     ----------
+    start, size
+        Where it lies, and how large it is (bytes).
     used
         Bytes written since all that was committed was in its place.
-    written_bytes
-        In all.
     """
 
-    __slots__ = ("_cache", "_emptied", "_head", "_start", "size", "used", "written_bytes")
+    __slots__ = ("_cache", "_emptied", "_head", "size", "start", "used")
 
     def __init__(self, cache: PageCache, start: int, size: int) -> None:
         self._cache = cache
-        self._start = start
+        self.start = start
         self._head = 0
         self._emptied: Signal | None = None
         self.size = size
         self.used = 0
-        self.written_bytes = 0
 
     def write(self, size: int, sync: int = WAITED) -> Signal:
         """Write the next `size` bytes; the signal fires when they are on the device."""
         done = Signal()
         pieces: list[tuple[int, int]] = []
         self.used += size
-        self.written_bytes += size
         while size:
             piece = min(size, _WRITE_BYTES, self.size - self._head)
-            pieces.append((self._start + self._head, piece))
+            pieces.append((self.start + self._head, piece))
             self._head = (self._head + piece) % self.size
             size -= piece
         left = len(pieces)

@@ -16,7 +16,7 @@ from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
 from ...model.solid_state.spec import SolidStateSpec
-from ...model.tasks.host import Prices
+from ...model.tasks.prices import Prices
 from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec

@@ -8,7 +8,7 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.loads.dd import Dd
 from ...model.statistics import bottleneck
+from ...model.tasks.prices import NotedPrices
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
@@ -89,8 +90,15 @@ def simulate(
     raid6 6
     raid10 2
     """
+    price_lists: list[NotedPrices] = []
+
+    def begun(run: Run) -> None:
+        price_lists.extend(run.machine.price_lists)
+        if watch is not None:
+            watch(run)
+
     try:
-        prediction = _simulated(scenario, sample or Sample(), watch or _unwatched, observer)
+        prediction = _simulated(scenario, sample or Sample(), begun, observer)
     except ArrayFailed as error:
         raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
     except FileSystemFull as error:
@@ -98,11 +106,12 @@ def simulate(
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
-    return prediction
+    return replace(prediction, prices_read=_read(price_lists))
 
 
-def _unwatched(_: Run) -> None:
-    """Nobody follows the run."""
+def _read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
+    """Names of the prices that hosts have read."""
+    return tuple(sorted({name for prices in price_lists for name in prices.read}))
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:
@@ -194,6 +203,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: dict[str, floa
         events=machine.engine.scheduled_events,
         figures=figures or {"rate": rate, "seconds": seconds, "iops": sum_in_order(iops.values())},
         scale=machine.scale,
+        prices_read=_read(machine.price_lists),
     )
 
 

@@ -14,9 +14,11 @@ from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.model.file_system.metadata import Metadata
 from raidsim.model.file_system.record_journal import RecordJournal
 from raidsim.model.memory.settings import PageCacheSettings
+from raidsim.model.process.operations import execute
 from raidsim.model.process.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer
 from raidsim.model.tasks.cpu import Account, Cpu
+from raidsim.model.tasks.prices import FREE, NotedPrices
 from raidsim.model.tasks.writer_turns import WriterTurns
 from raidsim.tests.model.file_system.test_file_system import BLOCK, MIB, Machine
 
@@ -41,10 +43,13 @@ def machine_with_file(kind: str, **changes: Any) -> Machine:
 
 
 def commits(machine: Machine) -> int:
-    """Of the journal so far."""
+    """Of the journal so far: what was written to it, which is the blocks and a commit block, or one log buffer."""
     journal = machine.system.journal
     assert isinstance(journal, BlockJournal | RecordJournal)
-    return journal.commits
+    area = journal.area
+    end = area.start + area.size
+    written = [op for _, op, offset, _ in machine.device.requests if op == WRITE and area.start <= offset < end]
+    return len(written) // (2 if isinstance(journal, BlockJournal) else 1)
 
 
 def commits_while_read(machine: Machine, seconds: float, size: int = SIZE, mapped: bool = True) -> int:
@@ -61,7 +66,7 @@ def run(machine: Machine, *programs: Iterable[Operation]) -> None:
     """A process for each program, to their ends."""
     mounts = {"/": Mount(machine.system, machine.cache)}
     processes = [Process(machine.engine, machine.host, mounts, "/", 1 + number) for number in range(len(programs))]
-    begun = [machine.engine.spawn(process.run(each)) for process, each in zip(processes, programs, strict=True)]
+    begun = [machine.engine.spawn(execute(process, each)) for process, each in zip(processes, programs, strict=True)]
     machine.engine.run(machine.engine.all_of(begun))
 
 
@@ -74,7 +79,7 @@ def written_over(name: str, size: int = SIZE) -> Iterable[Operation]:
 
 def commits_while_written_over(machine: Machine, seconds: float) -> int:
     """How often the journal commits while a program takes so long to write over the file."""
-    machine.host.prices = replace(machine.host.prices, file_write_s=seconds * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_write_s=seconds * BLOCK / SIZE))
     before = commits(machine)
     run(machine, written_over(NAME))
     return commits(machine) - before
@@ -118,7 +123,7 @@ def test_two_readers_change_the_inode_as_often_as_one(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Metadata, "touch", counted)
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE))
 
     def program() -> Iterable[Operation]:
         yield Operation(Kind.OPEN, NAME, flags="O_RDONLY")
@@ -174,7 +179,7 @@ def test_who_writes_beside_another_changes_the_inode_too() -> None:
         machine.do(machine.system.sync(machine.program))
         machine.cache.use(PageCacheSettings(expire=1e9, interleaves=True, turn=0.06))
         machine.host.writer_turns = WriterTurns(2)
-        machine.host.prices = replace(machine.host.prices, file_write_s=6.0 * BLOCK / SIZE)
+        machine.host.prices = NotedPrices(replace(FREE, file_write_s=6.0 * BLOCK / SIZE))
         before, began = commits(machine), machine.engine.now
         with pytest.MonkeyPatch.context() as patched:
             if not tells:
@@ -223,14 +228,12 @@ def test_who_reads_beside_does_not_hide_what_is_written_over() -> None:
     bonnie does: access times and modification times are apart.
     """
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(
-        machine.host.prices, file_read_s=12.0 * BLOCK / SIZE, file_write_s=12.0 * BLOCK / SIZE
-    )
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE, file_write_s=12.0 * BLOCK / SIZE))
     reads = [Operation(Kind.OPEN, NAME, flags="O_RDONLY"), transfer(Kind.READ, NAME, 0, SIZE, BLOCK)]
     run(machine, written_over(NAME), reads)
     assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE))
     rewrites = [Operation(Kind.OPEN, NAME, flags="O_RDWR"), transfer(Kind.REWRITE, NAME, 0, SIZE, BLOCK)]
     run(machine, rewrites)
     assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
@@ -275,7 +278,7 @@ def test_a_file_that_grows_has_no_times_to_add() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FileSystem, "written_over", None)
         patched.setattr(FileSystem, "accessed", None)
-        machine.host.prices = replace(machine.host.prices, file_write_s=3.0 * BLOCK / (2 * MIB))
+        machine.host.prices = NotedPrices(replace(FREE, file_write_s=3.0 * BLOCK / (2 * MIB)))
         run(
             machine,
             [
