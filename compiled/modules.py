@@ -20,7 +20,6 @@ EXCEPTIONS = (
     *("disk.queue", "disk.spec"),
     *("file_system.nodes", "file_system.settings"),
     *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
-    "process.phase",
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
     *("raid.parity.discards", "raid.parity_until_4_0.row_locks", "raid.parity_until_4_0.waiting_readers"),
     "raid.stripes.settings",

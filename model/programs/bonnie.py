@@ -115,7 +115,7 @@ class Bonnie:
         yield mark("putc")
         yield from self._create()
         for name in names:
-            yield transfer(Kind.WRITE, name, 0, self.size, stdio)
+            yield transfer(Kind.WRITE, name, 0, self.size, stdio, "putc")
             yield from self._close_written(name)
         yield Operation(Kind.LAP)
         yield from self._open()
@@ -135,7 +135,7 @@ class Bonnie:
         yield from self._open()
         yield mark("getc")
         for name in names:
-            yield transfer(Kind.READ, name, 0, self.size, stdio)
+            yield transfer(Kind.READ, name, 0, self.size, stdio, "getc")
             yield Operation(Kind.CLOSE, name)
         yield Operation(Kind.LAP)
         yield from self._open()

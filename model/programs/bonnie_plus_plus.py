@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .glibc_random import GlibcRandom
-from .operation import Kind, Operation, mark, transfer
+from .operation import Kind, Loop, Operation, mark, transfer
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -177,7 +177,7 @@ class BonniePlusPlus:
         by_byte = settings.per_character_bytes is not None
         yield from self._create(by_stdio=not by_byte)
         yield mark("putc")
-        yield from self._by_character(Kind.WRITE)
+        yield from self._by_character(Kind.WRITE, "putc")
         yield from self._close(written=by_byte)
         yield Operation(Kind.LAP)
         yield from self._create()
@@ -195,7 +195,7 @@ class BonniePlusPlus:
         yield Operation(Kind.LAP)
         yield from self._open()
         yield mark("getc")
-        yield from self._by_character(Kind.READ)
+        yield from self._by_character(Kind.READ, "getc")
         yield from self._close(written=False)
         yield Operation(Kind.LAP)
         yield from self._open()
@@ -214,14 +214,14 @@ class BonniePlusPlus:
         for name, _ in files:
             yield Operation(Kind.UNLINK, name)
 
-    def _by_character(self, kind: Kind) -> Iterator[Operation]:
+    def _by_character(self, kind: Kind, loop: Loop) -> Iterator[Operation]:
         left = self.settings.per_character_bytes
         for name, size in self.files:
             if left is None:
-                yield transfer(kind, name, 0, size, self.settings.stdio_bytes)
+                yield transfer(kind, name, 0, size, self.settings.stdio_bytes, loop)
             elif left:
                 part = min(left, size)
-                yield transfer(kind, name, 0, part, 1)
+                yield transfer(kind, name, 0, part, 1, loop)
                 left -= part
 
     def _create(self, by_stdio: bool = False) -> Iterator[Operation]:

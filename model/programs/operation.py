@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Kind(StrEnum):
@@ -60,6 +60,10 @@ class Kind(StrEnum):
     """`size` is the number of seconds."""
 
 
+Loop = Literal["", "putc", "getc"]
+"""The loop of the C library that moves the data byte by byte between the program and the buffer that the calls move."""
+
+
 class Operation(NamedTuple):
     """A run of equal system calls on one file.
 
@@ -79,6 +83,8 @@ class Operation(NamedTuple):
         Number of calls, counting those that move nothing.
     flags
         How a file is opened ("O_RDWR|O_CREAT").
+    loop
+        What each byte goes through besides the calls.
     """
 
     kind: Kind
@@ -88,6 +94,7 @@ class Operation(NamedTuple):
     call_bytes: int = 0
     calls: int = 1
     flags: str = ""
+    loop: Loop = ""
 
 
 def mark(phase: str) -> Operation:
@@ -95,9 +102,9 @@ def mark(phase: str) -> Operation:
     return Operation(Kind.MARK, phase)
 
 
-def transfer(kind: Kind, file: str, offset: int, size: int, call_bytes: int) -> Operation:
+def transfer(kind: Kind, file: str, offset: int, size: int, call_bytes: int, loop: Loop = "") -> Operation:
     """Move `size` bytes in calls of `call_bytes`, the last of which is shorter if need be."""
-    return Operation(kind, file, offset, size, call_bytes, -(-size // call_bytes))
+    return Operation(kind, file, offset, size, call_bytes, -(-size // call_bytes), loop=loop)
 
 
 def system_calls(operations: Iterable[Operation]) -> dict[str, int]:

@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...model.core.exact_sums import sum_in_order
-from ...model.process.phase import Phase
-from ...model.process.process import IN_MEMORY
+from ...model.process.process import IN_MEMORY, Phase
 from ...model.programs.bonnie import Bonnie, BonnieSettings
 from ...model.programs.bonnie_plus_plus import BonniePlusPlus, BonniePlusPlusSettings, default_megabytes, version_1_9
 from ...model.programs.copying import Tree, copy, tar_create, tar_extract

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...model.process.phase import Phase
+from ...model.process.process import Phase
 from ...model.programs import bonnie_plus_plus_report, bonnie_report, iozone_report, postmark_report, tiobench_report
 from ...model.programs.phase_result import PhaseResult
 from ...model.programs.time_report import dd_lines, time_lines

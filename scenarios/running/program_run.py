@@ -13,8 +13,8 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.memory.page_memory import RUN_BYTES
 from ...model.memory.paged_file import PagedFile
 from ...model.memory.pipe import Pipe
-from ...model.process.phase import Phase
-from ...model.process.process import IN_MEMORY, Process
+from ...model.process.operations import execute
+from ...model.process.process import IN_MEMORY, Phase, Process
 from ...model.programs.copying import Tree
 from ...model.programs.iozone import Iozone
 from ...model.statistics.usage import PROGRAM, SATURATED, Usage
@@ -312,13 +312,13 @@ class ProgramRun(Run):
 
         def start() -> Any:
             if job.piped_to is None:
-                return engine.spawn(process.run(job.operations))
+                return engine.spawn(execute(process, job.operations))
             pipe = Pipe(self.machine.kernel.pipe.size)
             reader = self._process(job.piped_to.on or on, number, 1)
             process.output, reader.input = pipe, pipe
 
             def writing() -> Generator[Any, Any, None]:
-                yield from process.run(job.operations)
+                yield from execute(process, job.operations)
                 pipe.close()
 
             return engine.all_of([engine.spawn(writing()), engine.spawn(reader.run(job.piped_to.operations))])

@@ -14,6 +14,7 @@ from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.model.file_system.metadata import Metadata
 from raidsim.model.file_system.record_journal import RecordJournal
 from raidsim.model.memory.settings import PageCacheSettings
+from raidsim.model.process.operations import execute
 from raidsim.model.process.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer
 from raidsim.model.tasks.cpu import Account, Cpu
@@ -61,7 +62,7 @@ def run(machine: Machine, *programs: Iterable[Operation]) -> None:
     """A process for each program, to their ends."""
     mounts = {"/": Mount(machine.system, machine.cache)}
     processes = [Process(machine.engine, machine.host, mounts, "/", 1 + number) for number in range(len(programs))]
-    begun = [machine.engine.spawn(process.run(each)) for process, each in zip(processes, programs, strict=True)]
+    begun = [machine.engine.spawn(execute(process, each)) for process, each in zip(processes, programs, strict=True)]
     machine.engine.run(machine.engine.all_of(begun))
 
 

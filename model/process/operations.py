@@ -1,0 +1,383 @@
+"""What a process does for each kind of operation of its program, and how it does them one after the other.
+
+A run of equal system calls is one operation (:mod:`raidsim.model.programs.operation`), so it costs a few events however
+many calls it has. A process waits for what is not in memory, and looks at the clock where its program does
+(:data:`Kind.MARK`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+from ..core.errors import ModelError
+from ..file_system import FileSystem
+from ..programs.operation import Kind, Loop, Operation
+from ..readahead import PAGE
+from ..tasks.host import Prices
+from .process import IN_MEMORY, OpenFile, Phase, Process
+
+Steps = Generator[Any, Any, None]
+"""What a process of the simulation does and waits for."""
+
+_SLICE_BYTES = 256 * 1024
+"""A program that writes is looked at after so many bytes: dirty limits, other programs."""
+_DEVICES = "/dev/"
+"""/dev/zero and /dev/null; what calls on them cost is part of the price of the call on the file at the other end."""
+_PAY_FIRST = frozenset(
+    (Kind.MARK, Kind.LAP, Kind.SLEEP, Kind.FORK, Kind.WAIT, Kind.TELL, Kind.HEAR, Kind.FSYNC, Kind.SYNC)
+)
+"""Before these the clock shows what has been spent."""
+
+
+def execute(process: Process, operations: Iterable[Operation]) -> Steps:
+    """Do all operations of a program: a SimPy process.
+
+    Raises
+    ------
+    ModelError
+        For an operation that no process does.
+    """
+    for operation in operations:
+        kind = operation.kind
+        if process.owed_s and kind in _PAY_FIRST:
+            yield process.pay()
+            process.look_at_clock()
+        if kind is Kind.MARK:
+            process.phases.append(Phase(operation.file, process.engine.now))
+            process.timing = True
+        elif kind is Kind.LAP:
+            process.timing = False
+        elif kind is Kind.SLEEP:
+            process.slept_s += operation.size
+            yield process.engine.timeout(operation.size)
+        elif kind is Kind.FORK:
+            process.forked = operation.calls
+        else:
+            phase, spent = process.phases[-1], process.cpu_s
+            yield from _do(process, operation)
+            if process.timing:
+                phase.cpu_s += process.cpu_s - spent
+                phase.ended = process.engine.now
+            if kind is Kind.WAIT or (kind is Kind.HEAR and process.input is None):
+                process.timing = False  # what follows is no part of what the program times
+    if process.owed_s:
+        yield process.pay()
+        process.look_at_clock()
+
+
+def _do(process: Process, operation: Operation) -> Steps:
+    """Do one operation, by its kind."""
+    kind = operation.kind
+    act = _ON_DATA.get(kind)
+    if act is not None:
+        yield from act(process, operation)
+    elif kind is not Kind.SEEK:
+        phase = process.phases[-1]
+        path = process.path(operation.file)
+        if not path.startswith(IN_MEMORY):
+            on_name = _ON_NAMES.get(kind)
+            if on_name is None:
+                raise ModelError(f"{kind} on {path}: no process does this")
+            mount, inside = process.place(path)
+            yield from on_name(process, mount.file_system, inside, operation)
+        phase.operations += operation.calls if process.timing else 0
+
+
+# Open files
+
+
+def _open(process: Process, operation: Operation) -> Steps:
+    path, flags = process.path(operation.file), operation.flags
+    if path.startswith((IN_MEMORY, _DEVICES)):
+        return
+    mount, inside = process.place(path)
+    system = mount.file_system
+    if "O_DIRECTORY" in flags:
+        yield from system.stat(inside, process)
+        return
+    if "O_TRUNC" in flags and system.exists(inside):
+        yield from system.unlink(inside, process)
+    if "O_CREAT" in flags and not system.exists(inside):
+        file = yield from system.create(inside, process)
+        process.phases[-1].operations += 1
+    else:
+        file = yield from system.open(inside, process)
+    process.files[path] = OpenFile(mount, file)
+
+
+def _close(process: Process, operation: Operation) -> Steps:
+    opened = process.files.pop(process.path(operation.file), None)
+    if opened is not None:
+        yield from opened.mount.file_system.close(opened.file, process)
+
+
+def _fsync(process: Process, operation: Operation) -> Steps:
+    opened = process.files[process.path(operation.file)]
+    yield from opened.mount.file_system.fsync(opened.file, process, operation.kind is Kind.FDATASYNC)
+
+
+# Data
+
+
+def _loop_s_per_byte(prices: Prices, loop: Loop) -> float:
+    """What a byte costs in the loop of the program that moves the data (s)."""
+    if loop == "putc":
+        return prices.putc_s_per_byte
+    if loop == "getc":
+        return prices.getc_s_per_byte
+    return 0.0
+
+
+def _read(process: Process, operation: Operation) -> Steps:
+    prices, phase = process.host.prices, process.phases[-1]
+    path, size, call = process.path(operation.file), operation.size, operation.call_bytes
+    if path.startswith(_DEVICES):
+        if process.spend(size * prices.copy_s_per_byte):
+            yield process.pay()
+        return
+    if not size:
+        if process.spend(operation.calls * prices.file_read_s):
+            yield process.pay()
+        return
+    phase.bytes += size
+    per_byte = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(call)
+    per_byte += _loop_s_per_byte(prices, operation.loop)
+    if path.startswith(IN_MEMORY):
+        if process.spend(size * per_byte):
+            yield process.pay()
+        return
+    opened = process.files[path]
+    yield from _read_file(process, opened, operation.offset, operation.offset + size, per_byte, call)
+
+
+def _read_file(process: Process, opened: OpenFile, start: int, end: int, per_byte: float, call: int) -> Steps:
+    cache, file = opened.mount.cache, opened.file
+    end = min(end, file.size)
+    if opened.read_ahead is None:
+        opened.read_ahead = cache.open(file)
+    system = opened.mount.file_system
+    process.reading = (opened.read_ahead, start, end)
+    yield from cache.read(file, opened.read_ahead, start, end, process, per_byte, call, system)
+    process.reading = None
+
+
+def _write(process: Process, operation: Operation) -> Steps:
+    prices, phase = process.host.prices, process.phases[-1]
+    path, size = process.path(operation.file), operation.size
+    if path.startswith(_DEVICES):
+        return
+    phase.bytes += size
+    if not size:
+        if process.spend(operation.calls * prices.file_write_s):
+            yield process.pay()
+        return
+    copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
+    per_byte = operation.calls * prices.file_write_s / size + copy_s
+    per_byte += _loop_s_per_byte(prices, operation.loop)
+    opened = process.files[path]
+    yield from _write_file(process, opened, operation.offset, operation.offset + size, per_byte, copy_s)
+
+
+def _write_file(
+    process: Process,
+    opened: OpenFile,
+    start: int,
+    end: int,
+    per_byte: float,
+    copy_s: float,
+    in_order: bool = True,
+) -> Steps:
+    """Write [start, end) at what a byte costs, of that `copy_s` to be copied.
+
+    A kernel that sees calls `in_order` may write behind the program.
+    """
+    mount, file = opened.mount, opened.file
+    cache, system = mount.cache, mount.file_system
+    block = cache.block_bytes
+    page_s = process.host.prices.page_s
+    edge = start - start % block
+    if edge < start and edge < file.extents.size and not cache.is_cached(file, edge, edge + 1):
+        # A block that is written in part has to be in memory first.
+        yield from cache.fetch(file, edge, edge + block, process)
+    turns = process.host.writer_turns
+    turns.writers += 1
+    while start < end:
+        process.left = end - start
+        if turns.side_by_side and cache.interleaves:
+            start = yield from _write_beside(process, opened, start, end, per_byte, copy_s)
+            continue
+        stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
+        process.spend((stop - start) * per_byte + (stop - start) / PAGE * page_s)
+        if process.owed_s >= cache.turn_s:
+            yield process.pay()
+        yield from system.written(file, stop, process)
+        dirtied = cache.mark_dirty(file, start, stop)
+        if in_order and cache.write_behind_bytes:
+            yield from cache.write_behind(file, start, stop, process)
+        start = stop
+        if cache.memory.over_limit:
+            yield from cache.throttle(process, dirtied)
+    turns.writers -= 1
+    process.left = 0
+
+
+def _write_beside(
+    process: Process, opened: OpenFile, start: int, end: int, per_byte: float, copy_s: float
+) -> Generator[Any, Any, int]:
+    """Write for a time slice while another program writes on another processor; returns how far it got."""
+    cache, system, file = opened.mount.cache, opened.mount.file_system, opened.file
+    turns = process.host.writer_turns
+    locked_s = per_byte - copy_s + process.host.prices.page_s / PAGE
+    piece = system.settings.reservation or system.settings.block
+    waits = turns.take()
+    if waits is not None:
+        if process.owed_s:
+            yield process.pay()
+        if not waits.fired:
+            yield waits
+    left = cache.turn_s
+    while start < end and left > 0.0:
+        process.left = end - start
+        stop = min(end, start - start % piece + piece)
+        process.spend((stop - start) * copy_s)
+        process.spend(turns.locked(process.engine.now + process.owed_s, (stop - start) * locked_s))
+        left -= process.owed_s
+        yield process.pay()
+        yield from system.written(file, stop, process)
+        dirtied = cache.mark_dirty(file, start, stop)
+        start = stop
+        if cache.memory.over_limit:
+            sleeps = not cache.device.has_room
+            if sleeps:
+                turns.give()
+            spent = process.cpu_s
+            yield from cache.throttle(process, dirtied, piece / _SLICE_BYTES)
+            left -= process.cpu_s - spent
+            if sleeps:
+                return start
+    turns.give()
+    return start
+
+
+def _rewrite(process: Process, operation: Operation) -> Steps:
+    prices, phase = process.host.prices, process.phases[-1]
+    opened = process.files[process.path(operation.file)]
+    size = operation.size
+    copy_s = prices.write_copy_s_per_byte(operation.call_bytes)
+    read_s = operation.calls * prices.file_read_s / size + prices.read_copy_s_per_byte(operation.call_bytes)
+    write_s = operation.calls * prices.file_write_s / size + copy_s
+    part = max(operation.call_bytes, _SLICE_BYTES // 2)
+    start, end = operation.offset, operation.offset + size
+    while start < end:
+        stop = min(end, start + part)
+        phase.bytes += stop - start
+        yield from _read_file(process, opened, start, stop, read_s, operation.call_bytes)
+        # A seek comes before each call, so no kernel sees them in order.
+        yield from _write_file(process, opened, start, stop, write_s, copy_s, in_order=False)
+        start = stop
+
+
+# Names
+
+
+def _unlink(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
+    if system.exists(path):
+        yield from system.unlink(path, process)
+
+
+def _mkdir(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
+    if not system.exists(path):
+        yield from system.mkdir(path, process)
+
+
+def _rmdir(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
+    yield from system.rmdir(path, process)
+
+
+def _stat(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
+    yield from system.stat(path, process)
+
+
+def _list(process: Process, system: FileSystem, path: str, operation: Operation) -> Steps:
+    if not operation.offset:
+        yield from system.list_directory(path, process)
+
+
+def _set_attributes(process: Process, system: FileSystem, path: str, _: Operation) -> Steps:
+    yield from system.set_attributes(path, process)
+
+
+def _sync(process: Process, system: FileSystem, _: str, __: Operation) -> Steps:
+    yield from system.sync(process)
+
+
+# Other processes
+
+
+def _tell(process: Process, operation: Operation) -> Steps:
+    if process.output is None:
+        _start_children(process)
+        return
+    if process.spend(operation.size * process.host.prices.copy_s_per_byte + process.host.prices.switch_s):
+        yield process.pay()
+    yield from process.output.write(operation.size)
+
+
+def _hear(process: Process, operation: Operation) -> Steps:
+    if process.input is None:
+        yield from _wait(process, operation)
+        return
+    yield from process.input.read(operation.size)
+    if process.spend(operation.size * process.host.prices.copy_s_per_byte + process.host.prices.switch_s):
+        yield process.pay()
+
+
+def _wait(process: Process, _: Operation) -> Steps:
+    """Wait for the children; what they did is the phase's."""
+    _start_children(process)
+    phase = process.phases[-1]
+    for child, running in process.running:
+        yield running
+        phase.cpu_s += child.cpu_s
+        phase.operations += sum(each.operations for each in child.phases)
+        phase.bytes += sum(each.bytes for each in child.phases)
+    process.running = []
+
+
+def _start_children(process: Process) -> None:
+    """Start what was forked: now it has something to do."""
+    if process.forked and process.children is None:
+        raise ModelError("a fork without children")
+    for number in range(process.forked):
+        assert process.children is not None
+        child = process.child(number)
+        operations = process.children(process.phases[-1].name, number)
+        process.running.append((child, process.engine.spawn(execute(child, operations))))
+    process.forked = 0
+
+
+_ON_DATA: dict[Kind, Callable[[Process, Operation], Steps]] = {
+    Kind.READ: _read,
+    Kind.WRITE: _write,
+    Kind.REWRITE: _rewrite,
+    Kind.OPEN: _open,
+    Kind.CLOSE: _close,
+    Kind.FSYNC: _fsync,
+    Kind.FDATASYNC: _fsync,
+    Kind.TELL: _tell,
+    Kind.HEAR: _hear,
+    Kind.WAIT: _wait,
+}
+_ON_NAMES: dict[Kind, Callable[[Process, FileSystem, str, Operation], Steps]] = {
+    Kind.UNLINK: _unlink,
+    Kind.MKDIR: _mkdir,
+    Kind.RMDIR: _rmdir,
+    Kind.STAT: _stat,
+    Kind.LIST: _list,
+    Kind.SET_TIMES: _set_attributes,
+    Kind.SET_OWNER: _set_attributes,
+    Kind.SET_MODE: _set_attributes,
+    Kind.SYNC: _sync,
+}
+"""On names; programs count these operations."""
