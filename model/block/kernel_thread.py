@@ -14,7 +14,7 @@ from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
-from ..core.request import RESYNC_ISSUER, Request
+from ..core.request import RESYNC_ISSUER, RESYNC_THREADS, Request
 from ..tasks.host import Host
 from ..tasks.task_plug import TaskPlug
 
@@ -80,7 +80,7 @@ class KernelThread:
         self._waking = self._computing = self._open = self._plugged = False
         self._wakers: list[Callable[[], None]] = []
         self.ranges = 0
-        self.issuer = RESYNC_ISSUER if host is None else host.thread_issuer()
+        self.issuer = RESYNC_ISSUER if host is None else engine.thread_issuer(RESYNC_THREADS)
 
     @property
     def awake(self) -> bool:

@@ -48,12 +48,19 @@ class Engine(simpy.Environment):
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
         self.streams = RandomStreams(seed)
+        self._threads: dict[int, int] = {}
 
     @property
     def scheduled_events(self) -> int:
         """How many events have been scheduled so far."""
         # SimPy numbers its events with an itertools.count, which shows where it stands only in its repr, "count(7)".
         return int(repr(self._eid)[6:-1])
+
+    def thread_issuer(self, first: int) -> int:
+        """The issuer of one more kernel thread of the machine, of a kind whose issuers count down from `first`."""
+        issuer = self._threads.get(first, first)
+        self._threads[first] = issuer - 1
+        return issuer
 
     def complete(self, request: Any, callbacks: tuple[Callable[[Any], None], ...], at: float) -> None:
         """Schedule `request` as its own completion event at absolute time `at` (s)."""

@@ -29,8 +29,11 @@ PREREAD_ISSUER = -3
 DAEMON_ISSUER = -4
 """Issuers that are the kernel's own threads; programs have positive numbers."""
 
+PARITY_THREADS = -16
+CRYPT_THREADS = -1 << 16
 RESYNC_THREADS = -1 << 20
-"""Numbers below this are resync threads, one number each, because each sleeps on its own."""
+"""The first issuers of threads of which a machine may have several: raid5d, dmcrypt_write, resync. Each has a number of
+its own, because each sleeps on its own; :meth:`.engine.Engine.thread_issuer` counts down from the first."""
 
 
 class Request:

@@ -10,7 +10,6 @@ drivers/md/dm-crypt.c (crypt_map, kcryptd_queue_crypt, kcryptd_crypt_write_io_su
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -18,12 +17,10 @@ from typing import Any
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.join import Join, forward
-from ..core.request import READ, TRIM, WRITE, Request
+from ..core.request import CRYPT_THREADS, READ, TRIM, WRITE, Request
 from ..tasks.host import Host
 from .cryptoloop import CryptDevice
 
-_ISSUERS = itertools.count(-1 << 16, -1)
-"""Streams of the threads that submit writes: each is a thread of its own to those below."""
 _address = attrgetter("offset")
 
 
@@ -66,7 +63,7 @@ class CryptPipeline(CryptDevice):
         What it does.
     """
 
-    __slots__ = ("_bio_s", "_inline_until", "_settings", "_sorting", "_stream", "_switch_s")
+    __slots__ = ("_bio_s", "_inline_until", "_issuer", "_settings", "_sorting", "_switch_s")
 
     def __init__(
         self, engine: Engine, device: Device, host: Host, settings: CryptSettings, name: str | None = None
@@ -78,7 +75,7 @@ class CryptPipeline(CryptDevice):
         self._bio_s = host.prices.bio_s
         self._sorting: list[Request] = []
         self._inline_until: dict[int, float] = {}
-        self._stream = next(_ISSUERS)
+        self._issuer = engine.thread_issuer(CRYPT_THREADS)
 
     def unplug(self) -> None:
         """Let held-back requests below go; the thread that submits writes has a plug of its own."""
@@ -153,7 +150,7 @@ class CryptPipeline(CryptDevice):
         sorting, self._sorting = self._sorting, []
         self.plug()
         for request in sorted(sorting, key=_address):
-            self._write_below(request, self._stream)
+            self._write_below(request, self._issuer)
         self.unplug()
 
     def _write_below(self, request: Request, issuer: int) -> None:

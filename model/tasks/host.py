@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from ..core.request import RESYNC_THREADS
 from .cpu import Cpu
 from .task_plug import TaskPlug
 from .writer_turns import WriterTurns
@@ -154,7 +153,6 @@ class Host:
 
     __slots__ = (
         "_command_s",
-        "_threads",
         "commands",
         "cpu",
         "plug",
@@ -169,16 +167,10 @@ class Host:
         self.prices = prices
         self._command_s = prices.command_s
         self.commands = 0
-        self._threads = 0
         self.sleepers: dict[int, SleepingThread] = {}
         self.plug = TaskPlug()
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.writer_turns = WriterTurns(cpu.cores)
-
-    def thread_issuer(self) -> int:
-        """A stream for one more resync thread."""
-        self._threads += 1
-        return RESYNC_THREADS - self._threads
 
     def complete_command(self, core: int | None = None) -> None:
         """Charge the CPU for a drive's command and its interrupt, which a `core` takes, or any."""

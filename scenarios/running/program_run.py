@@ -321,7 +321,7 @@ class ProgramRun(Run):
                 yield from execute(process, job.operations)
                 pipe.close()
 
-            return engine.all_of([engine.spawn(writing()), engine.spawn(reader.run(job.piped_to.operations))])
+            return engine.all_of([engine.spawn(writing()), engine.spawn(execute(reader, job.piped_to.operations))])
 
         return start
 

@@ -9,20 +9,16 @@ drivers/md/raid5.c, raid5d and handle_active_stripes.
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.device import Device
 from ...core.engine import Engine
-from ...core.request import Request
+from ...core.request import PARITY_THREADS, Request
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
-
-_ISSUERS = itertools.count(-16, -1)
-"""Streams of the threads: each array has one of its own, which sleeps without the others."""
 
 STRIPE_BATCH = 8
 """The thread takes so many heads from its list at a time (MAX_STRIPE_BATCH)."""
@@ -96,7 +92,7 @@ class ParityThread:
         self._task_plug = TaskPlug()
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
-        self.issuer = next(_ISSUERS)
+        self.issuer = engine.thread_issuer(PARITY_THREADS)
 
     def add(self, work: Callable[[], float]) -> None:
         """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""

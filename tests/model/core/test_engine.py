@@ -10,7 +10,7 @@ import pytest
 from simpy.events import Event
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.core.request import CRYPT_THREADS, PARITY_THREADS, READ, WRITE, Request
 
 
 def _arrive(arrived: Event, _: Any) -> None:
@@ -101,3 +101,11 @@ def test_running_to_a_time_is_running_until_it() -> None:
     parts.spawn(fails(parts))
     with pytest.raises(RuntimeError, match="broken"):
         parts.run_to(2.0)
+
+
+def test_threads_of_a_machine_have_numbers_of_their_own() -> None:
+    """Protects threads that sleep alone: two of a kind never share an issuer, and another machine counts afresh."""
+    engine, other = Engine(), Engine()
+    assert [engine.thread_issuer(PARITY_THREADS) for _ in range(3)] == [-16, -17, -18]
+    assert engine.thread_issuer(CRYPT_THREADS) == CRYPT_THREADS
+    assert other.thread_issuer(PARITY_THREADS) == PARITY_THREADS

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.model.core.request import CRYPT_THREADS, PARITY_THREADS, Request
+from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel
 from raidsim.model.statistics.usage import THREAD, Usage
@@ -179,3 +181,29 @@ def test_a_thread_is_known_by_its_array_whatever_that_is_called(name: str, threa
     without = remove_bottleneck(one, [Usage(thread, THREAD, 0.99)])
     assert without is not None
     assert without.scenario.arrays[name].group_thread_cnt == 8
+
+
+def test_the_same_scenario_has_the_same_issuers_whatever_ran_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects results from the order of runs: drives see I/O of the same threads again after other machines were
+    built. Counter-test: two ciphers of one machine are two threads.
+    """
+    seen: set[int] = set()
+    submit = HardDisk.submit
+
+    def noted(drive: HardDisk, request: Request) -> None:
+        seen.add(request.issuer)
+        submit(drive, request)
+
+    def threads(ciphers_on: list[str], **parts: Any) -> set[int]:
+        seen.clear()
+        encrypted = {f"c{on}": {"on": on, "cipher": "aes-xts"} for on in ciphers_on}
+        targets = [*encrypted, *parts.get("arrays", {})]
+        load = {**LOAD, "read_share": "0%", "duration": "200ms", "targets": targets}
+        simulate(scenario(encrypted=encrypted, workload=load, **parts))
+        return {issuer for issuer in seen if issuer <= PARITY_THREADS}
+
+    monkeypatch.setattr(HardDisk, "submit", noted)
+    first = threads(["sdd"], arrays=RAID5)
+    assert first == {PARITY_THREADS, CRYPT_THREADS}
+    assert len(threads(["sda", "sdb"])) == 2
+    assert threads(["sdd"], arrays=RAID5) == first
