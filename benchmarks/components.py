@@ -31,7 +31,8 @@ from raidsim.model.schedulers import MqDeadline
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 
 from .loads import CHUNK, DRIVE, NVME_DRIVE, Load, random_draws, sequential_draws
 

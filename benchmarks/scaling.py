@@ -22,7 +22,8 @@ from raidsim.model.layouts.striped import StripedLayout
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.scenarios.pictures.style import bare, decades, headed, save, series, styled
 from raidsim.scenarios.workers.task_pool import TaskPool
 

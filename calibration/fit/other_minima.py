@@ -59,7 +59,7 @@ def better_place(problem: Problem, responses: Responses, optimum: Optimum, sampl
     if isinstance(at_end, InputError):
         raise at_end
     reached = _cost(problem, at_end, optimum.theta)
-    users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP)
+    users = responses.users(list(dict.fromkeys(cell.run for cell in problem.near)), STEP, sample)
     alone: list[tuple[Place, float]] = []
     together: list[tuple[Place, float]] = []
     for parameter in np.flatnonzero(np.any(list(users.values()), axis=0)):

@@ -142,7 +142,7 @@ class Search:
         self._responses = responses
         self._rows = rows
         self._runs = list(dict.fromkeys(cell.run for cell in problem.near))
-        uses = responses.users(self._runs, STEP)
+        uses = responses.users(self._runs, STEP, samples[0])
         self._slopes = Slopes(uses, problem.noise)
         weights = [1.0 if run in problem.programs else RAW_SHARE for run in uses]
         counts = [np.count_nonzero(each) for each in uses.values()]

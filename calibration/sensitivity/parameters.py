@@ -8,8 +8,8 @@ controllers their model, which moves all of that model together.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -21,10 +21,10 @@ from ...model.files.description import Fraction, Spec
 from ...model.files.description_errors import changed, load_spec
 from ...model.files.quantities import parse_fraction
 from ...scenarios.description.devices import Devices
+from ...scenarios.description.machine import PriceList
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
-from ..study.runs import unused_prices
 
 PATHS = (
     "machine.links.NAME.FIELD, machine.channels.NAME.FIELD, machine.cpu.prices.FIELD, machine.drives.NAME.FIELD, "
@@ -116,14 +116,24 @@ class UncertainParameter:
         return () if part is None else tuple(dict.fromkeys(address[len(part)] for address in self.moves))
 
 
-def default_parameters(scenario: ScenarioSpec) -> tuple[UncertainParameter, ...]:
-    """All that is uncertain in what a scenario uses; drives of one model, and equal channels, move together."""
+def default_parameters(
+    scenario: ScenarioSpec, prices_read: Collection[str] | None = None
+) -> tuple[UncertainParameter, ...]:
+    """All that is uncertain in what a scenario uses; drives of one model, and equal channels, move together.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    prices_read
+        :attr:`.prediction.Prediction.prices_read` of it: other prices of work do not count. None: all do.
+    """
     found: list[UncertainParameter] = []
     for part in (*_NAMED, *_UNNAMED):
         for name, members in _groups(scenario, part).items():
             for field in _priors().parts[".".join(part)]:
                 parameter = _parameter(scenario, part, name, members, field)
-                if parameter.moves and not _idle(scenario, parameter.moves[0]):
+                if parameter.moves and not _idle(scenario, parameter.moves[0], prices_read):
                     found.append(parameter)
     return tuple(found)
 
@@ -289,13 +299,11 @@ def _used(scenario: ScenarioSpec) -> dict[Address, set[str]]:
     }
 
 
-def _idle(scenario: ScenarioSpec, address: Address) -> bool:
+def _idle(scenario: ScenarioSpec, address: Address, prices_read: Collection[str] | None) -> bool:
     """Whether a number has no say in a run of this kind, whatever it is."""
     workload = scenario.workload
     if address[:-1] == ("machine", "cpu", "prices"):
-        levels = {array.level for array in scenario.arrays.values() if array.controller is None}
-        prices = dict.fromkeys(type(scenario.machine.cpu.prices).model_fields)
-        return address[-1] in unused_prices(workload, set(levels), prices)
+        return prices_read is not None and not _follows(scenario.machine.cpu.prices, address[-1]) & set(prices_read)
     if address[:-1] == ("machine",):
         return isinstance(workload, LoadSpec)
     if address[:1] == ("file_systems",) and address[-1] == "aged_run":
@@ -303,6 +311,13 @@ def _idle(scenario: ScenarioSpec, address: Address) -> bool:
     if address[:2] == ("machine", "drives") and address[-1] == "destage_batch":
         return not scenario.machine.drives[address[2]].hard_disk().write_cache
     return False
+
+
+def _follows(prices: PriceList, field: str) -> set[str]:
+    """The prices of the model that follow from a field of the description."""
+    before = prices.prices()
+    after = prices.model_copy(update={field: 2 * getattr(prices, field)}).prices()
+    return {each.name for each in fields(before) if getattr(before, each.name) != getattr(after, each.name)}
 
 
 def _value(scenario: ScenarioSpec, address: Address) -> Any:

@@ -19,6 +19,7 @@ import numpy as np
 from ...model.core.errors import InputError
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.running.prediction import Prediction
 from ...scenarios.running.program_run import scale_for
 from ...scenarios.running.sample import Sample
 from ...scenarios.sweeps.figure_values import figure_values
@@ -91,6 +92,22 @@ def figure_dimension(scenario: ScenarioSpec, figure: str) -> Dimension:
     return "bytes/s" if figure.endswith("rate") else "s"
 
 
+def _sample(scenario: ScenarioSpec) -> Sample:
+    programs = isinstance(scenario.workload, ProgramsSpec)
+    return Sample(scale=scale_for(scenario, Sample())) if programs else Sample()
+
+
+def nominal(scenario: ScenarioSpec, evaluator: Evaluator) -> Prediction:
+    """What a scenario gives as it is.
+
+    Raises
+    ------
+    InputError
+        If the model refuses it.
+    """
+    return evaluator.run([scenario], _sample(scenario))[0]
+
+
 class FigureResponse:
     """How a figure follows parameters: answers to rows of ln(factor) in standard deviations.
 
@@ -124,10 +141,9 @@ class FigureResponse:
         self._figure = figure
         self._evaluator = evaluator
         self._sd = np.array([parameter.sd for parameter in parameters])
-        programs = isinstance(scenario.workload, ProgramsSpec)
-        self._sample = Sample(scale=scale_for(scenario, Sample())) if programs else Sample()
+        self._sample = _sample(scenario)
         self.refusals: list[str] = []
-        values = figure_values(evaluator.run([scenario], self._sample)[0])
+        values = figure_values(nominal(scenario, evaluator))
         if figure not in values:
             close = get_close_matches(figure, values, n=1)
             hint = f" (did you mean {close[0]}?)" if close else ""

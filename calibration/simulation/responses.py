@@ -21,7 +21,7 @@ from ..study.figures import figure_value
 from ..study.reported import mean_of, repeated, reported, with_earlier
 from ..study.runs import RunBuilder
 from ..study.study import Cell, StudySpec
-from .evaluator import Evaluator, Progress
+from .evaluator import ALL_PRICES, Evaluator, Progress, same_but_for
 from .kept_results import Outcome
 
 Vector = NDArray[np.float64]
@@ -130,18 +130,33 @@ class Responses:
         found = self._scenarios(theta, with_earlier(self.study, runs))
         return found if isinstance(found, InputError) else None
 
-    def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
-        """Which parameters each run depends on at all: those that change its scenario, or one that is added to it."""
+    def users(self, runs: Sequence[str], step: float, sample: Sample) -> dict[str, NDArray[np.bool_]]:
+        """Which parameters each run depends on at all: those that change its scenario, or one that is added to it.
+
+        A price of work counts if the simulation of the run reads it.
+        """
         size = len(self.study.parameters)
         asked, runs = runs, with_earlier(self.study, runs)
         before = [self._possible_scenario(np.zeros(size), run) for run in runs]
-        uses = np.zeros((len(runs), size), dtype=bool)
+        read = self._prices_read(before, sample)
+        own = {run: np.zeros(size, dtype=bool) for run in runs}
         for column, move in enumerate(np.eye(size) * step):
-            uses[:, column] = [
-                self._possible_scenario(move, run) != scenario for run, scenario in zip(runs, before, strict=True)
-            ]
-        own = dict(zip(runs, uses, strict=True))
+            for run, scenario in zip(runs, before, strict=True):
+                moved = self._possible_scenario(move, run)
+                if scenario is None or moved is None:
+                    own[run][column] = moved is not scenario
+                else:
+                    own[run][column] = not same_but_for(scenario, moved, read[run])
         return {run: np.any([own[each] for each in (*self.study.earlier(run), run)], axis=0) for run in asked}
+
+    def _prices_read(self, scenarios: Sequence[ScenarioSpec | None], sample: Sample) -> dict[str, frozenset[str]]:
+        """The prices of work that the simulation of each possible scenario reads, by its name."""
+        possible = [scenario for scenario in scenarios if scenario is not None]
+        outcomes = self._evaluator.outcomes(possible, sample)
+        return {
+            scenario.name: frozenset(outcome.prices_read) if isinstance(outcome, Prediction) else ALL_PRICES
+            for scenario, outcome in zip(possible, outcomes, strict=True)
+        }
 
     def _ends(
         self,

@@ -1,7 +1,7 @@
 """The scenarios of a study's runs, with factors applied to what is fitted.
 
-A scenario holds only the parts and prices that its run uses, so that runs which do not depend on a parameter are
-recognised as equal when that parameter moves, and are not simulated again.
+A scenario holds only the parts that its run uses, so that runs which do not depend on a parameter are recognised as
+equal when that parameter moves, and are not simulated again. Which prices of work a run pays, its simulation tells.
 """
 
 from __future__ import annotations
@@ -13,16 +13,12 @@ from ...model.layouts import LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import DdSpec, Workload
+from ...scenarios.description.workloads import DdSpec
 from .document import CaseSpec, RunSpec, StudyDocument
 from .parameters import ONLY, ChangedParts
 
 ARRAY_NAME = "md0"
 """What an array is called in a case's targets."""
-
-_CHARACTER_LOOPS = ("bonnie", "bonnie++")
-_ONLY_WRITES = ("dd", "cp")
-_ONLY_READS = ("read", "tar-c")
 
 
 class RunBuilder:
@@ -79,19 +75,14 @@ class RunBuilder:
     def _machine(self, run: RunSpec, arrays: Mapping[str, ArraySpec], used: set[str]) -> dict[str, Any]:
         """The machine with the drives, channels, controllers and links that a run uses."""
         machine = self._parts.machines[run.machine or ONLY]
-        base = self.study.machine_of(run)
         behind = {array.controller for array in arrays.values()}
         drives = {name: spec for name, spec in machine["drives"].items() if name in used}
         channels = {spec["channel"] for spec in drives.values()}
         controllers = {name: spec for name, spec in machine["controllers"].items() if name in behind}
         links = {link for name in channels for link in machine["channels"][name]["links"]}
         links |= {link for spec in controllers.values() for link in spec["links"]}
-        prices = dict(machine["cpu"]["prices"])
-        for unused in unused_prices(run.workload, {array.level for array in arrays.values()}, prices):
-            prices[unused] = getattr(base.cpu.prices, unused)
         return {
             **machine,
-            "cpu": {**machine["cpu"], "prices": prices},
             "drives": drives,
             "channels": {name: spec for name, spec in machine["channels"].items() if name in channels},
             "controllers": controllers,
@@ -164,24 +155,3 @@ def used_devices(
         elif name in study.encrypted:
             waiting.append(study.encrypted[name].on)
     return used
-
-
-def unused_prices(workload: Workload, levels: set[str], prices: Mapping[str, Any]) -> list[str]:
-    """Prices that a run never pays, whatever they are."""
-    known = [LEVELS[level] for level in levels]
-    unused = [] if any(level.has_mirrors for level in known) else ["clone"]
-    if not any(level.parities for level in known):
-        unused += ["stripe", "xor_rate"]
-    programs = [step.program for step in workload.steps] if isinstance(workload, ProgramsSpec) else []
-    if not programs:
-        unused += ["file_write", "file_read"]
-        if isinstance(workload, DdSpec):
-            unused.append("write_call" if workload.direction == "read" else "read_call")
-    else:
-        if all(program in _ONLY_READS for program in programs):
-            unused += ["file_write", "write_call"]
-        if all(program in _ONLY_WRITES for program in programs):
-            unused += ["file_read", "read_call"]
-    if not any(program in _CHARACTER_LOOPS for program in programs):
-        unused += ["putc", "getc"]
-    return [name for name in unused if name in prices]

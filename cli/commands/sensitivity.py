@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ...calibration.sensitivity.parameters import default_parameters, given_parameters
-from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, sensitivity
+from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, nominal, sensitivity
 from ...calibration.sensitivity.sensitivity import check_salib
 from ...scenarios.documents.document import read_document
 from ..plots.sensitivity import sensitivity_figure
@@ -56,8 +56,9 @@ def sensitivity_command(
         check_picture(plot, str(scenario))
     check_salib()
     spec = read_document(str(scenario)).spec()
-    parameters = given_parameters(spec, parameter) if parameter else default_parameters(spec)
-    with evaluating(workers, "sensitivity", spec.model_dump_json(), parameters, figure, settings) as evaluator:
+    given = given_parameters(spec, parameter) if parameter else None
+    with evaluating(workers, "sensitivity", spec.model_dump_json(), given, figure, settings) as evaluator:
+        parameters = given or default_parameters(spec, nominal(spec, evaluator).prices_read)
         found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
     if plot is not None:
         write_picture(plot, lambda: sensitivity_figure(found))

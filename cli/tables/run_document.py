@@ -42,9 +42,9 @@ def document(
 
 
 def _prediction(prediction: Prediction) -> dict[str, Any]:
-    """All but the counts that only a picture shows."""
+    """All but the counts that only a picture shows, and what only calibration asks."""
     fields = {field.name: getattr(prediction, field.name) for field in dataclasses.fields(prediction)}
-    del fields["latency_bins"]
+    del fields["latency_bins"], fields["prices_read"]
     fields["usages"] = [dataclasses.asdict(usage) for usage in prediction.usages]
     fields["rebuilds"] = [
         {**dataclasses.asdict(each), **_finite({"duration_s": each.duration_s, "left_s": each.left_s}.items())}

@@ -19,7 +19,7 @@ from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
 from ..files.description import Duration, Fraction, Frequency, PositiveSize, Rate, Size, Spec
 from ..links.link import Link
 from ..raid.stripes.settings import ParitySettings
-from ..tasks.host import FREE, Prices
+from ..tasks.prices import FREE, Prices
 from .firmware import Firmware
 from .settings import Battery, ControllerSettings, PartialRows, ReadsAhead, WritePolicy
 

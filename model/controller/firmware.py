@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ..core.engine import Engine
 from ..tasks.cpu import Cpu
-from ..tasks.host import FREE, Host, Prices
+from ..tasks.host import Host
+from ..tasks.prices import FREE, Prices
 
 
 class FirmwareCpu(Cpu):

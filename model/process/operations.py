@@ -14,7 +14,7 @@ from ..core.errors import ModelError
 from ..file_system import FileSystem
 from ..programs.operation import Kind, Loop, Operation
 from ..readahead import PAGE
-from ..tasks.host import Prices
+from ..tasks.prices import Prices
 from .process import IN_MEMORY, OpenFile, Phase, Process
 
 Steps = Generator[Any, Any, None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .host import Prices
+from .prices import Prices
 
 IoEngine = Literal["psync", "libaio", "io_uring"]
 """Names that fio has for pread and pwrite, for io_submit and io_getevents, and for io_uring_enter."""

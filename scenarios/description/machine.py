@@ -17,7 +17,7 @@ from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size, parse_size
 from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
 from ...model.links.catalogue import LinkModel, link_model
-from ...model.tasks.host import Prices
+from ...model.tasks.prices import Prices
 
 DriveState = Literal["fresh", "sequential", "steady"]
 PAGE = 4096

@@ -18,6 +18,7 @@ from ...model.process.process import Mount
 from ...model.raid.parity_6_1.thread import ParityThread
 from ...model.schedulers import BfqSettings
 from ...model.tasks.cpu import Cpu
+from ...model.tasks.prices import NotedPrices
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
 from ..workers.process_setup import allow_nesting
@@ -111,6 +112,11 @@ class BuiltMachine:
     def caches(self) -> list[RawCache | PageCache]:
         """Of devices and of mounted file systems."""
         return [*(dd.cache for dd in self.dds), *(mount.cache for mount in self.mounts.values())]
+
+    @property
+    def price_lists(self) -> list[NotedPrices]:
+        """The machine's prices of work, as each of the hosts that are made from them notes which it has read."""
+        return [self.host.prices, *([] if self.network is None else [self.network.host.prices])]
 
     @property
     def threads(self) -> dict[str, ParityThread]:

@@ -11,7 +11,8 @@ from ...model.network.protocols import CORE_HZ, ProtocolSpec
 from ...model.network.server import FrontSettings, NetworkFront, Slots
 from ...model.statistics.usage import PLACES, Usage
 from ...model.tasks.cpu import Cpu
-from ...model.tasks.host import Host, Prices
+from ...model.tasks.host import Host
+from ...model.tasks.prices import Prices
 from ..description.machine import MachineSpec
 from ..description.network import NFS, PORT, NetworkSpec, client_name
 from .links import built_link

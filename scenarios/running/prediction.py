@@ -95,6 +95,9 @@ class Prediction:
         The same I/Os as `latencies`, counted.
     scale
         The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.running.program_run`.
+    prices_read
+        Fields of :class:`raidsim.model.tasks.prices.Prices` that the simulation has read of the machine's CPU: the
+        others may have any value without a change of the result.
     """
 
     seconds: float
@@ -115,3 +118,4 @@ class Prediction:
     precision_reached: float | None = None
     phases: dict[str, Prediction] = field(default_factory=dict)
     latency_bins: dict[str, LatencyBins] = field(default_factory=dict)
+    prices_read: tuple[str, ...] = ()

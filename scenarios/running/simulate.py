@@ -18,6 +18,7 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.loads.dd import Dd
 from ...model.statistics import bottleneck
+from ...model.tasks.prices import NotedPrices
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
@@ -89,8 +90,15 @@ def simulate(
     raid6 6
     raid10 2
     """
+    price_lists: list[NotedPrices] = []
+
+    def begun(run: Run) -> None:
+        price_lists.extend(run.machine.price_lists)
+        if watch is not None:
+            watch(run)
+
     try:
-        prediction = _simulated(scenario, sample or Sample(), watch or _unwatched, observer)
+        prediction = _simulated(scenario, sample or Sample(), begun, observer)
     except ArrayFailed as error:
         raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
     except FileSystemFull as error:
@@ -98,11 +106,8 @@ def simulate(
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
-    return prediction
-
-
-def _unwatched(_: Run) -> None:
-    """Nobody follows the run."""
+    read = {name for prices in price_lists for name in prices.read}
+    return replace(prediction, prices_read=tuple(sorted(read)))
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:

@@ -22,7 +22,8 @@ from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.schedulers import Bfq, BfqSettings, DeadlineSettings, Kyber, KyberSettings, MqDeadline, Scheduler
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 
 KIB = 1024
 LARGEST = 1280 * KIB

@@ -19,7 +19,8 @@ from ...core.flush import flush_all
 from ...core.join import Join
 from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
 from ...layouts import Layout
-from ...tasks.host import FREE, Host, Prices
+from ...tasks.host import Host
+from ...tasks.prices import FREE, Prices
 from ...tasks.task_plug import TaskPlug
 
 

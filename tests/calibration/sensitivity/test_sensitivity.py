@@ -15,7 +15,8 @@ from raidsim.calibration.sensitivity.sensitivity import MOST_SD, Matrix, Vector,
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.tests.scenarios.small_machine import scenario
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.scenarios.small_machine import QUICK, scenario
 
 LOAD = {"kind": "load", "targets": ["sda"], "duration": "0.2s", "warm_up": "0.05s"}
 SLOPES = np.array([3.0, -1.0, 0.0])
@@ -120,6 +121,7 @@ def test_without_salib_one_message_says_how_to_get_it(monkeypatch: pytest.Monkey
         check_salib()
 
 
+CLONE = "machine.cpu.prices.clone"
 MEDIA, READ_CALL, MEMORY = "machine.drives.WD2500JB.media_rates", "machine.cpu.prices.read_call", "machine.memory"
 
 
@@ -172,15 +174,17 @@ def test_unknown_figures_are_answered_with_those_there_are() -> None:
 def test_what_is_uncertain_is_what_the_scenario_uses() -> None:
     """Drives of one model and equal cables move together; unused drives and prices that are not paid do not move."""
     spec = scenario(targets=("md0",), array={"level": "raid0", "members": ["sda", "sdb"], "chunk": "64KiB"})
-    parameters = {parameter.path: parameter for parameter in default_parameters(spec)}
+    read = simulate(spec, QUICK).prices_read
+    parameters = {parameter.path: parameter for parameter in default_parameters(spec, read)}
     assert parameters[MEDIA].names == ("sda", "sdb")
     assert parameters["machine.channels.sda,sdb.rate"].names == ("sda", "sdb")
     assert parameters["machine.links.pci.rate"].sd == 0.2
     assert parameters[READ_CALL].sd == 0.4
     assert parameters["kernels.linux-2.6.8.path_length"].sd == 0.05
-    assert not {"machine.cpu.prices.clone", "machine.cpu.prices.write_call", "machine.cpu.prices.putc"} & set(
-        parameters
-    )
+    assert not {CLONE, "machine.cpu.prices.write_call", "machine.cpu.prices.putc"} & set(parameters)
+    mirror = scenario(targets=("md0",), array={"level": "raid1", "members": ["sda", "sdb"]})
+    paths = {parameter.path for parameter in default_parameters(mirror, simulate(mirror, QUICK).prices_read)}
+    assert CLONE in paths
     assert "machine.memory" not in {parameter.path for parameter in default_parameters(with_load(spec))}
 
 

@@ -82,7 +82,7 @@ class StandIn(Responses):
         logs = self._model(theta)
         return np.array([logs[self._place[cell.id]] + self._megabyte + off for cell in cells])
 
-    def users(self, runs: Sequence[str], step: float) -> dict[str, NDArray[np.bool_]]:
+    def users(self, runs: Sequence[str], step: float, sample: Sample) -> dict[str, NDArray[np.bool_]]:
         return {run: np.ones(len(self.study.parameters), dtype=bool) for run in runs}
 
 

@@ -95,8 +95,8 @@ def test_runs_use_what_changes_their_scenario() -> None:
     document["parameters"] += [reads, parity]
     study = validate(StudySpec, document)
     with Evaluator(1) as evaluator:
-        uses = _responses(study, evaluator).users(["one", "write"], 0.1)
-        assert evaluator.simulated == 0
+        uses = _responses(study, evaluator).users(["one", "write"], 0.1, SHORT)
+        assert evaluator.simulated == 2  # what they read is asked once
     assert list(uses["one"]) == [True, True, True, False]
     assert list(uses["write"]) == [True, True, False, False]
 

@@ -83,7 +83,7 @@ def test_cells_are_what_the_report_prints(table: StudySpec) -> None:
 def test_a_line_depends_on_what_its_earlier_runs_depend_on(table: StudySpec) -> None:
     """Slopes of a line are looked for along every parameter that one of its runs has."""
     with Evaluator(1) as evaluator:
-        uses = Responses(table, evaluator, lambda done, total: None).users(["4"], 0.05)
+        uses = Responses(table, evaluator, lambda done, total: None).users(["4"], 0.05, Sample())
     assert list(uses) == ["4"]
     assert uses["4"].all()
 

@@ -80,13 +80,6 @@ def test_factors_on_one_value_multiply(gentoo: StudySpec) -> None:
     assert scenario.machine.links["pci"].rate == pytest.approx(1.32 * 120e6)
 
 
-def test_a_case_does_not_depend_on_prices_it_never_pays(gentoo: StudySpec) -> None:
-    """A single read is the same scenario whatever a mirror's clone costs, so it is not simulated again for it."""
-    builder, plain = RunBuilder(gentoo, {"mirror clone": 2.0}), RunBuilder(gentoo, {})
-    assert builder.scenario("2.6.8/hde/read") == plain.scenario("2.6.8/hde/read")
-    assert builder.scenario("2.6.8/raid1/write") != plain.scenario("2.6.8/raid1/write")
-
-
 BAD = {
     "RAID 5 of two disks": (RAID5, RAID5.replace(", hdi", ""), r":\d+: field arrays.raid5: .*needs at least 3"),
     "chunk of 3 KiB": (RAID5, RAID5.replace("32KiB", "3KiB"), r":\d+: field arrays.raid5: .*power of two"),
@@ -314,26 +307,8 @@ def test_runs_of_programs_have_the_figures_of_their_steps() -> None:
     before = plain.scenario("files/2").file_systems["/raid"].settings().create_cycles
     assert scenario.file_systems["/raid"].settings().create_cycles == pytest.approx(2 * before)
     assert scenario.machine.cpu.prices.putc == pytest.approx(40e-9)
-    assert slow.scenario("stripe") == plain.scenario("stripe")
     assert {"bonnie.putc_rate", "bonnie.seeks_rate", "unpack.seconds"} <= set(figures_of(scenario.workload))
     assert not any(figure.startswith("remount") for figure in figures_of(scenario.workload))
-
-
-def test_prices_that_programs_never_pay_do_not_count() -> None:
-    """A copy of a tree is the same run whatever a byte costs in putc; bonnie's is another."""
-    document = small.runs_document()
-    document["machine"]["cpu"]["prices"] = {**document["machine"]["cpu"]["prices"], "putc": "20ns"}
-    for name, step in (("tar", PROGRAMS["steps"][1]), ("bonnie", PROGRAMS["steps"][0])):
-        document["runs"][name] = {
-            "kernel": "linux-2.6.8",
-            "file_systems": {"/raid": {"kind": "ext2", "on": "stripe"}},
-            "workload": {"kind": "programs", "steps": [step]},
-        }
-    document["parameters"] = [{"name": "putc", "paths": ["machine.cpu.prices.putc"], "sd": "50%", "reason": "unknown"}]
-    study = validate(StudySpec, document)
-    plain, slow = RunBuilder(study, {}), RunBuilder(study, {"putc": 2.0})
-    assert slow.scenario("tar") == plain.scenario("tar")
-    assert slow.scenario("bonnie") != plain.scenario("bonnie")
 
 
 def test_a_study_is_found_by_name_or_path(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, RESYNC_ISSUER, WRITE
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
 NEVER = PlugSettings(requests=0, delay_s=0.0)

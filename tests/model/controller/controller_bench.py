@@ -17,7 +17,7 @@ from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.read_balance import READ_BALANCE
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.raid.stripes.settings import ParitySettings
-from raidsim.model.tasks.host import FREE
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 CHUNK = 64 * KIB

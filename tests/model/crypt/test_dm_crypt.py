@@ -13,7 +13,8 @@ from raidsim.model.core.request import READ, WRITE
 from raidsim.model.crypt.ciphers import cipher, cipher_names, cipher_sources
 from raidsim.model.crypt.dm_crypt import CryptPipeline, CryptSettings
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.controller.controller_bench import ClosedLoop, sequential
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 

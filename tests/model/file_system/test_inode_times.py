@@ -18,6 +18,7 @@ from raidsim.model.process.operations import execute
 from raidsim.model.process.process import Mount, Process
 from raidsim.model.programs.operation import Kind, Operation, transfer
 from raidsim.model.tasks.cpu import Account, Cpu
+from raidsim.model.tasks.prices import FREE, NotedPrices
 from raidsim.model.tasks.writer_turns import WriterTurns
 from raidsim.tests.model.file_system.test_file_system import BLOCK, MIB, Machine
 
@@ -75,7 +76,7 @@ def written_over(name: str, size: int = SIZE) -> Iterable[Operation]:
 
 def commits_while_written_over(machine: Machine, seconds: float) -> int:
     """How often the journal commits while a program takes so long to write over the file."""
-    machine.host.prices = replace(machine.host.prices, file_write_s=seconds * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_write_s=seconds * BLOCK / SIZE))
     before = commits(machine)
     run(machine, written_over(NAME))
     return commits(machine) - before
@@ -119,7 +120,7 @@ def test_two_readers_change_the_inode_as_often_as_one(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Metadata, "touch", counted)
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE))
 
     def program() -> Iterable[Operation]:
         yield Operation(Kind.OPEN, NAME, flags="O_RDONLY")
@@ -175,7 +176,7 @@ def test_who_writes_beside_another_changes_the_inode_too() -> None:
         machine.do(machine.system.sync(machine.program))
         machine.cache.use(PageCacheSettings(expire=1e9, interleaves=True, turn=0.06))
         machine.host.writer_turns = WriterTurns(2)
-        machine.host.prices = replace(machine.host.prices, file_write_s=6.0 * BLOCK / SIZE)
+        machine.host.prices = NotedPrices(replace(FREE, file_write_s=6.0 * BLOCK / SIZE))
         before, began = commits(machine), machine.engine.now
         with pytest.MonkeyPatch.context() as patched:
             if not tells:
@@ -224,14 +225,12 @@ def test_who_reads_beside_does_not_hide_what_is_written_over() -> None:
     bonnie does: access times and modification times are apart.
     """
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(
-        machine.host.prices, file_read_s=12.0 * BLOCK / SIZE, file_write_s=12.0 * BLOCK / SIZE
-    )
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE, file_write_s=12.0 * BLOCK / SIZE))
     reads = [Operation(Kind.OPEN, NAME, flags="O_RDONLY"), transfer(Kind.READ, NAME, 0, SIZE, BLOCK)]
     run(machine, written_over(NAME), reads)
     assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
     machine = machine_with_file("ext3")
-    machine.host.prices = replace(machine.host.prices, file_read_s=12.0 * BLOCK / SIZE)
+    machine.host.prices = NotedPrices(replace(FREE, file_read_s=12.0 * BLOCK / SIZE))
     rewrites = [Operation(Kind.OPEN, NAME, flags="O_RDWR"), transfer(Kind.REWRITE, NAME, 0, SIZE, BLOCK)]
     run(machine, rewrites)
     assert data_on_device(machine, machine.system.file(NAME)) >= 0.75 * SIZE
@@ -276,7 +275,7 @@ def test_a_file_that_grows_has_no_times_to_add() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(FileSystem, "written_over", None)
         patched.setattr(FileSystem, "accessed", None)
-        machine.host.prices = replace(machine.host.prices, file_write_s=3.0 * BLOCK / (2 * MIB))
+        machine.host.prices = NotedPrices(replace(FREE, file_write_s=3.0 * BLOCK / (2 * MIB)))
         run(
             machine,
             [

@@ -16,7 +16,8 @@ from raidsim.model.memory.raw_cache import RawCache, RawCacheSettings
 from raidsim.model.readahead import READ_AHEAD
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 NO_LIMITS = DirtyLimits(1 << 40, 1 << 40, 1 << 40)

@@ -13,7 +13,8 @@ from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.readahead import READ_AHEAD
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 NO_LIMITS = DirtyLimits(1 << 40, 1 << 40, 1 << 41)

@@ -16,7 +16,8 @@ from raidsim.model.memory.raw_cache import RawCache, RawCacheSettings
 from raidsim.model.readahead import PAGE, READ_AHEAD, ReadAhead61
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 LIMITS = DirtyLimits(flush_above=2 * MIB, flush_below=1 * MIB, limit=4 * MIB, duty=256 * KIB, pass_bytes=64 * KIB)

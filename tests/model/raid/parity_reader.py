@@ -10,8 +10,8 @@ from raidsim.model.memory.page_memory import PageMemory
 from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.readahead import READ_AHEAD
-from raidsim.model.tasks.host import FREE as FREE_PRICES
 from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE as FREE_PRICES
 from raidsim.tests.model.memory.page_cache_bench import NO_LIMITS, Program
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 

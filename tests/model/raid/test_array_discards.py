@@ -25,7 +25,8 @@ from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.raid.discard_bench import Taker, discarded, takers
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 

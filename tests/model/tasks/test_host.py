@@ -8,7 +8,8 @@ import pytest
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 
 
 def test_a_command_is_paid_as_kernel_work() -> None:

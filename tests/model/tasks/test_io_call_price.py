@@ -11,8 +11,9 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.io_call_price import IoEngine, submission
+from raidsim.model.tasks.prices import FREE
 
 PRICES = replace(FREE, read_call_s=2e-6, uring_call_s=1e-6, bio_s=1e-6, switch_s=4e-6)
 

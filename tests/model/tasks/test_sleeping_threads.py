@@ -10,7 +10,8 @@ from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import READ, RESYNC_ISSUER, Request
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 
 
 def waits(issuer: int) -> float:

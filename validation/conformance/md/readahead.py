@@ -33,7 +33,8 @@ from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
 from ....model.readahead import PAGE, ReadAhead61
 from ....model.tasks.cpu import Cpu
-from ....model.tasks.host import FREE, Host
+from ....model.tasks.host import Host
+from ....model.tasks.prices import FREE
 from ..base import KindResult, Progress, TruthFile
 from .recorder import RecordingMember
 

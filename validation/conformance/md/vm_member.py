@@ -28,7 +28,8 @@ from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
 from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
-from ....model.tasks.host import FREE, Host
+from ....model.tasks.host import Host
+from ....model.tasks.prices import FREE
 
 MIB = 1 << 20
 

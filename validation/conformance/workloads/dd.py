@@ -22,7 +22,8 @@ from ....model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from ....model.memory.raw_cache import RawCache, RawCacheSettings
 from ....model.readahead import ReadAhead61
 from ....model.tasks.cpu import Cpu
-from ....model.tasks.host import FREE, Host
+from ....model.tasks.host import Host
+from ....model.tasks.prices import FREE
 from ..base import KindResult, Progress, TruthFile
 from ..md.recorder import RecordingMember
 from ..shapes import Shape

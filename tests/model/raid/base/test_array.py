@@ -14,7 +14,8 @@ from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.raid.base.array import Array
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 

@@ -17,7 +17,8 @@ from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import Md26, Md61, PrimaryOnly, ReadBalance
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 

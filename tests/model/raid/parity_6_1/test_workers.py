@@ -13,7 +13,8 @@ from raidsim.model.layouts import ParityLayout, layout_for
 from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Recorder
 
 PAGE = 4 * KIB

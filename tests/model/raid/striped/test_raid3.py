@@ -16,7 +16,8 @@ from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 from raidsim.model.raid.striped.raid3 import BufferPool, ByteStripedArray
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, recorders
 
 SECTOR = 512

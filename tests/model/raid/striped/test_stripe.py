@@ -12,7 +12,8 @@ from raidsim.model.core.request import READ, WRITE
 from raidsim.model.layouts import layout_for
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import FREE, Host
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.prices import FREE
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 CHUNK = 64 * KIB
