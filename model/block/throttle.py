@@ -49,8 +49,6 @@ class WriteBackThrottle:
         How hard writes are throttled: a step above 0 halves what is allowed, one below doubles it.
     allowed
         Waited-for writes allowed at once (of others a half, or a quarter soon after other I/O).
-    held_back
-        Writes that had to wait so far.
     """
 
     __slots__ = (
@@ -74,7 +72,6 @@ class WriteBackThrottle:
         "_window_s",
         "_writes",
         "allowed",
-        "held_back",
         "step",
     )
 
@@ -96,7 +93,6 @@ class WriteBackThrottle:
         self._watched: Request | None = None
         self._watched_since = 0.0
         self._unknown = 0
-        self.held_back = 0
 
     def attach(self, release: Callable[[], None], depth: int) -> None:
         """See :meth:`raidsim.model.block.throttle.Throttle.attach`."""
@@ -116,7 +112,6 @@ class WriteBackThrottle:
         if not first or (
             self._discards >= self._background if discards else self._in_flight >= self._limit(request.sync)
         ):
-            self.held_back += 1
             return False
         if discards:
             self._discards += 1

@@ -57,8 +57,6 @@ class RaidController(Device):
         Commands completed, and what they moved.
     read_hits
         Reads of which all was in memory or on its way there.
-    write_hits
-        Writes that only overwrote dirty data.
     waits
         Writes that had to wait for room in the cache.
     latency_s
@@ -99,7 +97,6 @@ class RaidController(Device):
         "reads",
         "waits",
         "write_bytes",
-        "write_hits",
         "writes",
     )
 
@@ -148,8 +145,7 @@ class RaidController(Device):
     def start_statistics(self, now: float) -> None:
         """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
         self.reads = self.writes = self.read_bytes = self.write_bytes = 0
-        self.read_hits = self.write_hits = self.waits = 0
-        self._destager.full_rows = self._destager.partial_rows = 0
+        self.read_hits = self.waits = 0
         self.latency_s = self.busy_s = 0.0
         self._busy_from = now
 
@@ -182,16 +178,6 @@ class RaidController(Device):
     def read_cache_bytes(self) -> int:
         """What its memory holds of what was read (bytes)."""
         return self._reads.used_bytes
-
-    @property
-    def destaged_full_rows(self) -> int:
-        """Stripes written whole from the cache."""
-        return self._destager.full_rows
-
-    @property
-    def destaged_partial(self) -> int:
-        """Stripes written in part from the cache."""
-        return self._destager.partial_rows
 
     @property
     def outstanding(self) -> int:
@@ -291,8 +277,7 @@ class RaidController(Device):
     def _commit(self, request: Request) -> None:
         """The data is in memory, and that is all the host waits for, also if it asked for a write-through."""
         start, end = request.offset, request.offset + request.size
-        if self._writes.commit(start, end, self._engine._now):
-            self.write_hits += 1
+        self._writes.commit(start, end, self._engine._now)
         self._reads.forget(start, end)
         self._destager.pump(bool(self._waiting))
         self._finish(request)

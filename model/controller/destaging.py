@@ -32,11 +32,6 @@ class Destager:
         The dirty rows.
     landed
         Called after each row that the drives have; True if writers still wait for room.
-
-    Attributes
-    ----------
-    full_rows, partial_rows
-        Rows written whole and in part.
     """
 
     __slots__ = (
@@ -55,8 +50,6 @@ class Destager:
         "_timer",
         "_under_way",
         "_unplug",
-        "full_rows",
-        "partial_rows",
     )
 
     def __init__(
@@ -82,7 +75,6 @@ class Destager:
         self._timer = False
         self._under_way = 0
         self._drains: list[Callable[[], None]] = []
-        self.full_rows = self.partial_rows = 0
 
     def drain(self, done: Callable[[], None]) -> None:
         """Write everything; `done` is called when nothing is dirty."""
@@ -132,13 +124,9 @@ class Destager:
 
     def _write(self, row: DirtyRow) -> None:
         self._under_way += 1
-        if self._cache.is_full(row):
-            self.full_rows += 1
-        else:
-            self.partial_rows += 1
-            if self._chunk_bytes:
-                self._write_chunks(row, self._chunks(row))
-                return
+        if self._chunk_bytes and not self._cache.is_full(row):
+            self._write_chunks(row, self._chunks(row))
+            return
         extents = list(row.extents)
         join = Join(len(extents), lambda: self._row_written(row))
         for start, end in extents:

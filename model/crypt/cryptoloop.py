@@ -45,13 +45,6 @@ class CryptDevice(Wrapper):
         Shown in results; that of the device below if not given.
     allow_discards
         Whether discards are passed on, as they are; dm-crypt's flag of that name (since 3.1).
-
-    Attributes
-    ----------
-    crypt_s
-        CPU time spent (s).
-    encrypted_bytes, decrypted_bytes
-        What has been through the cipher.
     """
 
     __slots__ = (
@@ -66,9 +59,6 @@ class CryptDevice(Wrapper):
         "_s_per_byte",
         "_sector_s",
         "_urgent",
-        "crypt_s",
-        "decrypted_bytes",
-        "encrypted_bytes",
         "threads",
     )
 
@@ -100,8 +90,6 @@ class CryptDevice(Wrapper):
         self._busy = 0
         self._urgent = False
         self._done: tuple[Callable[[Request], None], ...] = (self._over,)
-        self.crypt_s = 0.0
-        self.encrypted_bytes = self.decrypted_bytes = 0
 
     def unplug(self) -> None:
         """Let held-back requests go, also those that have still to be encrypted."""
@@ -160,7 +148,6 @@ class CryptDevice(Wrapper):
     def _start(self, request: Request) -> None:
         """A thread takes a request; the CPU is charged now and not when it was queued, so that programs get between."""
         seconds = request.size * self._s_per_byte + request.size / SECTOR * self._sector_s
-        self.crypt_s += seconds
         self._cpu.interrupt(seconds)
         self._engine.complete(request, self._done, self._engine._now + seconds)
 
@@ -171,10 +158,8 @@ class CryptDevice(Wrapper):
         else:
             self._busy -= 1
         if request.op == READ:
-            self.decrypted_bytes += request.size
             request.done(request)
             return
-        self.encrypted_bytes += request.size
         self._encrypted(request)
 
     def _encrypted(self, request: Request) -> None:

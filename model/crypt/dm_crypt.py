@@ -114,9 +114,7 @@ class CryptPipeline(CryptDevice):
 
     def _seconds(self, request: Request) -> float:
         settings, size = self._settings, request.size
-        seconds = size * settings.s_per_byte + -(-size // settings.sector_bytes) * settings.sector_s
-        self.crypt_s += seconds
-        return seconds + self._bio_s
+        return size * settings.s_per_byte + -(-size // settings.sector_bytes) * settings.sector_s + self._bio_s
 
     def _start(self, request: Request) -> None:
         """A worker is woken and takes a request, in its turn among programs."""
@@ -133,10 +131,8 @@ class CryptPipeline(CryptDevice):
 
     def _inline_over(self, request: Request) -> None:
         if request.op == READ:
-            self.decrypted_bytes += request.size
             request.done(request)
         else:
-            self.encrypted_bytes += request.size
             self._write_below(request, request.issuer)
 
     def _encrypted(self, request: Request) -> None:

@@ -42,10 +42,6 @@ class LoopDevice(Device):
 
     Attributes
     ----------
-    crypt_s
-        CPU time spent on the cipher (s).
-    encrypted_bytes, decrypted_bytes
-        What has been through the cipher.
     issuer, cpu_s, owed_s
         The thread's account; see :class:`~raidsim.model.tasks.cpu.Account`.
     """
@@ -59,9 +55,6 @@ class LoopDevice(Device):
         "_s_per_byte",
         "cache",
         "cpu_s",
-        "crypt_s",
-        "decrypted_bytes",
-        "encrypted_bytes",
         "issuer",
         "owed_s",
     )
@@ -82,8 +75,6 @@ class LoopDevice(Device):
         self._asleep: Signal | None = None
         self.issuer = DAEMON_ISSUER
         self.cpu_s = self.owed_s = 0.0
-        self.crypt_s = 0.0
-        self.encrypted_bytes = self.decrypted_bytes = 0
         engine.spawn(self._thread())
 
     @property
@@ -112,20 +103,17 @@ class LoopDevice(Device):
             if request.op == READ:
                 yield from cache.read(file, self._read_ahead, start, end, self, 0.0)
                 yield self._cipher(request.size)
-                self.decrypted_bytes += request.size
             else:
                 for edge in (start, end):
                     page = edge - edge % PAGE
                     if edge != page:  # a page that is written in part has to be there (prepare_write)
                         yield from cache.fetch(file, page, page + PAGE, self)
                 yield self._cipher(request.size)
-                self.encrypted_bytes += request.size
                 cache.mark_dirty(file, start, end)
             request.done(request)
 
     def _cipher(self, size: int) -> Any:
         """The event that ends when `size` bytes have been through the cipher."""
         seconds = size * self._s_per_byte
-        self.crypt_s += seconds
         self._cpu.interrupt(seconds)
         return self._engine.timeout(seconds)

@@ -108,11 +108,9 @@ class JournalArea:
     ----------
     used
         Bytes written since all that was committed was in its place.
-    written_bytes
-        In all.
     """
 
-    __slots__ = ("_cache", "_emptied", "_head", "_start", "size", "used", "written_bytes")
+    __slots__ = ("_cache", "_emptied", "_head", "_start", "size", "used")
 
     def __init__(self, cache: PageCache, start: int, size: int) -> None:
         self._cache = cache
@@ -121,14 +119,12 @@ class JournalArea:
         self._emptied: Signal | None = None
         self.size = size
         self.used = 0
-        self.written_bytes = 0
 
     def write(self, size: int, sync: int = WAITED) -> Signal:
         """Write the next `size` bytes; the signal fires when they are on the device."""
         done = Signal()
         pieces: list[tuple[int, int]] = []
         self.used += size
-        self.written_bytes += size
         while size:
             piece = min(size, _WRITE_BYTES, self.size - self._head)
             pieces.append((self._start + self._head, piece))

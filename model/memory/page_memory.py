@@ -55,8 +55,6 @@ class PageMemory:
     ----------
     held
         Bytes of cached pages.
-    reclaimed
-        Bytes reclaimed so far.
     """
 
     __slots__ = (
@@ -71,7 +69,6 @@ class PageMemory:
         "_stale",
         "capacity",
         "held",
-        "reclaimed",
     )
 
     def __init__(self, capacity: int, counts_activations: bool = False, second_chance: bool = False) -> None:
@@ -80,7 +77,6 @@ class PageMemory:
         self._second_chance = second_chance
         self._pace = 0.5 if second_chance else 1.0
         self.held = 0
-        self.reclaimed = 0
         self._inactive: deque[_Run] = deque()
         self._active: deque[_Run] = deque()
         self._passing: deque[_Run] = deque()
@@ -183,7 +179,7 @@ class PageMemory:
                         self._inactive.append(_Run(file, at, stop))
                         file.listed_runs += 1
                     else:
-                        self.reclaimed += self._drop(file, at, stop)
+                        self._drop(file, at, stop)
                 elif file.cached.run_from(at) > at:
                     return
                 else:
@@ -223,7 +219,6 @@ class PageMemory:
                 gone = self._drop(file, run.start, run.end)
                 file.listed_runs = max(0, file.listed_runs - 1)
                 self._looked_at(gone)
-                self.reclaimed += gone
 
     def _go_round(self, run: _Run) -> None:
         """Active pages that were used stay, and those that were not go back, where one use makes them active again."""

@@ -83,7 +83,6 @@ class RawCache(WriteBack):
         "latencies",
         "marks",
         "settings",
-        "written_back_bytes",
     )
 
     def __init__(
@@ -101,7 +100,6 @@ class RawCache(WriteBack):
         self.cached = ExtentSet()
         self.dirty = ExtentSet()
         self.latencies = (LatencyHistogram(), LatencyHistogram())
-        self.written_back_bytes = 0
         self.marks = PageMarks()
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
@@ -266,5 +264,4 @@ class RawCache(WriteBack):
 
     def _write_done(self, request: Request) -> None:
         self.latencies[WRITE].add(self._engine._now - request.submitted)
-        self.written_back_bytes += request.size
         self._reached(request.size)

@@ -265,18 +265,6 @@ def tar_create(tree: Tree, archive: str = "tree.tar", pipe: bool = False) -> Ite
         yield Operation(Kind.CLOSE, archive)
 
 
-class PipedTar(NamedTuple):
-    """The two processes of ``tar -c TREE | tar -x``, which run together."""
-
-    creates: Iterator[Operation]
-    extracts: Iterator[Operation]
-
-
-def tar_pipe(tree: Tree, to: str = "copy", pipe: str = "pipe") -> PipedTar:
-    """``tar -cf - TREE | tar -xf - -C TO``: both sides move records of 10,240 bytes through the pipe."""
-    return PipedTar(tar_create(tree, pipe, pipe=True), tar_extract(tree.moved(to), pipe, pipe=True))
-
-
 def copy(tree: Tree, block: int = 4096, to: str = "copy") -> Iterator[Operation]:
     """``cp -r`` of 2005, in blocks of `block` bytes (``st_blksize``)."""
     for source, target, file in _copied(tree, to):

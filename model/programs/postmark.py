@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -277,8 +277,3 @@ def log_lines(operations: Iterable[Operation]) -> Iterator[str]:
             yield f"M {operation.file} 0 0\n"
         elif kind is Kind.RMDIR:
             yield f"X {operation.file} 0 0\n"
-
-
-def write_log(run: PostMark, file: IO[str]) -> None:
-    """Run PostMark without a device, and write what it does, line by line."""
-    file.writelines(log_lines(run.operations()))

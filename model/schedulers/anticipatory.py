@@ -95,8 +95,6 @@ class Anticipatory(Scheduler):
         "_write_budget",
         "_writes_allowed",
         "_writes_done",
-        "anticipations",
-        "anticipations_lost",
     )
 
     def __init__(
@@ -127,8 +125,6 @@ class Anticipatory(Scheduler):
         self._write_budget = _FIRST_WRITE_BUDGET
         self._writes_allowed = 0
         self._writes_done = 0
-        self.anticipations = 0
-        self.anticipations_lost = 0
 
     def _insert(self, queued: QueuedRequest, now: float) -> None:
         self._number += 1
@@ -245,11 +241,8 @@ class Anticipatory(Scheduler):
             return False
         until = self._ended + limit
         if now >= until:
-            self.anticipations_lost += 1
             self._last_reader = None
             return False
-        if self._wait_until != until:
-            self.anticipations += 1
         self._wait_until = until
         return True
 

@@ -81,11 +81,6 @@ class Bfq(Scheduler):
         Whether the drive turns.
     settings
         Tunables.
-
-    Attributes
-    ----------
-    idlings
-        How often the drive was kept idle for a process.
     """
 
     __slots__ = (
@@ -106,7 +101,6 @@ class Bfq(Scheduler):
         "_turns",
         "_turns_of",
         "_wait_until",
-        "idlings",
     )
 
     idles = True
@@ -127,7 +121,6 @@ class Bfq(Scheduler):
         self._number = 0
         self._in_driver = self._most_in_driver = self._queueing_samples = 0
         self._queueing = _UNKNOWN
-        self.idlings = 0
 
     # what arrives
 
@@ -365,7 +358,6 @@ class Bfq(Scheduler):
         wait_s = self._settings.slice_idle_s
         self._wait_until = now + (min(wait_s, _SEEK_WAIT_S) if process.seeky else wait_s)
         self._idle_from = now
-        self.idlings += 1
 
     def _look_at_queueing(self) -> None:
         """Find out whether the drive queues requests."""

@@ -90,11 +90,6 @@ class Cfq(Scheduler):
         Largest merged request (bytes).
     settings
         Tunables.
-
-    Attributes
-    ----------
-    idlings
-        How often the disk was kept idle for a process.
     """
 
     __slots__ = (
@@ -115,7 +110,6 @@ class Cfq(Scheduler):
         "_this_round",
         "_wait_until",
         "_waiting",
-        "idlings",
     )
 
     def __init__(self, max_bytes: int, settings: CfqSettings | None = None) -> None:
@@ -139,7 +133,6 @@ class Cfq(Scheduler):
         self._in_driver = 0
         self._tagged = False
         self._wait_until = -1.0
-        self.idlings = 0
 
     def _queue_of(self, queued: Request, now: float) -> _ProcessQueue:
         sync = queued.op == READ or queued.sync >= DIRECT
@@ -234,7 +227,6 @@ class Cfq(Scheduler):
         if not idle_s or not queue.idles:
             return False
         self._wait_until = now + (min(idle_s, _SEEK_WAIT_S) if queue.seeky else idle_s)
-        self.idlings += 1
         return True
 
     def _activate(self) -> _ProcessQueue | None:

@@ -161,11 +161,6 @@ class Superblocks:
         return self._anonymous / self._weight if self._weight else 1.0
 
     @property
-    def erased(self) -> int:
-        """Superblocks that are erased and not open."""
-        return len(self._free)
-
-    @property
     def valid(self) -> int:
         """Units that hold data."""
         blocks = [*self._closed, self._open, *([self._victim] if self._victim else [])]

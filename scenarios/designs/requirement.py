@@ -23,7 +23,6 @@ from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
-from ..documents.positions import DocumentPositions
 
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
@@ -341,11 +340,6 @@ def read_requirement(path: Path, sets: Sequence[str] = ()) -> RequirementSpec:
         _put(data, at, value, place)
         positions = assigned(positions, data, at, value, place)
     return validate(RequirementSpec, data, positions)
-
-
-def requirement_from(data: Mapping[str, Any], name: str = "<text>") -> RequirementSpec:
-    """The requirement that plain data describe."""
-    return validate(RequirementSpec, dict(data), DocumentPositions(name, {}))
 
 
 def _put(data: dict[str, Any], path: KeyPath, value: Any, place: str) -> None:

@@ -8,10 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.fio.statistics import FioCompletions, bucket_of, bucket_value
@@ -82,14 +78,6 @@ class Series:
     mean: float = 0.0
     stddev: float = 0.0
 
-    @classmethod
-    def of(cls, samples: npt.NDArray[np.floating[Any]]) -> Series:
-        """Of these samples."""
-        if not samples.size:
-            return cls()
-        spread = float(samples.std(ddof=1)) if samples.size > 1 else 0.0
-        return cls(int(samples.size), float(samples.min()), float(samples.max()), float(samples.mean()), spread)
-
 
 @dataclass(frozen=True, slots=True)
 class LatencySeries(Series):
@@ -103,23 +91,6 @@ class LatencySeries(Series):
     """
 
     counts: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, samples: npt.NDArray[np.floating[Any]]) -> LatencySeries:
-        """Of these latencies (s), each cut to whole nanoseconds as fio's clock gives them."""
-        if not samples.size:
-            return cls()
-        whole = np.rint(samples * 1e9).astype(np.int64)
-        buckets, counts = np.unique(bucket_of(whole), return_counts=True)
-        plain = Series.of(whole * 1e-9)
-        return cls(
-            plain.n,
-            plain.min,
-            plain.max,
-            plain.mean,
-            plain.stddev,
-            dict(zip(buckets.tolist(), counts.tolist(), strict=True)),
-        )
 
     def percentile_ns(self, percent: float) -> int:
         """The latency in nanoseconds that `percent` of the I/Os did not pass (stat.c, calc_clat_percentiles)."""

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...model.disk.spec import DriveSpec
-from ..description.scenario import ScenarioSpec
-
-_CACHES = 1.5
 """A write is measured over so many times the largest drive cache at least."""
 
 
@@ -43,10 +39,3 @@ class Sample:
     scale: int | None = None
     program_bytes: int = 2 << 30
     least_memory_bytes: int = 48 << 20
-
-
-def sample_for(scenario: ScenarioSpec) -> Sample:
-    """The default sample, long enough that the drives' caches do not take a write's measurement in."""
-    drives = [instance.spec() for instance in scenario.machine.drives.values()]
-    caches = [spec.cache if isinstance(spec, DriveSpec) else spec.write_buffer for spec in drives]
-    return Sample(write_bytes=max(Sample().write_bytes, int(_CACHES * max(caches, default=0))))

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +67,6 @@ def quantity(value: object) -> tuple[str, Decimal] | None:
             continue
         return kind, Decimal(repr(parsed))
     return None
-
-
-class Axis(Protocol):
-    """One thing that varies."""
-
-    def cell(self, value: Any) -> Cell:
-        """What a table shows for a value."""
 
 
 def _number(kind: str, amount: Decimal) -> Number:

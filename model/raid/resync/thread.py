@@ -104,8 +104,8 @@ class Resync:
         Up to where requests have been issued.
     done_bytes
         Done in this run.
-    naps, drains
-        How often it slept because it was too fast, and waited for its own I/O because the array was busy.
+    drains
+        How often it waited for its own I/O because the array was busy.
     """
 
     __slots__ = (
@@ -125,7 +125,6 @@ class Resync:
         "array",
         "done_bytes",
         "drains",
-        "naps",
         "outstanding_bytes",
         "position",
         "settings",
@@ -158,7 +157,7 @@ class Resync:
             self._issue = array.synchronise if action == "resync" else array.check
             self.total_bytes = array.check_bytes
         self.done_bytes = self.outstanding_bytes = 0
-        self.naps = self.drains = 0
+        self.drains = 0
         self._finished = finished
         self._started_s = engine.now
         self._finished_s: float | None = None
@@ -288,7 +287,6 @@ class Resync:
 
     def sleep(self) -> Any:
         """Sleep once, because it is too fast."""
-        self.naps += 1
         self._rest()
         return self._engine.timeout(self.settings.nap_s)
 

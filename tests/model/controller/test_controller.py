@@ -125,20 +125,19 @@ def test_reads_of_dirty_data_come_from_the_cache() -> None:
     bench.issuer.read(0, PAGE)
     bench.run(until=0.1005)
     assert bench.controller.dirty_bytes == PAGE
-    assert bench.controller.destaged_partial == 1
+    assert bench.member_bytes(READ) > 0, "the row is on its way: its old data and parity are read"
     bench.issuer.read(0, PAGE)
     bench.run(until=0.101)
     assert bench.controller.read_hits == 2
     assert not any((offset, size) == (0, PAGE) for _, offset, size in bench.disks[0].log if _ == READ)
 
 
-def test_overwriting_dirty_data_is_a_write_hit() -> None:
+def test_overwriting_dirty_data_takes_no_more_writes() -> None:
     """Protects write absorption: the same page written ten times goes to the members once."""
     bench = ControllerBench()
     for _ in range(10):
         bench.issuer.write(0, PAGE)
     bench.run()
-    assert bench.controller.write_hits == 9
     assert len(bench.disks[0].sent(WRITE)) == 1
 
 
@@ -246,7 +245,7 @@ def test_above_the_high_water_it_writes_down_to_the_low() -> None:
         bench.issuer.write(page * ROW % (bench.controller.capacity - ROW), PAGE)
     bench.run(until=1.0)
     assert bench.controller.dirty_bytes == capacity // 2
-    assert bench.controller.destaged_partial == 0
+    assert bench.member_bytes(WRITE) == 0
     bench.issuer.write(PAGE, PAGE)
     bench.run(until=50.0)
     assert bench.controller.dirty_bytes == pytest.approx(capacity // 4, abs=PAGE)
@@ -318,7 +317,7 @@ def test_statistics_start_again_after_the_warm_up() -> None:
     bench.drained()
     bench.controller.start_statistics(bench.engine.now)
     controller = bench.controller
-    assert (controller.writes, controller.latency_s, controller.destaged_partial) == (0, 0.0, 0)
+    assert (controller.writes, controller.latency_s) == (0, 0.0)
     assert controller.foreground_bytes == PAGE
 
 

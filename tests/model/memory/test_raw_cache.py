@@ -153,7 +153,7 @@ def test_write_back_starts_above_one_threshold_and_ends_below_the_other() -> Non
     bench.engine.run(until=10.0)
     assert 1 * MIB - LIMITS.pass_bytes <= bench.memory.dirty_bytes <= 1 * MIB
     assert bench.memory.writeback_bytes == 0
-    assert bench.cache.written_back_bytes == 3 * MIB - bench.memory.dirty_bytes
+    assert sum(size for _, size in bench.disk.sent(WRITE)) == 3 * MIB - bench.memory.dirty_bytes
 
 
 def test_write_back_is_merged() -> None:
@@ -181,8 +181,9 @@ def test_write_back_is_paid_by_the_block() -> None:
     bench = Bench(bio_s=1e-6, limit_bytes=512 * KIB)
     bench.engine.spawn(bench.writer(8 * MIB, 2000 * MIB))
     bench.engine.run(until=10.0)
-    assert bench.cache.written_back_bytes >= 7 * MIB
-    assert bench.cpu.busy_s == pytest.approx(1e-6 * bench.cache.written_back_bytes / (4 * KIB))
+    written = sum(size for _, size in bench.disk.sent(WRITE))
+    assert written >= 7 * MIB
+    assert bench.cpu.busy_s == pytest.approx(1e-6 * written / (4 * KIB))
 
 
 def test_writers_are_throttled_at_the_limit() -> None:
@@ -232,7 +233,7 @@ def test_no_byte_is_lost() -> None:
     while bench.engine.peek() < 0.2:
         bench.engine.step()
         cache, memory = bench.cache, bench.memory
-        now = cache.written_back_bytes + memory.dirty_bytes + memory.writeback_bytes
+        now = bench.disk.write_bytes + memory.dirty_bytes + memory.writeback_bytes
         assert now >= dirtied
         dirtied = now
         assert memory.dirty_bytes == cache.dirty.total
@@ -397,7 +398,7 @@ def test_a_pausing_writer_wakes_the_flusher() -> None:
     limits = DirtyLimits(64 * KIB, 64 * KIB, limit=128 * KIB, duty=0, pass_bytes=4 * MIB)
     bench = Bench61(limits=limits)
     bench.engine.run(bench.engine.spawn(bench.writer(1 * MIB, 2000 * MIB)))
-    assert bench.cache.written_back_bytes >= 1 * MIB - limits.limit
+    assert sum(size for _, size in bench.disk.sent(WRITE)) >= 1 * MIB - limits.limit
 
 
 def test_a_forgotten_page_loses_its_mark() -> None:

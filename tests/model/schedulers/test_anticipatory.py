@@ -85,8 +85,9 @@ def test_a_reader_keeps_the_disk_for_its_batch() -> None:
     bench.write_at(0.0005, 5)
     bench.engine.run()
     assert bench.ops() == "r" * 10 + "w" * 5
-    assert bench.scheduler.anticipations == 10
-    assert bench.scheduler.anticipations_lost == 1, "only the one after the last read"
+    last_read_at = 9 * 0.003 + 0.001
+    first_write = min(now for now, op, _ in bench.issuer.done if op == WRITE)
+    assert first_write == pytest.approx(last_read_at + 0.006 + 0.001), "only after the last read it waits in vain"
 
 
 def test_without_anticipation_writes_come_in_between() -> None:
@@ -96,7 +97,7 @@ def test_without_anticipation_writes_come_in_between() -> None:
     bench.write_at(0.0005, 5)
     bench.engine.run()
     assert bench.ops() == "r" + "w" * 5 + "r" * 9
-    assert bench.scheduler.anticipations == 0
+    assert next(now for now, op, _ in bench.issuer.done if op == WRITE) == pytest.approx(0.002)
 
 
 def test_anticipation_has_an_end() -> None:
@@ -106,7 +107,6 @@ def test_anticipation_has_an_end() -> None:
     bench.write_at(0.0005, 2)
     bench.engine.run()
     assert [now for now, op, _ in bench.issuer.done if op == WRITE] == pytest.approx([0.008, 0.009])
-    assert bench.scheduler.anticipations_lost == 1
 
 
 def test_slow_thinkers_are_not_waited_for() -> None:
@@ -117,8 +117,10 @@ def test_slow_thinkers_are_not_waited_for() -> None:
         at = WRITES_AT + number * APART
         bench.engine.call_at(0.0005 + number * 0.061, partial(_write, bench, at))
     bench.engine.run()
-    assert bench.ops().count("w") == 12
-    assert 1 <= bench.scheduler.anticipations < 6
+    written = [now for now, op, _ in bench.issuer.done if op == WRITE]
+    waits = [now - 0.0005 - number * 0.061 for number, now in enumerate(written)]
+    assert len(waits) == 12
+    assert 1 <= sum(wait > 0.006 for wait in waits) < 6
 
 
 def test_a_read_batch_ends_when_writes_wait() -> None:
@@ -349,20 +351,20 @@ def test_a_reader_that_was_away_is_soon_waited_for_again() -> None:
     def gap_s(pause_s: float) -> int:
         """Reads after a pause until one is waited for."""
         bench = Bench(SETTINGS.model_copy(update={"read_batch": 10.0, "write_batch": 0.001}))
-        waited: list[int] = []
+        waited: list[bool] = []
 
         def process() -> Generator[Any, Any, None]:
             yield from bench.reader(20, 0.0)
             yield bench.engine.timeout(pause_s)
             for number in range(20):
-                before = bench.scheduler.anticipations
-                bench.issuer.write(WRITES_AT + number * APART, 4 * KIB, issuer=9)
                 yield from bench.reader(1, 0.002, start=MIB + number * 4 * KIB)
-                waited.append(bench.scheduler.anticipations - before)
+                before = len(bench.disk.sent(WRITE))
+                bench.issuer.write(WRITES_AT + number * APART, 4 * KIB, issuer=9)
+                waited.append(len(bench.disk.sent(WRITE)) == before)
 
         bench.engine.spawn(process())
         bench.engine.run()
-        return waited.index(1)
+        return waited.index(True)
 
     assert gap_s(0.02) == gap_s(10.0) <= 2
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.designs.designs import Design, families, impossible
-from raidsim.scenarios.designs.requirement import RequirementSpec, read_requirement, requirement_from
+from raidsim.scenarios.designs.requirement import RequirementSpec, read_requirement
 
 DRIVE = "Exos-15E900-900GB"
 
@@ -21,7 +22,7 @@ def wanted(**changes: Any) -> RequirementSpec:
         "limits": {"p99": "20ms"},
         "drives": [{"model": DRIVE, "count": 4}],
     }
-    return requirement_from({**data, **changes})
+    return validate(RequirementSpec, {**data, **changes})
 
 
 def test_numbers_of_drives() -> None:

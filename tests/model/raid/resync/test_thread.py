@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -86,15 +86,24 @@ def settings(speed_min: float, speed_max: float, sees_load: bool = True, depth: 
     return ResyncSettings(speed_min, speed_max, REQUEST, 2 * REQUEST, depth, 0.25, sees_load)
 
 
+def pauses(engine: Engine, array: Copier, seconds: float, grain_s: float = 0.05) -> int:
+    """Run up to a time (s); in how many grains of it nothing was copied."""
+    moved = [array.copied]
+    while engine.now < seconds - grain_s / 2:
+        engine.run(until=min(seconds, engine.now + grain_s))
+        moved.append(array.copied)
+    return sum(before == after for before, after in pairwise(moved))
+
+
 def speed(limits: ResyncSettings, load: float = 0.0, warm: bool = True, seconds: float = 120.0) -> tuple[float, int]:
-    """Bytes per second over a run that does not end, and naps."""
+    """Bytes per second over a run that does not end, and how often it did nothing for a while."""
     engine = Engine()
     array = Copier(engine, 1 << 50, load)
     resync = Resync(engine, array, limits, warm=warm)
     engine.spawn(resync.run())
-    engine.run(until=seconds)
+    still = pauses(engine, array, seconds)
     assert resync.done_bytes == array.copied
-    return array.copied / seconds, resync.naps
+    return array.copied / seconds, still
 
 
 def test_an_idle_array_runs_up_to_its_own_speed() -> None:
@@ -143,12 +152,15 @@ def test_a_nap_is_a_quarter_of_a_second() -> None:
     resync = Resync(engine, array, settings(1 * MB, 200 * MB))
     engine.spawn(resync.run())
     moved = []
-    for _ in range(400):
-        engine.run(until=engine.now + 0.05)
+    for _ in range(2000):
+        engine.run(until=engine.now + 0.01)
         moved.append(array.copied)
     still = [before == after for before, after in pairwise(moved)]
+    naps = [0.01 * len(list(run)) for same, run in groupby(still) if same]
     assert sum(still) >= 0.5 * len(still)
-    assert resync.naps == pytest.approx(engine.now / 0.25, rel=0.2)
+    assert len(naps) > 10
+    short_of_whole = [round(nap / 0.25) * 0.25 - nap for nap in naps[:-1]]
+    assert all(0 < short < 0.025 for short in short_of_whole), "whole naps, but for the looks in which it copied"
 
 
 @pytest.mark.parametrize("depth", [1, 4])
@@ -197,9 +209,9 @@ def test_61_drains_under_load_and_does_not_fall_to_its_minimum(rate: float, poli
     array = Copier(engine, 1 << 50, rate)
     resync = Resync(engine, array, drained(1 * MB, 200 * MB), warm=False)
     engine.spawn(resync.run())
-    engine.run(until=20.0)
+    still = pauses(engine, array, 20.0)
     assert (resync.drains > 100) == polite
-    assert resync.naps == 0
+    assert still == 0
     assert resync.report.average_rate > 0.9 * ARRAY_SPEED, "the copier loses nothing by being drained"
 
 
@@ -220,9 +232,9 @@ def test_61_keeps_to_its_maximum(limit: int) -> None:
     array = Copier(engine, 1 << 50)
     resync = Resync(engine, array, drained(1 * MB, limit), warm=False)
     engine.spawn(resync.run())
-    engine.run(until=30.0)
+    still = pauses(engine, array, 30.0)
     assert array.copied / 30.0 == pytest.approx(limit, rel=0.2)
-    assert resync.naps > 10
+    assert still > 10 * 8, "ten naps of half a second"
 
 
 def test_the_report_foretells_the_end() -> None:
