@@ -57,7 +57,6 @@ class BlockJournal:
         "_shadow",
         "_started",
         "area",
-        "commits",
     )
 
     def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
@@ -67,7 +66,6 @@ class BlockJournal:
         self.area = JournalArea(cache, start, size)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
-        self.commits = 0
         self._running = _Transaction()
         self._committing: _Transaction | None = None
         self._shadow: Signal | None = None
@@ -155,7 +153,6 @@ class BlockJournal:
             yield self.area.write(block, WRITE_THROUGH)
         else:
             yield self.area.write(block)
-        self.commits += 1
         running = self._running.blocks
         for address in transaction.blocks:
             if address not in running:

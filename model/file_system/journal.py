@@ -106,15 +106,17 @@ class JournalArea:
 
     Attributes
     ----------
+    start, size
+        Where it lies, and how large it is (bytes).
     used
         Bytes written since all that was committed was in its place.
     """
 
-    __slots__ = ("_cache", "_emptied", "_head", "_start", "size", "used")
+    __slots__ = ("_cache", "_emptied", "_head", "size", "start", "used")
 
     def __init__(self, cache: PageCache, start: int, size: int) -> None:
         self._cache = cache
-        self._start = start
+        self.start = start
         self._head = 0
         self._emptied: Signal | None = None
         self.size = size
@@ -127,7 +129,7 @@ class JournalArea:
         self.used += size
         while size:
             piece = min(size, _WRITE_BYTES, self.size - self._head)
-            pieces.append((self._start + self._head, piece))
+            pieces.append((self.start + self._head, piece))
             self._head = (self._head + piece) % self.size
             size -= piece
         left = len(pieces)

@@ -44,7 +44,6 @@ class RecordJournal:
         "_under_way",
         "_waiting",
         "area",
-        "commits",
     )
 
     def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
@@ -52,7 +51,6 @@ class RecordJournal:
         self._cache = cache
         self._settings = settings
         self.area = JournalArea(cache, start, size)
-        self.commits = 0
         self._blocks: dict[int, None] = {}
         self._more_than_times = False
         self._filled = 0
@@ -147,7 +145,6 @@ class RecordJournal:
             yield self.area.write(size, WRITE_THROUGH)
         else:
             yield self.area.write(size)
-        self.commits += 1
         self._under_way.remove(buffer)
         for address in blocks:
             cache.mark_dirty(cache.device_file, address, address + block)
