@@ -29,17 +29,14 @@ class Translation(Superblocks):
 
     Attributes
     ----------
-    host_units
-        Units written for the host.
     cache, cache_log, cached_units
         Stands for the cells that are written with one bit, what they hold in order, and how many units that takes.
     """
 
-    __slots__ = ("cache", "cache_log", "cached_units", "host_units")
+    __slots__ = ("cache", "cache_log", "cached_units")
 
     def __init__(self, superblocks: int, superblock_units: int, units: int, chunk_units: int, state: str) -> None:
         super().__init__(superblocks, superblock_units, units, chunk_units, state)
-        self.host_units = 0
         self.cache = Superblock()
         self.cache_log: deque[int] = deque()
         self.cached_units = 0
@@ -68,7 +65,6 @@ class Translation(Superblocks):
         if not (unit + 1) % size and size <= len(log) and log[-size] == unit + 1 - size:
             self._join(block, unit + 1 - size)
         # The same as _account(1).
-        self.host_units += 1
         self._filled += 1
         if self._victim is not None:
             self._owed += self._pace
@@ -97,7 +93,6 @@ class Translation(Superblocks):
                 del self.units[unit]
 
     def _account(self, units: int) -> None:
-        self.host_units += units
         self._filled += units
         if self._victim is not None:
             self._owed += self._pace * units
@@ -115,7 +110,6 @@ class Translation(Superblocks):
         self.cache.tracked += 1
         self.cache_log.append(unit)
         self.cached_units += 1
-        self.host_units += 1
 
     def cache_write_chunk(self, chunk: int) -> None:
         """The host writes a chunk to the cells with one bit."""
@@ -124,7 +118,6 @@ class Translation(Superblocks):
         self.cache.tracked += self.chunk_units
         self.cache_log.append(~chunk)
         self.cached_units += self.chunk_units
-        self.host_units += self.chunk_units
 
     def fold(self, units: int) -> int:
         """Move the oldest `units` out of the cells with one bit; how many of them were still valid."""
@@ -145,7 +138,6 @@ class Translation(Superblocks):
     def waste(self, units: int) -> None:
         """Pages of as many units are programmed without data."""
         self._account(units)
-        self.host_units -= units
 
     def is_unmapped(self, unit: int) -> bool:
         """Whether a unit that is not tracked holds no data."""

@@ -23,11 +23,11 @@ def _made(spare: float, state: str, chunk: int = 16) -> tuple[Translation, int]:
 
 
 def _amplification(layer: Translation, writes: int, draw: Callable[[], int]) -> float:
-    host, moved = layer.host_units, layer.moved_units
+    moved = layer.moved_units
     for _ in range(writes):
         layer.write(draw())
         layer.collect()
-    return 1 + (layer.moved_units - moved) / (layer.host_units - host)
+    return 1 + (layer.moved_units - moved) / writes
 
 
 def _filled(layer: Translation, units: int) -> None:
