@@ -269,14 +269,12 @@ class InPlace(Translation):
 
     def write(self, unit: int) -> None:
         """The host writes a unit."""
-        self.host_units += 1
         if self.unmapped.starts:
             self.unmapped.remove(unit, unit + 1)
 
     def write_chunk(self, chunk: int) -> None:
         """The host writes all units of a chunk at once."""
         size = self.chunk_units
-        self.host_units += size
         if self.unmapped.starts:
             self.unmapped.remove(chunk * size, (chunk + 1) * size)
 
