@@ -15,7 +15,6 @@ FOLDERS = (
 )
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
-    "block.queues_below",
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
     *("disk.queue", "disk.spec"),
     *("file_system.nodes", "file_system.settings"),
