@@ -8,7 +8,7 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -106,8 +106,12 @@ def simulate(
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
-    read = {name for prices in price_lists for name in prices.read}
-    return replace(prediction, prices_read=tuple(sorted(read)))
+    return replace(prediction, prices_read=_read(price_lists))
+
+
+def _read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
+    """Names of the prices that hosts have read."""
+    return tuple(sorted({name for prices in price_lists for name in prices.read}))
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:
@@ -199,6 +203,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: dict[str, floa
         events=machine.engine.scheduled_events,
         figures=figures or {"rate": rate, "seconds": seconds, "iops": sum_in_order(iops.values())},
         scale=machine.scale,
+        prices_read=_read(machine.price_lists),
     )
 
 

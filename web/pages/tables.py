@@ -247,7 +247,9 @@ def _harmless(cell: Cell) -> Cell:
 def json_text(outcome: Outcome) -> str:
     """A run as one JSON object in SI units; what is infinite is null."""
     found = _plain(outcome.prediction)
-    del found["latency_bins"], found["prices_read"]
+    del found["latency_bins"]
+    for prediction in (found, *found["phases"].values()):
+        del prediction["prices_read"]
     without = outcome.without
     plain = None if without is None else {"what": without.what, "rate": without.prediction.rate, "then": without.then}
     head = {"name": outcome.spec.name, "kernel": outcome.spec.kernel}
