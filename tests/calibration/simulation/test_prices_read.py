@@ -12,6 +12,7 @@ from raidsim.calibration.study.study import StudySpec, load_study, study_names
 from raidsim.model.files.description_errors import validate
 from raidsim.model.tasks.prices import FREE, NotedPrices, Prices
 from raidsim.scenarios.description.machine import PriceList
+from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.sample import Sample
@@ -69,14 +70,16 @@ def test_prices_that_are_not_read_change_no_bit(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", study_names())
 def test_prices_that_no_run_reads_change_no_bit(name: str) -> None:
-    """The same of one run of each combination of kernel, workload and levels that a study has."""
+    """The same of one run of each combination of kernel, levels, programs and file systems that a study has."""
     study = load_study(name)
-    builder, seen = RunBuilder(study, {}), set()
+    builder = RunBuilder(study, {})
+    seen: set[tuple[str, ...]] = set()
     for run in (*(case.id for case in study.cases), *study.runs):
         scenario = builder.scenario(run)
-        levels = tuple(sorted(array.level for array in scenario.arrays.values()))
-        workload = scenario.workload.model_dump_json(exclude={"targets", "size"})
-        kind = (scenario.kernel, levels, workload, tuple(each.kind for each in scenario.file_systems.values()))
+        levels = ",".join(sorted(array.level for array in scenario.arrays.values()))
+        work = scenario.workload
+        what = [each.program for each in work.steps] if isinstance(work, ProgramsSpec) else [work.model_dump_json()]
+        kind = (scenario.kernel, levels, *what, *(each.kind for each in scenario.file_systems.values()))
         if kind not in seen:
             seen.add(kind)
             check(study, run)
