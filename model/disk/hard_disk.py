@@ -313,13 +313,9 @@ class HardDisk(Device):
             self.cache_hits += 1
             at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
-            # It takes the data while the head is busy with other commands: the same as _fetch(), inlined.
+            # It takes the data while the head is busy with other commands.
             begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
-            sent = begin + size * self._slowest_write_inverse
-            if self._through:
-                across = self._reserve(now, begin, size, True)
-                if across > sent:
-                    sent = across
+            sent = self._fetch(request, now)
             self._sent[request] = self._data_from(request, now) if self._write_ahead else begin, sent
             return False
         elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):

@@ -98,13 +98,6 @@ class Link:
         self.busy_s += duration
         self.bytes_moved += size
         self.transfers += 1
-        ends = self._ends
-        if not ends or ends[-1] <= now:
-            # Idle: the same as in _book(), inlined.
-            end = earliest + duration
-            self._starts[:] = (earliest,)
-            ends[:] = (end,)
-            return earliest, end
         return self._book(now, earliest, duration)
 
     def start_statistics(self, now: float) -> None:

@@ -147,9 +147,7 @@ class TimedTrace(DirectLoad):
         if self.arrived - self.completed >= self._most_behind:
             self._still = self.stood_still = True
         else:
-            # The same as _await(), inlined.
-            at, now = self._began + self._ahead[0] / self._speedup, self._engine._now
-            self._engine.call_at(at if at > now else now, self._arrive)
+            self._await()
 
     def _await(self) -> None:
         assert self._ahead is not None

@@ -108,13 +108,8 @@ class Media:
                 across_s = inverse_rate * max(CODEWORD, min(stop, end) - max(begin, offset))
             else:
                 across_s = whole_s
-            # The same as Flash.read().
             die = dies[table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]]
-            if die.background:
-                die.give_way(arrival)
-            free = die.free
-            die.free = ready = (free if free > arrival else arrival) + sense_s
-            ready = die.book_channel(now, ready, across_s)
+            ready = die.book_channel(now, die.read(arrival, sense_s), across_s)
             if ready < first:
                 first = ready
             if ready > last:

@@ -64,12 +64,7 @@ class Translation(Superblocks):
         size = self.chunk_units
         if not (unit + 1) % size and size <= len(log) and log[-size] == unit + 1 - size:
             self._join(block, unit + 1 - size)
-        # The same as _account(1).
-        self._filled += 1
-        if self._victim is not None:
-            self._owed += self._pace
-        if self._filled >= self._superblock_units:
-            self._open_next()
+        self._account(1)
         if len(units) > MOST_TRACKED and not self.unmapped and not self._in_order:
             self._forget()
 

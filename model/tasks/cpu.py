@@ -127,12 +127,6 @@ class Cpu:
         """
         self.busy_s += seconds
         self.kernel_s += seconds
-        now, order = self._engine._now, self._order
-        if core is None and order is not None:
-            # The same as _use(), inlined: every command's interrupt.
-            at, core = order[0]
-            finish = self._free[core] = (at if at > now else now) + seconds
-            heapreplace(order, (finish, core))
-        else:
-            self._use(seconds, core, now)
+        now = self._engine._now
+        self._use(seconds, core, now)
         return now + seconds
