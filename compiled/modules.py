@@ -24,7 +24,7 @@ EXCEPTIONS = (
     "raid.stripes.settings",
     "schedulers.settings",
     *("solid_state.placement", "solid_state.spec", "solid_state.standing_load", "solid_state.steady_state"),
-    *("tasks.io_call_price", "tasks.prices", "tasks.writer_turns"),
+    *("tasks.io_call_price", "tasks.writer_turns"),
 )
 ALONE = (
     *("controller.drive_queue", "controller.firmware", "links.link", "loads.direct_load", "loads.thinking_load"),

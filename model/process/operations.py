@@ -14,7 +14,7 @@ from ..core.errors import ModelError
 from ..file_system import FileSystem
 from ..programs.operation import Kind, Loop, Operation
 from ..readahead import PAGE
-from ..tasks.prices import Prices
+from ..tasks.prices import NotedPrices
 from .process import IN_MEMORY, OpenFile, Phase, Process
 
 Steps = Generator[Any, Any, None]
@@ -120,7 +120,7 @@ def _fsync(process: Process, operation: Operation) -> Steps:
 # Data
 
 
-def _loop_s_per_byte(prices: Prices, loop: Loop) -> float:
+def _loop_s_per_byte(prices: NotedPrices, loop: Loop) -> float:
     """What a byte costs in the loop of the program that moves the data (s)."""
     if loop == "putc":
         return prices.putc_s_per_byte

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .prices import Prices
+from .prices import NotedPrices
 
 IoEngine = Literal["psync", "libaio", "io_uring"]
 """Names that fio has for pread and pwrite, for io_submit and io_getevents, and for io_uring_enter."""
@@ -34,7 +34,7 @@ class Submission:
     wake_s: float = 0.0
 
 
-def submission(prices: Prices, engine: IoEngine | None = None) -> Submission:
+def submission(prices: NotedPrices, engine: IoEngine | None = None) -> Submission:
     """What it costs with an I/O engine; without one every I/O is charged as if the program slept for it."""
     if engine is None:
         return Submission(prices.read_call_s + prices.bio_s, prices.switch_s)

@@ -76,6 +76,34 @@ class Prices:
         times = {field.name: getattr(self, field.name) * factor for field in fields(self)}
         return Prices(**{**times, "cache_bytes": self.cache_bytes})
 
+
+FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NAMES = tuple(each.name for each in fields(Prices))
+
+
+class NotedPrices:
+    """The prices of a host, which note which of them its parts have read: the attributes are those of :class:`Prices`.
+
+    A run that has never read a price gives the same result whatever that price is. (Each price is a property that sets
+    a bit of its own, because compiled that costs next to nothing; a test reads every one.)
+
+    Parameters
+    ----------
+    prices
+        What they are.
+    """
+
+    __slots__ = ("_noted", "_prices")
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._noted = 0
+
+    @property
+    def read(self) -> set[str]:
+        """Names of the prices that have been read."""
+        return {name for bit, name in enumerate(_NAMES) if self._noted >> bit & 1}
+
     def read_copy_s_per_byte(self, call: int) -> float:
         """What a byte costs that a read(2) of `call` bytes copies to the program.
 
@@ -93,42 +121,120 @@ class Prices:
         """Whether the buffer of such calls stays in the processor's cache."""
         return 2 * call <= self.cache_bytes
 
+    @property
+    def write_call_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 0
+        return self._prices.write_call_s
 
-FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    @property
+    def read_call_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 1
+        return self._prices.read_call_s
+
+    @property
+    def page_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 2
+        return self._prices.page_s
+
+    @property
+    def bio_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 3
+        return self._prices.bio_s
+
+    @property
+    def command_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 4
+        return self._prices.command_s
+
+    @property
+    def switch_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 5
+        return self._prices.switch_s
+
+    @property
+    def clone_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 6
+        return self._prices.clone_s
+
+    @property
+    def stripe_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 7
+        return self._prices.stripe_s
+
+    @property
+    def copy_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 8
+        return self._prices.copy_s_per_byte
+
+    @property
+    def xor_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 9
+        return self._prices.xor_s_per_byte
+
+    @property
+    def segment_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 10
+        return self._prices.segment_s
+
+    @property
+    def compare_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 11
+        return self._prices.compare_s_per_byte
+
+    @property
+    def buffer_page_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 12
+        return self._prices.buffer_page_s
+
+    @property
+    def file_write_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 13
+        return self._prices.file_write_s
+
+    @property
+    def file_read_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 14
+        return self._prices.file_read_s
+
+    @property
+    def putc_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 15
+        return self._prices.putc_s_per_byte
+
+    @property
+    def getc_s_per_byte(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 16
+        return self._prices.getc_s_per_byte
+
+    @property
+    def uring_call_s(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 17
+        return self._prices.uring_call_s
+
+    @property
+    def cache_bytes(self) -> float:
+        """See :class:`Prices`."""
+        self._noted |= 1 << 18
+        return self._prices.cache_bytes
 
 
-class NotedPrices(Prices):
-    """Prices that know which of them have been read.
-
-    A run that has never read a price gives the same result whatever that price is. A price is noted when it is first
-    read, and is a plain attribute from then on: later reads cost nothing. (So the module is not compiled: compiled
-    attributes cannot be missing.)
-
-    Parameters
-    ----------
-    prices
-        What they are.
-
-    Attributes
-    ----------
-    read
-        Names of the prices that have been read.
-    """
-
-    __slots__ = ("_prices", "read")
-
-    read: set[str]
-    _prices: Prices
-
-    def __init__(self, prices: Prices) -> None:
-        object.__setattr__(self, "_prices", prices)
-        object.__setattr__(self, "read", set())
-
-    def __getattr__(self, name: str) -> float:
-        """A price that is read for the first time."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        price: float = getattr(self._prices, name)
-        object.__setattr__(self, name, price)
-        self.read.add(name)
-        return price
+UNPAID = NotedPrices(FREE)
+"""Of a part without a host."""

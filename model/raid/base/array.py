@@ -20,7 +20,7 @@ from ...core.join import Join
 from ...core.request import ASYNC, DAEMON_ISSUER, READ, RESYNC_ISSUER, TRIM, Request
 from ...layouts import Layout
 from ...tasks.host import Host
-from ...tasks.prices import FREE, Prices
+from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
 
 
@@ -164,9 +164,9 @@ class Array(Device):
         self.check(offset, size, done)
 
     @property
-    def prices(self) -> Prices:
+    def prices(self) -> NotedPrices:
         """The host's price list, or a free one."""
-        return self.host.prices if self.host is not None else FREE
+        return self.host.prices if self.host is not None else UNPAID
 
     @property
     def foreground_bytes(self) -> int:

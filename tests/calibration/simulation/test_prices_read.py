@@ -93,8 +93,15 @@ def test_a_price_is_noted_when_it_is_read() -> None:
     assert prices.read == {"bio_s"}
     assert prices.read_copy_s_per_byte(4096) == 3e-9
     assert prices.read == {"bio_s", "copy_s_per_byte", "cache_bytes"}
-    with pytest.raises(AttributeError, match="biro_s"):
-        _ = prices.biro_s
+
+
+def test_every_price_notes_itself() -> None:
+    """Protects prices that are added: each is there under its name, has its value, and notes nothing but itself."""
+    values = {each.name: float(number + 1) for number, each in enumerate(fields(Prices))}
+    for name, value in values.items():
+        prices = NotedPrices(Prices(**values))
+        assert getattr(prices, name) == value
+        assert prices.read == {name}
 
 
 def test_runs_that_differ_in_unread_prices_are_simulated_once() -> None:

@@ -13,7 +13,7 @@ from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.io_call_price import IoEngine, submission
-from raidsim.model.tasks.prices import FREE
+from raidsim.model.tasks.prices import FREE, NotedPrices
 
 PRICES = replace(FREE, read_call_s=2e-6, uring_call_s=1e-6, bio_s=1e-6, switch_s=4e-6)
 
@@ -24,7 +24,7 @@ def reads(engine: IoEngine | None, depth: int, service_s: float = 20e-6) -> floa
     host = Host(Cpu(clock, 2), PRICES)
     device = FixedServiceDevice(clock, "d", 1 << 40, linear_service(service_s), 256)
     queue = HardwareQueues(clock, host, device, depth=256, hardware_queues=2)
-    cost = submission(PRICES, engine)
+    cost = submission(NotedPrices(PRICES), engine)
     load = ClosedLoad(
         clock,
         queue,

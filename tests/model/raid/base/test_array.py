@@ -15,7 +15,7 @@ from raidsim.model.raid.base.array import Array
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
-from raidsim.model.tasks.prices import FREE
+from raidsim.model.tasks.prices import UNPAID
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 
@@ -123,7 +123,7 @@ def test_arrays_of_plain_devices_always_have_room() -> None:
     array = Primary(engine, "md0", recorders(engine, 1), 64 * MIB)
     array.unplug()
     assert array.has_room
-    assert array.prices is FREE
+    assert array.prices is UNPAID
     assert array.foreground_bytes == 0
 
 
