@@ -314,9 +314,7 @@ class HardDisk(Device):
             at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
             # It takes the data while the head is busy with other commands.
-            begin = now + (self._write_s if self._write_data_s < 0.0 else self._write_data_s)
-            sent = self._fetch(request, now)
-            self._sent[request] = self._data_from(request, now) if self._write_ahead else begin, sent
+            self._sent[request] = self._data_from(request, now), self._fetch(request, now)
             return False
         elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):
             at = self._receive(request, now)
@@ -367,21 +365,7 @@ class HardDisk(Device):
                 ready = media.read(request.offset, size, now + self._hit_s, now + self._read_s)
             if media.hit:
                 self.cache_hits += 1
-            if self._paced:
-                at = self._send_paced(now, request.offset, size, ready)
-            else:
-                # The same as _send(), inlined.
-                duration = size * self._slowest_inverse
-                begin = ready - duration
-                if begin < media.first_s:
-                    begin = media.first_s
-                at = begin + duration
-                if self._through:
-                    across = self._reserve(now, begin, size)
-                    if across > at:
-                        at = across
-                if at < ready:
-                    at = ready
+            at = self._send_paced(now, request.offset, size, ready) if self._paced else self._send(now, ready, size)
         elif op == FLUSH:
             self._flush(request)
             return
@@ -540,8 +524,7 @@ class HardDisk(Device):
         if channel is not None:
             channel.release()
         if queue:
-            # The first is the same as next(), which is not compiled.
-            following = queue.popleft() if isinstance(queue, Fcfs) else queue.next(now)
+            following = queue.next(now)
             if channel is None:
                 self._start(following, now)
                 # After that, as a head without a command would begin to write back or to read ahead.

@@ -171,18 +171,12 @@ class Media(BufferedHead):
                 and not (self._gives_up and self._given_up(parked, offset, hit_s))
             ):
                 return self._return_to(parked, offset, end, hit_s, miss_s)
-            if self._reading and miss_s - self._free_s <= self._revolution_s and not self._switch_s:
-                # The same as _leave(), inlined.
-                start = self._free_s if self._free_s > miss_s else miss_s
-                segment.stopped_s = start
-                segment.stale = True
-                self._reading = False
-            else:
-                start = self._leave(segment, miss_s)
+            start = self._leave(segment, miss_s)
             evicted = segment if segment.reach == EMPTY else self._parked.park(segment)  # type: ignore[union-attr]
         else:
             start = self._free_s if self._free_s > miss_s else miss_s
-        # The same as _position() and turns_at_end(), inlined: the path of every random read.
+        # The path of every random read: what Geometry.span() and _arrive() do, but for the rounding of a transfer that
+        # stays on its track.
         first_byte, inverse, first_turn, first_cylinder = self._rows[bisect_right(self._edges, offset) - 1]
         tracks = (offset - first_byte) * inverse
         whole = int(tracks)
