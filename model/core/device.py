@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from mypy_extensions import mypyc_attr
 
 from .discard_limits import DiscardLimits, refused
+from .errors import ModelError
 from .request import Request
 
 
@@ -86,6 +87,7 @@ class Device:
     @abstractmethod
     def submit(self, request: Request) -> None:
         """Accept a request; ``request.done`` is called when it is complete."""
+        raise ModelError(f"{self.name}: this kind of device serves no requests")
 
     # How requests are queued.
 

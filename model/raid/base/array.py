@@ -260,10 +260,12 @@ class Array(Device):
     @abstractmethod
     def _read(self, request: Request) -> None:
         """Serve a read."""
+        raise ModelError(f"{self.name}: this kind of array serves no reads")
 
     @abstractmethod
     def _write(self, request: Request) -> None:
         """Serve a write."""
+        raise ModelError(f"{self.name}: this kind of array serves no writes")
 
     def _discard(self, request: Request) -> None:
         """Pass a discard on."""

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from raidsim.calibration.uncertainty.discrepancy import (
+    CORRELATION,
     POINTS,
     CellError,
     ClassErrors,
@@ -53,7 +54,10 @@ def test_too_few_figures_say_nothing() -> None:
 
 
 def test_what_is_told_holds_in_the_table() -> None:
-    """At least nine in ten of the figures that are named are indeed within the factor: their own quantiles say so."""
+    """At least nine in ten of the figures that are named are indeed within the factor: their own quantiles say so.
+
+    The figures of one report are off together, so each report has the weight with which the factor was learnt.
+    """
     studies = load_table().studies
     for kind in ("raw", "programs", "random"):
         found = model_interval(kind)
@@ -62,8 +66,9 @@ def test_what_is_told_holds_in_the_table() -> None:
         reach = math.log(found.factor)
         there = [study[kind] for study in studies.values() if kind in study]
         assert found.cells == sum(errors.cells for errors in there)
-        within = sum(errors.cells * covered(errors, reach) for errors in there)
-        assert within >= 0.9 * found.cells
+        weights = [errors.cells / (1 + (errors.cells - 1) * CORRELATION) for errors in there]
+        within = sum(weight * covered(errors, reach) for weight, errors in zip(weights, there, strict=True))
+        assert within >= 0.9 * sum(weights)
 
 
 def covered(errors: ClassErrors, reach: float) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.errors import ArrayFailed
+from raidsim.model.core.errors import ArrayFailed, ModelError
 from raidsim.model.core.join import Join, forward
 from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.raid.base.array import Array
@@ -52,8 +52,10 @@ def test_a_join_waits_for_all() -> None:
 
 def test_an_array_needs_to_know_how_to_read_and_write() -> None:
     """Protects from an array that accepts requests and loses them."""
-    with pytest.raises(TypeError, match="abstract"):
-        Array(Engine(), "md0", [], 0)  # type: ignore[abstract]
+    array = Array(Engine(), "md0", [], 0)  # type: ignore[abstract]
+    for op, words in ((READ, "serves no reads"), (WRITE, "serves no writes")):
+        with pytest.raises(ModelError, match=words):
+            array.submit(Request(op, 0, 512, lambda _: None))
 
 
 def test_requests_are_counted_and_answered() -> None:
