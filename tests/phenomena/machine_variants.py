@@ -20,7 +20,7 @@ from raidsim.scenarios.description.arrays import ArraySpec
 from raidsim.scenarios.description.machine import MachineSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import DdSpec
-from raidsim.scenarios.machine import machine as build
+from raidsim.scenarios.machine import plan as build
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.prediction import Prediction
 from raidsim.scenarios.running.sample import Sample
