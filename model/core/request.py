@@ -32,8 +32,10 @@ DAEMON_ISSUER = -4
 PARITY_THREADS = -16
 CRYPT_THREADS = -1 << 16
 RESYNC_THREADS = -1 << 20
-"""The first issuers of threads of which a machine may have several: raid5d, dmcrypt_write, resync. Each has a number of
-its own, because each sleeps on its own; :meth:`.engine.Engine.thread_issuer` counts down from the first."""
+"""A machine may have several kernel threads of a kind (raid5d, dmcrypt_write, resync), each with its own number.
+
+Each sleeps on its own. :meth:`.engine.Engine.thread_issuer` counts down from this one.
+"""
 
 
 class Request:

@@ -262,7 +262,7 @@ def test_scripts_that_wait_for_nobody_overlap(monkeypatch: pytest.MonkeyPatch) -
 
     def later(system: FileSystem, path: str, by: Any) -> Any:
         if path.startswith("1-"):
-            yield by._engine.timeout(0.5)  # the second begins later than the first
+            yield by.engine.timeout(0.5)  # the second begins later than the first
         return (yield from create(system, path, by))
 
     monkeypatch.setattr(FileSystem, "create", later)
