@@ -67,9 +67,13 @@ def test_small_writes_cost_four_and_six_commands() -> None:
 
 
 def test_full_stripes_reverse_small_writes() -> None:
-    """Protects its counter-experiment: with nothing to read, parity is the smaller price."""
-    raid10, raid5 = (run("small-writes", layout=layout, block_size="5120KiB").rate for layout in ("raid10", "raid5"))
-    assert raid5 > 1.03 * raid10
+    """Protects its counter-experiment: with nothing to read, parity is the smaller price.
+
+    Four writes are what md's stripe cache holds. With more, rows are written in pieces, and the gain is smaller.
+    """
+    stripes = {"block_size": "1280KiB", "depth": 4}
+    raid10, raid5 = (run("small-writes", stripes, layout=layout).rate for layout in ("raid10", "raid5"))
+    assert raid5 > 1.15 * raid10
 
 
 ONE_READER = {"pattern": "sequential", "jobs": 1, "block_size": "1MiB", "warm_up": "100ms", "duration": "300ms"}
