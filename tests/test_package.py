@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
 import os
@@ -186,6 +187,27 @@ def test_constraints_pin_every_dependency() -> None:
     wanted = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["docs"]]
     names = {re.split(r"[<>=\[ ;]", item)[0].lower().replace("_", "-") for item in wanted}
     assert names - pinned == set()
+
+
+def _distribution(requirement: str) -> str:
+    return re.split(r"[<>=\[ ;]", requirement)[0].lower().replace("_", "-")
+
+
+@pytest.mark.parametrize("package", ["model", "scenarios", "calibration", "validation", "cli"])
+def test_what_is_imported_with_the_package_is_a_dependency(package: str) -> None:
+    """Protects a plain install: a distribution that only an extra or a tool brings is imported where it is used."""
+    declared = {_distribution(item) for item in PROJECT["project"]["dependencies"]}
+    distributions = importlib.metadata.packages_distributions()
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = []
+            if isinstance(statement, ast.Import):
+                names = [alias.name for alias in statement.names]
+            elif isinstance(statement, ast.ImportFrom) and statement.level == 0:
+                names = [statement.module or ""]
+            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"raidsim"}:
+                from_where = {_distribution(each) for each in distributions[name]}
+                assert from_where & declared, f"{path.relative_to(ROOT)} imports {name}, which no dependency brings"
 
 
 def copied_sources(target: Path) -> Path:
