@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import process_time
 
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running.run import Run
+from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.simulate import simulate
 
 from .measure import resident_mib

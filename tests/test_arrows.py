@@ -115,7 +115,7 @@ def _good(root: Path) -> None:
         ("model/core/request.py", "from ..disk import hard_disk", "model/core imports model/disk"),
         ("cli/main.py", "from ..web import app", "cli imports web"),
         ("web/app.py", "from ..cli.support import files", "web imports cli/support"),
-        ("scenarios/running/run.py", "if True:\n    import raidsim.model.disk.hard_disk", "absolute import"),
+        ("scenarios/running/base/run.py", "if True:\n    import raidsim.model.disk.hard_disk", "absolute import"),
         ("calibration/fit/search.py", "from raidsim.model import disk", "absolute import"),
         ("model/disk/media.py", "from ... import __version__", "the public API"),
         (

@@ -11,7 +11,7 @@ import pytest
 
 import raidsim
 from raidsim.scenarios.documents.document import Document, read_document
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.timeline import record
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.core.errors import InputError
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.sample import Sample
 from ..simulation.evaluator import Evaluator, Progress
 from ..simulation.responses import Matrix, Responses, Vector
 from ..study.study import Cell, StudySpec

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...model.core.errors import InputError
 from ...model.statistics import Estimate
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Responses, Vector
 from ..study.study import Cell
 from .problem import Problem

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...model.core.errors import InputError
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Responses, Vector
 from .best_step import best_step
 from .problem import Problem, cost

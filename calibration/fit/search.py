@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.core.errors import InputError
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Responses, Vector
 from ..study.study import Cell
 from .best_step import best_step

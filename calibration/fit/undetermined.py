@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...model.core.errors import InputError
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Matrix, Responses
 from .problem import Problem, cost
 from .profile import UNDETERMINED

@@ -21,10 +21,10 @@ from ...model.kernels import KernelName, kernel
 from ...model.tasks.prices import Prices
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import LoadSpec
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.description.workloads import DdSpec
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.sample import Sample
 from ...scenarios.running.program_run import scale_for
-from ...scenarios.running.sample import Sample
 from ...scenarios.running.simulate import simulate
 from ...scenarios.workers.process_setup import interrupts_postponed
 from ...scenarios.workers.worker_pool import WorkerPool
@@ -244,7 +244,7 @@ def _sampled(scenario: ScenarioSpec, sample: Sample) -> tuple[float, ...]:
     workload = scenario.workload
     if isinstance(workload, ProgramsSpec):
         return (scale_for(scenario, sample),)
-    if isinstance(workload, LoadSpec):
+    if not isinstance(workload, DdSpec):
         return ()
     if workload.direction == "read":
         return (sample.read_bytes, sample.warm_up)

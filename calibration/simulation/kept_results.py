@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from ...model.core.errors import InputError
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.sweeps.model_version import model_fingerprint
 
 Outcome = Prediction | InputError

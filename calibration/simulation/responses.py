@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from ...model.core.errors import InputError
 from ...model.statistics import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.running.prediction import Prediction
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.sample import Sample
 from ..study.figures import figure_value
 from ..study.reported import mean_of, repeated, reported, with_earlier
 from ..study.runs import RunBuilder

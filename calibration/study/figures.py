@@ -9,7 +9,7 @@ from ...model.programs.iozone import Iozone
 from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.workloads import LoadSpec, Workload
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
 """What a figure measures, in SI units; a share is of 1."""

@@ -9,7 +9,7 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.programs.tiobench_report import line_figures
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.questions.replications import replication
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from .study import StudySpec
 
 _SUMMED = [f"{order}_{op}_{what}" for order in ("seq", "rand") for op in ("write", "read") for what in ("rate", "cpu")]

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ...scenarios.comparison.redundancy import top_parts
+from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import DdSpec, LoadSpec
+from ...scenarios.description.workloads import IdleSpec, LoadSpec, Workload
 from .discrepancy import FigureClass, StudyErrors, learnt, load_table
 
 _YEAR = re.compile(r"-(\d{4})$")
@@ -56,17 +57,21 @@ class ModelInterval:
         return value / self.factor, value * self.factor
 
 
-def figure_kind(workload: DdSpec | LoadSpec | ProgramsSpec) -> FigureClass:
+def figure_kind(workload: Workload) -> FigureClass:
     """The class that the rate of a workload belongs to."""
     if isinstance(workload, ProgramsSpec):
         return "programs"
+    if isinstance(workload, FioSpec):
+        return "random" if any(workload.is_random(job) for job in workload.job_names) else "raw"
     if isinstance(workload, LoadSpec) and workload.pattern != "sequential":
         return "random"
     return "raw"
 
 
 def scenario_interval(spec: ScenarioSpec) -> ModelInterval | None:
-    """What the reports say of a scenario's rate; None if there are too few, or of its solid-state drives none."""
+    """What the reports say of a scenario's rate; None without a load or enough reports, or with solid-state drives."""
+    if isinstance(spec.workload, IdleSpec):
+        return None
     drives = spec.machine.drives
     if any(not drives[name].entry().rotational for part in top_parts(spec) for name in part.leaves):
         return None

@@ -13,14 +13,15 @@ from ...model.core.errors import InputError
 from ...model.files.description_errors import located
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import IdleSpec
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.pictures.style import FORMS
 from ...scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.sample import Sample
 from ...scenarios.running.program_run import most_scale
-from ...scenarios.running.sample import Sample
 from ...scenarios.running.simulate import simulate
 from ...scenarios.timeline.chrome_trace import chrome_trace
 from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
@@ -112,7 +113,7 @@ def _simulated(
     """The run, and what a rebuild in it costs."""
     observer = UNOBSERVED if recorder is None else recorder
     with progress_share("simulating") as follow:
-        if any(array.rebuilding for array in spec.arrays.values()):
+        if any(array.rebuilding for array in spec.arrays.values()) and not isinstance(spec.workload, IdleSpec):
             found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
             return found.rebuilding, found
         return simulate(spec, sample, lambda run: follow(lambda: run.share), observer), None

@@ -13,12 +13,13 @@ from rich.text import Text
 from ...calibration.uncertainty.model_interval import WORDS, ModelInterval
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import DRIVES, SATURATED
+from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.description.workloads import IdleSpec, LoadSpec
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
-from ...scenarios.running.prediction import Prediction, RebuildProgress
+from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.running.steady_state import SATURATED_PRECISION
 
 _WIDTH = 100
@@ -44,7 +45,7 @@ def print_prediction(
         typer.echo(report or "(no report)\n", nl=False)
     if prediction.reports:
         typer.echo()
-    if prediction.latencies and not prediction.saturated:
+    if prediction.latencies and not prediction.saturated and not isinstance(spec.workload, FioSpec):
         console.print(_latencies(spec, prediction))
     if prediction.phases:
         console.print(_phases(prediction))
@@ -110,6 +111,10 @@ def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottlene
             if op in then.latencies
         ]
         return " and ".join(told)
+    if isinstance(spec.workload, IdleSpec):
+        return ", ".join(f"{each.array} at {_number(each.rate / 1e6)} MB/s per member" for each in then.rebuilds)
+    if isinstance(spec.workload, FioSpec):
+        return f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
     if isinstance(spec.workload, LoadSpec):
         gained = f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
         if is_open(spec) and not then.saturated:
@@ -142,6 +147,8 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
     workload = spec.workload
     if isinstance(workload, ProgramsSpec):
         return _scale_lines(prediction.scale)
+    if isinstance(workload, IdleSpec):
+        return []
     rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
     if isinstance(workload, LoadSpec):
@@ -152,6 +159,8 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
             asked = max(workload.precision, SATURATED_PRECISION) if prediction.saturated else workload.precision
             lines.append(_precision_line(asked, prediction))
         return lines
+    if isinstance(workload, FioSpec):
+        return [f"{rate}, {iops}"] if iops else [rate]
     moved = workload.size * len(workload.targets)
     lines = [f"{rate}: {_bytes(moved)} in {format_duration(prediction.seconds)}"]
     return [*lines, f"page cache: {iops}"] if iops else lines

@@ -12,7 +12,7 @@ from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 
 
 def document(
@@ -22,7 +22,7 @@ def document(
     without: WithoutBottleneck | None = None,
     interval: ModelInterval | None = None,
 ) -> dict[str, Any]:
-    """The result as a JSON document: SI units, names as in :class:`~raidsim.scenarios.running.prediction.Prediction`.
+    """The result as a JSON document: SI units, names as in :class:`.Prediction`.
 
     A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
     `relief` and `model_interval` are null where there is none.

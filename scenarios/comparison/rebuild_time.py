@@ -10,10 +10,10 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
 from ..questions.load_curve import without_phases
+from ..running.base.prediction import RebuildProgress
+from ..running.base.run import Run
+from ..running.base.sample import Sample
 from ..running.load_run import LoadRun
-from ..running.prediction import RebuildProgress
-from ..running.run import Run
-from ..running.sample import Sample
 from ..running.simulate import simulate
 from .redundancy import Part, top_parts
 

@@ -14,7 +14,7 @@ from ...model.statistics.batch_means import Estimate
 from ..description.scenario import ScenarioSpec
 from ..questions.load_curve import LoadCurve, Outcome, attempt, load_curves, runs_needed
 from ..questions.replications import mean_of_replications, paired_difference, replication
-from ..running.prediction import Prediction
+from ..running.base.prediction import Prediction
 from ..workers.task_pool import TaskPool
 from .alternatives import Design
 from .array_facts import ArrayFacts, array_facts

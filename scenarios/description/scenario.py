@@ -19,9 +19,8 @@ from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
-from .programs import ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
-from .workloads import Workload
+from .workloads import DdSpec, IdleSpec, LoadSpec, Workload
 
 RENAMED = {"front": "network"}
 """Former keys of a scenario, and their names now."""
@@ -73,12 +72,15 @@ class ScenarioSpec(Spec):
         devices.check()
         devices.check_users()
         FileSystems(self.file_systems, devices).check(self.workload)
-        if not isinstance(self.workload, ProgramsSpec):
+        if isinstance(self.workload, DdSpec | LoadSpec):
             devices.check_workload(self.workload, known.cache.reach if self.workload.kind == "dd" else int)
         devices.check_failures(self.failures)
         if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"
             raise refusal(found, "allowed: kind load", ("workload", "kind"))
+        if isinstance(self.workload, IdleSpec) and not self.busy_arrays:
+            found = "idle, and no array that rebuilds or is checked"
+            raise refusal(found, "allowed: with rebuilding, resync or failures", ("workload", "kind"))
         for name, array in self.arrays.items():
             self._check_kernel(array, name)
         check_queues(self.machine, self.kernel, devices.hidden)
@@ -87,9 +89,9 @@ class ScenarioSpec(Spec):
         if self.vm is not None:
             self.vm.check(self.kernel)
         if self.network is not None:
-            if self.workload.kind != "load":
+            if self.workload.kind not in ("load", "fio"):
                 found = f"{self.workload.kind}, which runs on the machine itself, with a network"
-                raise refusal(found, "allowed: kind load, or no network", ("workload", "kind"))
+                raise refusal(found, "allowed: kind load or fio, or no network", ("workload", "kind"))
             self.network.check(self.machine)
         return self
 

@@ -18,6 +18,7 @@ from pydantic import (
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 from ...model.tasks.io_call_price import IoEngine
+from .fio_jobs import FioSpec
 from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
 from .programs import ProgramsSpec
 
@@ -363,6 +364,25 @@ class LoadSpec(Spec):
         return None
 
 
+class IdleSpec(Spec):
+    """Nothing: the machine does what it does by itself, a rebuild or a check.
+
+    Attributes
+    ----------
+    warm_up, duration
+        Simulated time before the measurement, and of the measurement.
+    """
+
+    kind: Literal["idle"]
+    warm_up: Duration = 1.0
+    duration: PositiveDuration = 10.0
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """No device."""
+        return ()
+
+
 def _bytes(size: int) -> str:
     return "1 byte" if size == 1 else f"{size} bytes"
 
@@ -379,10 +399,14 @@ def _kind(value: Any) -> str:
     return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
 
 
-_KINDS = ("dd", "load", "programs")
+_KINDS = ("dd", "load", "programs", "fio", "idle")
 
 Workload = Annotated[
-    Annotated[DdSpec, Tag("dd")] | Annotated[LoadSpec, Tag("load")] | Annotated[ProgramsSpec, Tag("programs")],
+    Annotated[DdSpec, Tag("dd")]
+    | Annotated[LoadSpec, Tag("load")]
+    | Annotated[ProgramsSpec, Tag("programs")]
+    | Annotated[FioSpec, Tag("fio")]
+    | Annotated[IdleSpec, Tag("idle")],
     Discriminator(_kind),
     BeforeValidator(_known_kind),
 ]

@@ -207,6 +207,13 @@ class Expansion:
             if "file_systems" not in self.result and len(tops) == 1:
                 self.result["file_systems"] = {DEFAULT_MOUNT: {"kind": self._file_system(), "on": tops[0]}}
             return
+        if workload["kind"] == "idle":
+            return
+        if workload["kind"] == "fio":
+            tops = self._top_devices()
+            if len(tops) == 1 and not self.result.get("file_systems") and "/dev/" not in str(workload.get("job")):
+                workload.setdefault("target", tops[0])
+            return
         if isinstance(workload.get("targets"), str):
             workload["targets"] = [workload["targets"]]
         workload.setdefault("targets", self._top_devices())
@@ -224,6 +231,8 @@ def _kind(workload: Mapping[Any, Any]) -> str:
     """Which workload is meant by one that does not say so: a load, unless it has what only others have."""
     if "direction" in workload:
         return "dd"
+    if "job" in workload:
+        return "fio"
     return "programs" if "steps" in workload else "load"
 
 

@@ -20,8 +20,8 @@ from ...model.process.process import Mount
 from ...model.readahead import PAGE
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
+from ..description.target import target_of
 from ..machine.machine import BuiltMachine
-from ..traces.replay.replay import target_of
 from .plan import Plan
 
 _DEVICE = "/dev/"

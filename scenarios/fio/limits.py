@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...model.statistics.usage import Usage, bottleneck, limit
-from ..running.run import Run
+from ..running.base.run import Run
 from .report import Ran
 
 _NEVER_WAITS = 0.02

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from ...model.core.errors import ArrayFailed, InputError
 from ...model.core.exact_sums import sum_in_order
-from ...model.files.description import Spec
 from ...model.files.quantities import format_duration
 from ...model.fio.files import CachedFile
 from ...model.fio.pace import Pace
@@ -21,10 +20,12 @@ from ...model.fio.thread import FioThread
 from ...model.programs.fio.offsets import FioOffsets
 from ...model.programs.fio.sections import Section
 from ..description.scenario import ScenarioSpec
+from ..description.workloads import IdleSpec
 from ..machine.loads import FIRST_ISSUER
 from ..machine.machine import BuiltMachine
-from ..running.run import Run
-from ..running.sample import Sample
+from ..machine.observer import UNOBSERVED, Observer
+from ..running.base.run import Run
+from ..running.base.sample import Sample
 from .disks import disk_results
 from .files import FileNames, FilePlaces
 from .limits import GroupLimits
@@ -63,13 +64,6 @@ class FioOptions:
     most_s: float | None = None
     logs: bool = False
     iolog: bool = False
-
-
-class FioSpec(Spec):
-    """The workload of a machine that jobs of fio are run on: nothing of its own."""
-
-    kind: Literal["fio"] = "fio"
-    targets: tuple[str, ...] = ()
 
 
 class FioMachineRun(Run):
@@ -237,6 +231,7 @@ def run_fio(
     sections: Sequence[Section],
     options: FioOptions,
     watch: Callable[[Run], None] | None = None,
+    observer: Observer = UNOBSERVED,
 ) -> FioRun:
     """Run jobs of fio on the machine of a scenario.
 
@@ -250,6 +245,8 @@ def run_fio(
         How.
     watch
         Called with the run before it begins.
+    observer
+        Sees every part of the machine when it is built.
 
     Raises
     ------
@@ -260,7 +257,7 @@ def run_fio(
     fixed = names.sizes(_named(sections))
     planned = plans(sections, {**options.files, **fixed}, fixed)
     threads = [_with_ramp_of(plan, options.most_s) for plan in planned]
-    machine = BuiltMachine(scenario.model_copy(update={"workload": FioSpec()}))
+    machine = BuiltMachine(scenario.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
     run = FioMachineRun(machine, threads, names, options)
     if watch is not None:
         watch(run)

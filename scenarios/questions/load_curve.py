@@ -14,7 +14,7 @@ from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LONGEST_S, MOST_OUTSTANDING, LoadSpec
-from ..running.prediction import Prediction
+from ..running.base.prediction import Prediction
 from ..running.simulate import simulate
 from ..workers.task_pool import TaskPool
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from ...model.core.errors import InputError
 from ..description.arrays import ArraySpec
 from ..description.scenario import ScenarioSpec
+from ..description.workloads import IdleSpec
 from ..machine.observer import UNOBSERVED, Observer
-from ..running.prediction import Prediction
-from ..running.run import Run
-from ..running.sample import Sample
+from ..running.base.prediction import Prediction
+from ..running.base.run import Run
+from ..running.base.sample import Sample
 from ..running.simulate import simulate
 
 
@@ -63,10 +64,12 @@ def compare_rebuild(
     Raises
     ------
     InputError
-        If nothing is being rebuilt in the scenario.
+        If nothing is being rebuilt in the scenario, or nothing loads it.
     """
     if not any(array.rebuilding for array in scenario.arrays.values()):
         raise InputError("arrays", "no member is being rebuilt", "allowed: an array with `failed` and `rebuilding`")
+    if isinstance(scenario.workload, IdleSpec):
+        raise InputError("workload.kind", "found idle", "allowed: a load, which a rebuild can slow down")
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
     rebuilding = simulate(scenario, sample, watch, observer)

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...model.statistics.batch_means import Estimate, student_t
 from ..description.scenario import ScenarioSpec
-from ..running.prediction import Prediction
-from ..running.sample import Sample
+from ..running.base.prediction import Prediction
+from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from ..workers.task_pool import TaskPool
 

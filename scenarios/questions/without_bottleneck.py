@@ -20,9 +20,9 @@ from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
-from ..running.prediction import Prediction
-from ..running.run import Run
-from ..running.sample import Sample
+from ..running.base.prediction import Prediction
+from ..running.base.run import Run
+from ..running.base.sample import Sample
 from ..running.simulate import simulate
 
 WITHOUT_LIMIT = 1000.0

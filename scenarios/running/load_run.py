@@ -14,9 +14,9 @@ from ..description.arrays import ArraySpec
 from ..description.workloads import LoadSpec
 from ..machine.assemble import Drive
 from ..machine.machine import BuiltMachine
+from .base.run import Run
+from .base.sample import Sample
 from .load_windows import LoadWindows, Stores
-from .run import Run
-from .sample import Sample
 from .steady_state import SteadyState, backlog_grows
 
 _WINDOWS = 64
@@ -36,11 +36,11 @@ class LoadRun(Run):
     Attributes
     ----------
     estimates
-        See :attr:`raidsim.scenarios.running.prediction.Prediction.estimates`.
+        See :attr:`raidsim.scenarios.running.base.prediction.Prediction.estimates`.
     saturated
         Whether the backlog of an open load grows for ever.
     precision_reached
-        See :attr:`raidsim.scenarios.running.prediction.Prediction.precision_reached`.
+        See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
     """
 
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:

@@ -209,7 +209,7 @@ class LoadWindows:
 
     def estimates(self) -> dict[str, Estimate]:
         """Everything with its interval; names as in
-        :attr:`raidsim.scenarios.running.prediction.Prediction.estimates`.
+        :attr:`raidsim.scenarios.running.base.prediction.Prediction.estimates`.
         """
         flows = self.flows
         found = {"rate": ratio_estimate(flows[:, 0], self._seconds(), CONFIDENCE), "iops": self.throughput()}

@@ -19,8 +19,8 @@ from ...model.statistics import Estimate, LatencyHistogram, Usage
 from ...model.statistics.usage import WayUsage
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
-from .prediction import LatencyBins, Prediction, RebuildProgress
-from .run import PERCENTILES, Run
+from .base.prediction import LatencyBins, Prediction, RebuildProgress
+from .base.run import PERCENTILES, Run
 
 _MEANS = ("rate", "iops", "mean_seconds", "read_mean_seconds", "write_mean_seconds")
 """Estimates that those of the phases add up to; a percentile of the day is none of them."""

@@ -35,10 +35,10 @@ from ..description.program_steps import (
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
+from .base.run import Run
+from .base.sample import Sample
 from .program_jobs import Job, Setting, plan
 from .program_reports import Ran, program_report
-from .run import Run
-from .sample import Sample
 
 _ISSUERS = 1000
 _ISSUERS_EACH = 64

@@ -8,28 +8,30 @@ then on it gets the throttled rate. Both regimes are simulated if the run is lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ...model.core.errors import ArrayFailed, FileSystemFull, InputError
-from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.loads.dd import Dd
-from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
+from ..description.fio_jobs import FioSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
-from ..description.workloads import DdSpec, LoadSpec
+from ..description.workloads import DdSpec, IdleSpec, LoadSpec
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
+from .base.prediction import Prediction
+from .base.run import Run
+from .base.sample import Sample
+from .fio_run import fio_prediction
+from .idle_run import IdleRun
 from .load_run import LoadRun
 from .phases import simulate_phases
-from .prediction import Prediction
 from .program_run import ProgramRun, scale_for
-from .run import Run
-from .sample import Sample
+from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
 _NO_GROWTH = 0.02
 """Two measurements whose growth of dirty memory differs by less than this share of the rate are the same regime."""
@@ -106,12 +108,7 @@ def simulate(
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
         raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
-    return replace(prediction, prices_read=_read(price_lists))
-
-
-def _read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
-    """Names of the prices that hosts have read."""
-    return tuple(sorted({name for prices in price_lists for name in prices.read}))
+    return replace(prediction, prices_read=prices_read(price_lists))
 
 
 def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer) -> Prediction:
@@ -124,9 +121,15 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         rate = programs.run()
         prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
         return replace(prediction, reports=programs.reports)
+    if isinstance(scenario.workload, FioSpec):
+        return fio_prediction(scenario, scenario.workload, watch, observer)
+    if isinstance(scenario.workload, IdleSpec):
+        idle = IdleRun(BuiltMachine(scenario, observer=observer), scenario.workload)
+        watch(idle)
+        idle.run()
+        return prediction_of(idle, idle.span, 0.0)
     prediction = _dd_prediction(scenario, scenario.workload, sample, watch, observer)
-    busy = next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")  # the host's comes first
-    return replace(prediction, figures={**prediction.figures, "cpu": busy})
+    return replace(prediction, figures={**prediction.figures, "cpu": cpu_share(prediction)})
 
 
 def _dd_prediction(
@@ -164,7 +167,7 @@ def _load_prediction(
     prediction = prediction_of(load, load.span if asked else workload.duration, rate)
     return replace(
         prediction,
-        figures=prediction.figures | latency_figures(prediction),
+        figures=prediction.figures | latency_figures(prediction) | {"cpu": cpu_share(prediction)},
         estimates=load.estimates,
         saturated=load.saturated,
         precision_reached=load.precision_reached,
@@ -181,39 +184,6 @@ def _rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
         return throttled.rate
     share = -throttled.growth / (free.growth - throttled.growth)
     return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
-
-
-def prediction_of(run: Run, seconds: float, rate: float, figures: dict[str, float] | None = None) -> Prediction:
-    """What a run that is over gives, with the duration (s) and rate (bytes/s) of its whole workload."""
-    usages = run.usages()
-    machine = run.machine
-    latencies = run.latencies()
-    iops = {op: values["n"] / run.span for op, values in latencies.items()}
-    return Prediction(
-        seconds=seconds,
-        measured_s=run.span,
-        rate=rate,
-        iops=iops,
-        usages=usages,
-        bottleneck=bottleneck(usages),
-        latencies=latencies,
-        latency_bins=run.latency_bins(),
-        member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
-        rebuilds=run.rebuilds(),
-        events=machine.engine.scheduled_events,
-        figures=figures or {"rate": rate, "seconds": seconds, "iops": sum_in_order(iops.values())},
-        scale=machine.scale,
-        prices_read=_read(machine.price_lists),
-    )
-
-
-def latency_figures(prediction: Prediction) -> dict[str, float]:
-    """What fio prints of latencies: the mean and the 99th percentile (s)."""
-    return {
-        f"{op}_{name}_seconds": values[f"{name}_s"]
-        for op, values in prediction.latencies.items()
-        for name in ("mean", "p99")
-    }
 
 
 class _DdRun(Run):

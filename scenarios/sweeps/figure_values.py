@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..running.prediction import Prediction
+from ..running.base.prediction import Prediction
 
 
 def figure_values(prediction: Prediction) -> dict[str, float]:

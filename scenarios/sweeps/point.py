@@ -20,7 +20,7 @@ from ...model.statistics.batch_means import Estimate
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..questions.replications import replication
-from ..running.sample import Sample
+from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from ..workers.process_setup import interrupts_postponed
 from .axes import canonical

@@ -38,7 +38,7 @@ class RunRow:
     key
         Hash of what was simulated; "" where it did not come to that.
     figures, estimates, usages, bottleneck, saturated
-        As in :class:`~raidsim.scenarios.running.prediction.Prediction`.
+        As in :class:`~raidsim.scenarios.running.base.prediction.Prediction`.
     seconds, worker
         How long it took, and where. Kept apart from the others.
     """

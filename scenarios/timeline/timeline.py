@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
-from ..running.sample import Sample
+from ..running.base.sample import Sample
 from ..running.simulate import simulate
 from .causes import RecordedError
 from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer

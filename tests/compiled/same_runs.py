@@ -56,7 +56,7 @@ def _is_compiled(name: str, module: Any) -> bool:
 
 
 def _simulated(spec: Any) -> str:
-    from raidsim.scenarios.running.sample import Sample
+    from raidsim.scenarios.running.base.sample import Sample
     from raidsim.scenarios.running.simulate import simulate
 
     # repr shows every bit of a float, and whether a number is one.
@@ -69,8 +69,8 @@ def _kept(array: str, kernel: str) -> tuple[int, int]:
     from raidsim.model.files.description_errors import validate
     from raidsim.scenarios.description.scenario import ScenarioSpec
     from raidsim.scenarios.machine.machine import BuiltMachine
+    from raidsim.scenarios.running.base.sample import Sample
     from raidsim.scenarios.running.load_run import LoadRun
-    from raidsim.scenarios.running.sample import Sample
     from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
     document = scenario_document(targets=("md0",), kernel=kernel)

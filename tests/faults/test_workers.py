@@ -15,7 +15,7 @@ from raidsim.model.core.errors import InputError, WorkerHung, WorkersDied, Wrong
 from raidsim.scenarios.advice import runs as advice_runs
 from raidsim.scenarios.advice.runs import Simulations
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.workers import worker_pool
 from raidsim.scenarios.workers.task_pool import TaskPool
 from raidsim.scenarios.workers.worker_pool import LIMIT, RESTARTS

@@ -22,8 +22,8 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import DdSpec
 from raidsim.scenarios.machine import plan as build
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

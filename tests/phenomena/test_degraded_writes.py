@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import WriteRun
 from raidsim.tests.phenomena.machine_variants import LINUX_24, LINUX_26, MIB, Case, built, rate
 

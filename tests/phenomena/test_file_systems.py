@@ -9,8 +9,8 @@ import pytest
 
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
 

@@ -9,7 +9,7 @@ import pytest
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
 from raidsim.scenarios.description.programs import ProgramsSpec
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.phenomena.freebsd_bench import GIB, KIB, TUNED, UNTUNED, rate, rate_of_two, rates
 

@@ -13,7 +13,7 @@ import pytest
 
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 STUDY = load_study("gateway-2005")

@@ -13,7 +13,7 @@ from raidsim.model.statistics.usage import limit
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
 KIB = 1 << 10

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.phenomena.machine_variants import LINUX_26, MIB, THREE, Case, prediction
 
 SAMPLE = Sample(write_bytes=2 * MIB, cycles=1)
 PROGRAM = """
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.phenomena.machine_variants import Case, prediction
 print(repr(prediction(Case({kernel!r}, "write", {targets!r}, {array!r}, seed={seed}), {sample!r})))
 """

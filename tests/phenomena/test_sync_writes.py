@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 TEXT = """

@@ -7,7 +7,7 @@ from typing import Any
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.machine import MachineSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 
 MIB = 1 << 20
 DRIVES = ("sda", "sdb", "sdc", "sdd")

@@ -15,10 +15,11 @@ from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import Cell, StudySpec
 from ...model.layouts import LEVELS
+from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import DdSpec, LoadSpec
+from ...scenarios.description.workloads import DdSpec, IdleSpec, LoadSpec
 
 Access = Literal["sequential read", "sequential write", "random read", "random write"]
 Mix = Mapping[Access, float]
@@ -66,6 +67,7 @@ REWRITE = _kind("rewrite", read=0.5, write=0.5)
 WHOLE_BENCHMARK = _kind("whole benchmark", read=0.5, write=0.5)
 CHARACTERS = FigureKind("characters")
 CPU_SHARE = FigureKind("CPU share")
+RESYNC = FigureKind("resync")
 READ_FILES = _kind("files, reading", read=1.0)
 WRITE_FILES = _kind("files, writing", write=1.0)
 COPY_FILES = _kind("files, copying", read=0.5, write=0.5)
@@ -197,16 +199,24 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
     workload = scenario.workload
     if isinstance(workload, ProgramsSpec):
         return _of_program(cell, scenario, workload, machine)
-    stacks = [_stack(scenario, target) for target in dict.fromkeys(workload.targets)]
+    targets = tuple(dict.fromkeys(workload.targets)) or tuple(scenario.busy_arrays)
+    stacks = [_stack(scenario, target) for target in targets]
     stack = stacks[0] if len(stacks) == 1 else _side_by_side(stacks)
     if isinstance(workload, DdSpec):
         kind = SEQUENTIAL_READ if workload.direction == "read" else SEQUENTIAL_WRITE
         load, processes = f"dd, {workload.direction}, raw device", len(workload.targets)
+    elif isinstance(workload, IdleSpec):
+        kind, load, processes = RESYNC, "nothing", 1
+    elif isinstance(workload, FioSpec):
+        job = cell.figure.rpartition(".")[0]
+        kind, load, processes = _fio_kind(workload, cell.figure), "fio", max(1, workload.outstanding(job))
     else:
         kind, load = _load_kind(workload), f"{workload.pattern} load"
         processes = len(workload.targets) * workload.jobs * workload.depth
-    if cell.figure == "cpu":
+    if cell.figure.rpartition(".")[2] in ("cpu", "user_cpu", "system_cpu"):
         kind = CPU_SHARE
+    elif cell.figure == "resync_rate":
+        kind = RESYNC
     return CellClass(
         stack=stack,
         load=load,
@@ -214,9 +224,9 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
         kind=kind,
         kernel=scenario.kernel,
         processes=processes,
-        shares_time=len(workload.targets),
+        shares_time=len(targets),
         work=workload.model_dump_json(exclude={"targets", "jobs", "depth"}),
-        setting=_ciphers(scenario, workload.targets),
+        setting=_ciphers(scenario, targets),
         drives=frozenset((machine, drive) for drive in stack.drives),
         dimension=dimension_of_unit(cell.unit),
     )
@@ -275,6 +285,14 @@ def _load_kind(load: LoadSpec) -> FigureKind:
     read, write = (next(iter(kind.mix)) for kind in kinds)
     mix = MappingProxyType({read: load.read_share, write: 1.0 - load.read_share})
     return FigureKind(f"{load.pattern}, reads and writes", mix)
+
+
+def _fio_kind(workload: FioSpec, figure: str) -> FigureKind:
+    job, _, own = figure.rpartition(".")
+    random = any(workload.is_random(name) for name in ([job] if job else workload.job_names))
+    if own.startswith(("write", "sync", "trim")):
+        return RANDOM_WRITE if random else SEQUENTIAL_WRITE
+    return RANDOM_READ if random else SEQUENTIAL_READ
 
 
 def _stack(scenario: ScenarioSpec, device: str) -> Stack:

@@ -22,8 +22,8 @@ from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import Cell, StudySpec
 from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
 from ...calibration.uncertainty.intervals import HalfWidth, Intervals
-from ...scenarios.running.prediction import Prediction
-from ...scenarios.running.sample import Sample
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.sample import Sample
 
 INTERVAL = COVERED
 _BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
@@ -44,7 +44,7 @@ class Compared:
     busiest
         The busiest part and how busy it was, in short.
     latencies
-        Of the run's I/Os (s); see :class:`~raidsim.scenarios.running.prediction.Prediction`.
+        Of the run's I/Os (s); see :class:`~raidsim.scenarios.running.base.prediction.Prediction`.
     half_width
         Of the interval (ln), by where it comes from.
     """

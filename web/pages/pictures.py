@@ -12,7 +12,7 @@ from typing import Any
 from ...model.statistics.usage import SATURATED, limit
 from ...scenarios.comparison.side_by_side import Comparison
 from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.timeline.timeline import Timeline
 from ..work.tasks import CoursePart
 from .tables import command_words

@@ -16,7 +16,7 @@ from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import limit
 from ...scenarios.comparison.side_by_side import Comparison, Measured
 from ...scenarios.questions.load_curve import LoadCurve
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.timeline.timeline import Timeline
 from ..work.explain import Effect
 from ..work.tasks import CoursePart, Outcome

@@ -13,7 +13,7 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.load_curve import LoadCurve
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.timeline.timeline import Timeline
 from ..form.forms import built, first_part, shorter
 from ..work.layout_map import layout_html, layout_map, layout_words

@@ -11,7 +11,7 @@ from ...model.disk.spec import DriveSpec
 from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.running.prediction import Prediction
+from ...scenarios.running.base.prediction import Prediction
 from ..form.choices import known_drive, offer, rotational
 from ..form.fields import NONE, Form
 from ..form.forms import BITMAP, built, changed, fitted

@@ -15,8 +15,8 @@ from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.load_curve import LoadCurve, attempt, curve_steps, runs_needed
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
-from ...scenarios.running.prediction import Prediction
-from ...scenarios.running.run import Run
+from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.run import Run
 from ...scenarios.running.simulate import simulate
 from ...scenarios.timeline.events import LogicalIO
 from ...scenarios.timeline.timeline import Recorder, Timeline, record

@@ -16,18 +16,17 @@ from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
-from ...description.devices import Devices
-from ...description.programs import ProgramsSpec
 from ...description.scenario import ScenarioSpec
+from ...description.target import target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
+from ...running.base.prediction import Prediction
+from ...running.base.run import Run
+from ...running.base.sample import Sample
 from ...running.load_windows import MOST, LoadWindows
-from ...running.prediction import Prediction
-from ...running.run import Run
-from ...running.sample import Sample
-from ...running.simulate import latency_figures, prediction_of
 from ...running.steady_state import LEAST_IOS, backlog_grows
+from ...running.summary import latency_figures, prediction_of
 from ..formats.record import TraceRecord
 from .discards import TraceDiscards
 from .per_request import RequestLog
@@ -321,34 +320,6 @@ def replay(
         prediction=prediction,
         log=log,
     )
-
-
-def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
-    """The device that `named` means, or that the scenario's own workload goes to.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, if the host does not see it, or if the workload goes to several.
-    """
-    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
-    seen = [name for name in devices.names if name not in devices.hidden]
-    allowed = f"allowed: {', '.join(seen)}"
-    if named is not None:
-        if named not in seen:
-            hidden = devices.hidden.get(named)
-            found = f"unknown device {named!r}" if hidden is None else f"{named}, which is behind {hidden}"
-            raise InputError("--target", found, allowed)
-        return named
-    workload = scenario.workload
-    if isinstance(workload, ProgramsSpec):
-        own = list(dict.fromkeys(spec.on for spec in scenario.file_systems.values()))
-    else:
-        own = list(dict.fromkeys(workload.targets))
-    if len(own) != 1:
-        found = f"not given, and the scenario's workload goes to {f'{len(own)} devices' if own else 'no device'}"
-        raise InputError("--target", found, allowed)
-    return own[0]
 
 
 def _like(survey: Survey, target: str, options: ReplayOptions) -> LoadSpec:

@@ -9,7 +9,7 @@ from typing import Any
 
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
 MACHINE = """\

@@ -15,7 +15,7 @@ from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.calibration.simulation.stand_in import stand_in_fit, stand_in_study
 from raidsim.tests.calibration.study import small_study as small

@@ -13,7 +13,7 @@ from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.study.figures import figure_value
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 
 KEPT = Path(profile_module.__file__).parents[1] / "profiles"
 

@@ -12,7 +12,7 @@ from raidsim.calibration.fit.problem import Problem
 from raidsim.calibration.fit.search import Optimum, Search
 from raidsim.calibration.simulation.responses import Vector
 from raidsim.calibration.study.study import load_study
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.simulation.stand_in import stand_in_fit, stand_in_study
 
 BASE = np.full(4, 4.0)

@@ -18,7 +18,7 @@ from raidsim.calibration.study.document import ClaimSpec
 from raidsim.calibration.study.study import Cell, StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.simulation.stand_in import StandIn, stand_in_fit, stand_in_study
 from raidsim.tests.calibration.study import small_study as small
 

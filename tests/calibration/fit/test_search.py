@@ -8,7 +8,7 @@ import pytest
 from raidsim.calibration.fit import search as search_module
 from raidsim.calibration.fit.search import Optimum, Search
 from raidsim.calibration.simulation.responses import Vector
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.simulation.stand_in import stand_in_fit, stand_in_study
 
 BASE = np.full(4, 4.0)

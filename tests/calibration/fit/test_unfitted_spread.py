@@ -13,7 +13,7 @@ from raidsim.calibration.fit.quantile import NORMAL_QUANTILE
 from raidsim.calibration.fit.unfitted_spread import DRAWS, STUDENT_QUANTILE, draws, spread
 from raidsim.calibration.simulation.responses import Matrix, Vector
 from raidsim.model.core.errors import InputError
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.simulation.stand_in import Model, StandIn, stand_in_study
 
 PARAMETERS = 22

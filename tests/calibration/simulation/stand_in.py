@@ -14,7 +14,7 @@ from raidsim.calibration.simulation.responses import Responses, Vector
 from raidsim.calibration.study.study import Cell, StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study import small_study as small
 
 Model = Callable[[Vector], Vector]

@@ -19,8 +19,8 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running import simulate as simulation
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study import small_study as small
 
 SHORT = Sample(read_bytes=4 << 20)
@@ -30,7 +30,7 @@ from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.study.study import StudySpec
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study.small_study import GUESS, small_document
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import load_study
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 SHORT = Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=1, program_bytes=1 << 26, least_memory_bytes=8 << 20)

@@ -14,8 +14,8 @@ from raidsim.model.tasks.prices import FREE, NotedPrices, Prices
 from raidsim.scenarios.description.machine import PriceList
 from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.calibration.study import small_study as small
 

@@ -9,7 +9,7 @@ from raidsim.calibration.study.figures import figure_value
 from raidsim.calibration.study.runs import RunBuilder
 from raidsim.calibration.study.study import StudySpec
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import PRICES
 

@@ -13,8 +13,8 @@ from raidsim.calibration.simulation import evaluator as evaluate
 from raidsim.cli import main as cli
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running import simulate as simulation
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study import small_study as small
 
 Run = Callable[..., tuple[int, str, str]]

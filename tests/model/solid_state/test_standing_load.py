@@ -12,7 +12,7 @@ from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.solid_state.standing_load import busiest_share, can_stand, stands
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, SMALL
 

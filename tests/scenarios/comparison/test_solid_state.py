@@ -17,7 +17,7 @@ from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.timeline.recorder import Recorder
 

@@ -15,9 +15,9 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.programs.postmark import PostMark, PostMarkSettings
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.program_run import ProgramRun, most_scale, scale_for
-from raidsim.scenarios.running.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.random_documents import Document, program_documents
 from raidsim.tests.scenarios.running.test_random_scenarios import outcome

@@ -13,7 +13,7 @@ from raidsim.scenarios.documents.library import LIBRARY, library_names, library_
 from raidsim.scenarios.documents.machine_catalogue import cpu_names, machine_names
 from raidsim.scenarios.documents.text import changed_text, plain_text
 from raidsim.scenarios.documents.written import written
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 REPORTS = ("gentoo-2004", "catalan-2005", "gateway-2005", "prinkey-2002", "freebsd-2007")

@@ -11,7 +11,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
-from raidsim.scenarios.running.prediction import Prediction, RebuildProgress
+from raidsim.scenarios.running.base.prediction import Prediction, RebuildProgress
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, QUICK, scenario, scenario_document
 

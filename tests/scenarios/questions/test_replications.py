@@ -17,7 +17,7 @@ from raidsim.scenarios.questions.replications import (
     replication,
     unpaired_difference,
 )
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 
 from ..advice.sample_designs import design
 

@@ -12,8 +12,8 @@ from raidsim.model.files.description_errors import validate
 from raidsim.model.layouts import LEVELS
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.load_run import LoadRun
-from raidsim.scenarios.running.sample import Sample
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
 ARRAYS: dict[str, dict[str, Any]] = {

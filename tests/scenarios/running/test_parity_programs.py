@@ -13,7 +13,7 @@ from raidsim.model.memory.page_cache import PageCache
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running import program_run
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, machine_document
 

@@ -10,8 +10,8 @@ from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.run import Run
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import scenario_document
 

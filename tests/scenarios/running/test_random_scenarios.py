@@ -19,9 +19,9 @@ from raidsim.scenarios.description.devices import Devices
 from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.load_run import LoadRun
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.random_documents import Document, documents
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario_document

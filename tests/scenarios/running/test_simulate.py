@@ -12,7 +12,7 @@ from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import WriteRun, _rate_without_growth, simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 

@@ -23,10 +23,10 @@ from raidsim.model.statistics.percentile_interval import percentile_estimate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LONGEST_S, LoadSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.load_run import LoadRun
 from raidsim.scenarios.running.load_windows import MOST, LoadWindows, Stores
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.running.steady_state import LEAST_IOS, SATURATED_PRECISION, SteadyState, backlog_grows
 

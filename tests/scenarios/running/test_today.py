@@ -17,8 +17,8 @@ from raidsim.scenarios.description.tuning import VirtualMemorySpec, dirty_limits
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import machine_document
 

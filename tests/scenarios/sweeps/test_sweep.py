@@ -16,7 +16,7 @@ import pytest
 from raidsim.model.core.errors import InputError
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.sweeps import point as sweep_point
 from raidsim.scenarios.sweeps.plan import read_sweep

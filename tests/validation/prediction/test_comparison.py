@@ -17,8 +17,8 @@ from raidsim.calibration.study.study import Cell, StudySpec, load_study
 from raidsim.calibration.uncertainty.discrepancy import DiscrepancyTable
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.running.prediction import Prediction
-from raidsim.scenarios.running.sample import Sample
+from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.sample import Sample
 from raidsim.tests.calibration.study import small_study as small
 from raidsim.validation.prediction.comparison import Claimed, Compared, StudyComparison, compare, summarise, summary
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from raidsim.model.statistics.batch_means import Estimate
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted

@@ -18,14 +18,15 @@ from raidsim.model.drives.catalogue import CATALOGUE
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.scenarios.description.other_drive import with_drive
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.target import target_of
 from raidsim.scenarios.machine.loads import FIRST_ISSUER
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.running.run import Run
+from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.traces.formats.record import TraceRecord
 from raidsim.scenarios.traces.replay import replay as replay_module
 from raidsim.scenarios.traces.replay.placement import TraceMemory
-from raidsim.scenarios.traces.replay.replay import ReplayOptions, ReplayRun, TraceSpec, replay, target_of
+from raidsim.scenarios.traces.replay.replay import ReplayOptions, ReplayRun, TraceSpec, replay
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario
 
 OPEN = ReplayOptions()

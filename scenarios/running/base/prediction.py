@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...model.statistics import Estimate, Usage
+from ....model.statistics import Estimate, Usage
 
 LatencyBins = tuple[tuple[float, float], ...]
 """Latencies (s), ascending, each with how many I/Os had it, within 1/128 of it."""

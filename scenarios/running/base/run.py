@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from ...model.raid.resync.thread import Resync
-from ...model.solid_state.drive import SolidState
-from ...model.statistics import LatencyHistogram, Usage
-from ...model.statistics.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
-from ..machine.assemble import Drive
-from ..machine.machine import BuiltMachine
+from ....model.raid.resync.thread import Resync
+from ....model.solid_state.drive import SolidState
+from ....model.statistics import LatencyHistogram, Usage
+from ....model.statistics.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
+from ...machine.assemble import Drive
+from ...machine.machine import BuiltMachine
 from .prediction import LatencyBins, RebuildProgress
 from .sample import Sample
 

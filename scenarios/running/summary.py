@@ -1,0 +1,60 @@
+"""A run that is over, summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...model.core.exact_sums import sum_in_order
+from ...model.statistics import bottleneck
+from ...model.tasks.prices import NotedPrices
+from .base.prediction import Prediction
+from .base.run import Run
+
+PERCENTILE_FIGURES = {"p50_seconds": "p50_s", "p90_seconds": "p90_s", "p99_seconds": "p99_s", "p999_seconds": "p99.9_s"}
+"""Figures of latency beside the mean, and what :attr:`Prediction.latencies` calls them."""
+
+
+def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, float] | None = None) -> Prediction:
+    """What a run that is over gives, with the duration (s) and rate (bytes/s) of its whole workload."""
+    usages = run.usages()
+    machine = run.machine
+    latencies = run.latencies()
+    iops = {op: values["n"] / run.span for op, values in latencies.items()}
+    rebuilds = run.rebuilds()
+    given = {"rate": rate, "seconds": seconds, "iops": sum_in_order(iops.values())} if figures is None else figures
+    sync = {"resync_rate": min(each.rate for each in rebuilds)} if rebuilds else {}
+    return Prediction(
+        seconds=seconds,
+        measured_s=run.span,
+        rate=rate,
+        iops=iops,
+        usages=usages,
+        bottleneck=bottleneck(usages),
+        latencies=latencies,
+        latency_bins=run.latency_bins(),
+        member_ios=sum(disk.reads + disk.writes for disk in machine.disks.values()),
+        rebuilds=rebuilds,
+        events=machine.engine.scheduled_events,
+        figures={**given, **sync},
+        scale=machine.scale,
+        prices_read=prices_read(machine.price_lists),
+    )
+
+
+def prices_read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
+    """Names of the prices that hosts have read."""
+    return tuple(sorted({name for prices in price_lists for name in prices.read}))
+
+
+def cpu_share(prediction: Prediction) -> float:
+    """How busy the host's processors were; they come first."""
+    return next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")
+
+
+def latency_figures(prediction: Prediction) -> dict[str, float]:
+    """Mean and percentiles of the latencies (s), by "read_mean_seconds" and so on."""
+    return {
+        f"{op}_{figure}": values[key]
+        for op, values in prediction.latencies.items()
+        for figure, key in {"mean_seconds": "mean_s", **PERCENTILE_FIGURES}.items()
+    }
