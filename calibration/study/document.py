@@ -14,6 +14,7 @@ from ...scenarios.description.arrays import ArraySpec, EncryptedSpec
 from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
 from ...scenarios.description.workloads import Workload
+from .expansion import expanded_study
 from .figures import Unit
 
 Use = Literal["calibrate", "predict"]
@@ -338,22 +339,8 @@ class StudyDocument(Spec):
 
     @model_validator(mode="before")
     @classmethod
-    def _named_workloads(cls, data: Any) -> Any:
-        """Put the workloads in the places where runs name them."""
-        if not isinstance(data, dict) or not isinstance(data.get("runs"), dict):
-            return data
-        known = data.get("workloads")
-        named = known if isinstance(known, dict) else {}
-        runs = {}
-        for name, run in data["runs"].items():
-            wanted = run.get("workload") if isinstance(run, dict) else None
-            if isinstance(wanted, str):
-                if wanted not in named:
-                    allowed = f"allowed: {', '.join(map(str, named)) or 'a whole workload'}"
-                    raise refusal(f"unknown workload {wanted!r}", allowed, ("runs", name, "workload"))
-                run = {**run, "workload": named[wanted]}
-            runs[name] = run
-        return {**data, "runs": runs}
+    def _written_out(cls, data: Any) -> Any:
+        return expanded_study(data) if isinstance(data, dict) else data
 
     @property
     def machine(self) -> MachineSpec:

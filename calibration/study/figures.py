@@ -6,6 +6,7 @@ from typing import Literal
 
 from ...model.core.errors import InputError
 from ...model.programs.iozone import Iozone
+from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.workloads import LoadSpec, Workload
@@ -13,16 +14,31 @@ from ...scenarios.running.base.prediction import Prediction
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
 """What a figure measures, in SI units; a share is of 1."""
-Unit = Literal["MB/s", "KB/s", "1/s", "s", "us", "%"]
-"""What a report prints; its conventions say how many bytes MB and KB are."""
+Unit = Literal["MB/s", "KB/s", "GB/s", "MiB/s", "KiB/s", "GiB/s", "1/s", "k/s", "M/s", "s", "ms", "us", "min", "h", "%"]
+"""What a report prints; its conventions say how many bytes MB and KB are, a GB is a thousand or 1,024 of these MB."""
 
 UNITS: dict[Dimension, tuple[Unit, ...]] = {
-    "bytes/s": ("MB/s", "KB/s"),
-    "1/s": ("1/s",),
-    "s": ("s", "us"),
+    "bytes/s": ("MB/s", "KB/s", "GB/s", "MiB/s", "KiB/s", "GiB/s"),
+    "1/s": ("1/s", "k/s", "M/s"),
+    "s": ("s", "ms", "us", "min", "h"),
     "share": ("%",),
 }
 """The units that fit a dimension."""
+SI_VALUES: dict[Unit, float] = {
+    "MiB/s": 2.0**20,
+    "KiB/s": 2.0**10,
+    "GiB/s": 2.0**30,
+    "1/s": 1.0,
+    "k/s": 1e3,
+    "M/s": 1e6,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "min": 60.0,
+    "h": 3600.0,
+    "%": 0.01,
+}
+"""What 1 of a unit is; the others depend on the report's conventions."""
 
 _WORDS: dict[Dimension, str] = {
     "bytes/s": "bytes per second",
@@ -33,9 +49,21 @@ _WORDS: dict[Dimension, str] = {
 
 _RAW: dict[str, dict[str, Dimension]] = {
     "dd": {"rate": "bytes/s", "seconds": "s", "cpu": "share"},
-    "load": {"rate": "bytes/s", "iops": "1/s"},
+    "load": {"rate": "bytes/s", "iops": "1/s", "cpu": "share"},
+    "fio": {"rate": "bytes/s", "seconds": "s", "iops": "1/s"},
+    "idle": {},
 }
-_LATENCIES = ("mean_seconds", "p99_seconds")
+_RESYNC: dict[str, Dimension] = {"resync_rate": "bytes/s"}
+"""Of any run in which an array is rebuilt or checked: bytes per second and member, of the slowest."""
+_LATENCIES = ("mean_seconds", "p50_seconds", "p90_seconds", "p99_seconds", "p999_seconds")
+_FIO: dict[str, Dimension] = {
+    **{f"{op}_{figure}": "s" for op in ("read", "write", "trim", "sync") for figure in _LATENCIES},
+    **{f"{op}_iops": "1/s" for op in ("read", "write", "trim")},
+    **{f"{op}_rate": "bytes/s" for op in ("read", "write", "trim")},
+    "user_cpu": "share",
+    "system_cpu": "share",
+}
+"""Of each job."""
 _TIMES: dict[str, Dimension] = {"seconds": "s", "mean_seconds": "s", "cpu": "share", "cpu_seconds": "s"}
 _COPYING: dict[str, Dimension] = {**_TIMES, "rate": "bytes/s"}
 _BONNIE: dict[str, Dimension] = {
@@ -70,10 +98,17 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
 
 def figures_of(workload: Workload) -> dict[str, Dimension]:
     """The figures that a run of a workload gives, as predictions and cells name them."""
+    return {**_own_figures(workload), **_RESYNC}
+
+
+def _own_figures(workload: Workload) -> dict[str, Dimension]:
     if isinstance(workload, LoadSpec):
         shares = {"read": workload.read_share, "write": 1 - workload.read_share}
         latencies = (f"{op}_{latency}" for op, share in shares.items() if share for latency in _LATENCIES)
         return _RAW[workload.kind] | dict.fromkeys(latencies, "s")
+    if isinstance(workload, FioSpec):
+        of_jobs = {f"{job}.{figure}": each for job in workload.job_names for figure, each in _FIO.items()}
+        return _RAW[workload.kind] | of_jobs
     if not isinstance(workload, ProgramsSpec):
         return _RAW[workload.kind]
     return {
@@ -87,7 +122,7 @@ def figures_of(workload: Workload) -> dict[str, Dimension]:
 def dimension_of_figure(name: str) -> Dimension | None:
     """What a figure of a run measures, by its name in a prediction; None if no workload has one of that name."""
     figure = name.rpartition(".")[2]
-    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values())
+    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values(), _RESYNC, _FIO)
     return next((figures[figure] for figures in known if figure in figures), None)
 
 

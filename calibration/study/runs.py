@@ -6,11 +6,13 @@ equal when that parameter moves, and are not simulated again. Which prices of wo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...model.layouts import LEVELS
 from ...scenarios.description.arrays import ArraySpec
+from ...scenarios.description.fio_jobs import DEVICE, FioSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import DdSpec
@@ -104,7 +106,9 @@ def _renamed(document: dict[str, Any]) -> dict[str, Any]:
             changes["chunk"] = ArraySpec.model_fields["chunk"].default
         arrays[names[name]] = array.model_copy(update=changes)
     workload = document["workload"]
-    if not isinstance(workload, ProgramsSpec):
+    if isinstance(workload, FioSpec):
+        workload = workload.model_copy(update=_renamed_job(workload, names))
+    elif not isinstance(workload, ProgramsSpec):
         workload = workload.model_copy(update={"targets": tuple(names.get(each, each) for each in workload.targets)})
     mounted = document.get("file_systems", {}).items()
     return {
@@ -117,6 +121,14 @@ def _renamed(document: dict[str, Any]) -> dict[str, Any]:
         "file_systems": {point: {**each, "on": names.get(each["on"], each["on"])} for point, each in mounted},
         "workload": workload,
     }
+
+
+def _renamed_job(workload: FioSpec, names: Mapping[str, str]) -> dict[str, Any]:
+    """What changes in jobs of fio when devices are renamed."""
+    pattern = re.compile(re.escape(DEVICE) + r"([\w.-]+)")
+    job = pattern.sub(lambda found: DEVICE + names.get(found[1], found[1]), workload.job)
+    target = workload.target
+    return {"job": job, "target": target if target is None else names.get(target, target)}
 
 
 def dd_of(study: StudyDocument, case: CaseSpec) -> DdSpec:

@@ -23,7 +23,7 @@ from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import Workload
 from .document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
-from .figures import UNITS, Dimension, Unit, figures_of, in_words
+from .figures import SI_VALUES, UNITS, Dimension, Unit, figures_of, in_words
 from .parameters import PATHS, value_at
 from .runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
 
@@ -202,7 +202,11 @@ class StudySpec(StudyDocument):
                 raise refusal(found, f"allowed: {', '.join(UNITS[dimension])}", ("cells", i, "unit"))
             if unit_value(cell.unit, self.conventions) is None:
                 found = f"{cell.unit}, of which conventions do not say how many bytes it is"
-                raise refusal(found, f"required: conventions.{cell.unit[:2]}", ("cells", i, "unit"))
+                raise refusal(
+                    found,
+                    f"required: conventions.{'MB' if cell.unit == 'GB/s' else cell.unit[:2]}",
+                    ("cells", i, "unit"),
+                )
 
     def _check_claims(self) -> None:
         known = self.figures
@@ -308,8 +312,10 @@ class StudySpec(StudyDocument):
 
 def unit_value(unit: Unit, conventions: Conventions) -> float | None:
     """SI value of 1 of a unit; None if the conventions do not say it."""
-    values: dict[Unit, float | None] = {"MB/s": conventions.MB, "KB/s": conventions.KB, "us": 1e-6, "%": 0.01}
-    return values.get(unit, 1.0)
+    kilo, mega = conventions.KB, conventions.MB
+    giga = None if mega is None else mega * (1000 if mega == 10**6 else 1024)
+    by_convention: dict[Unit, float | None] = {"MB/s": mega, "KB/s": kilo, "GB/s": giga}
+    return by_convention[unit] if unit in by_convention else SI_VALUES[unit]
 
 
 def _tiobench_of(workload: Workload) -> TiobenchStep | None:

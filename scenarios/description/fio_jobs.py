@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.files.description import PositiveDuration, Size, Spec, refusal
@@ -30,6 +30,8 @@ class FioSpec(Spec):
         Device for files without a file system, and for devices that the machine does not have (``--target``).
     files
         Files that are there before, and their sizes.
+    variables
+        Values of ``${NAME}`` in the job, which fio takes from the shell.
     at_most
         Every job ends after so much time of its statistics, and its ramp takes no longer (``--at-most``).
     """
@@ -38,23 +40,27 @@ class FioSpec(Spec):
     job: str = Field(min_length=1)
     target: str | None = None
     files: dict[str, Size] = Field(default_factory=dict)
+    variables: dict[str, str] = Field(default_factory=dict)
     at_most: PositiveDuration | None = None
 
-    @field_validator("job")
-    @classmethod
-    def _runs(cls, text: str) -> str:
+    @model_validator(mode="after")
+    def _runs(self) -> Self:
         try:
-            for section in job_sections(text, _NO_MACHINE):
+            for section in self.sections():
                 check_simulated(section.options)
         except InputError as error:
-            found = error.found.removeprefix("found ")
-            raise refusal(f"{error.place}: {found}", error.allowed or "allowed: what raidsim fio runs") from None
-        return text
+            found = f"{error.place}: {error.found.removeprefix('found ')}"
+            raise refusal(found, error.allowed or "allowed: what raidsim fio runs", ("job",)) from None
+        return self
+
+    def sections(self, keywords: Mapping[str, int] = _NO_MACHINE) -> list[Section]:
+        """Its jobs; `keywords` are the values of ``$pagesize``, ``$mb_memory`` and ``$ncpus``."""
+        return job_sections(self.job, keywords, self.variables)
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Devices that its jobs name, each once."""
-        named = [*device_names(job_sections(self.job, _NO_MACHINE)), *([self.target] if self.target else [])]
+        named = [*device_names(self.sections()), *([self.target] if self.target else [])]
         return tuple(dict.fromkeys(named))
 
     def is_random(self, job: str) -> bool:
@@ -67,16 +73,16 @@ class FioSpec(Spec):
         return sum(int(_value(each, "numjobs", "1")) * int(_value(each, "iodepth", "1")) for each in sections)
 
     def _sections(self, job: str) -> list[Section]:
-        return [section for section in job_sections(self.job, _NO_MACHINE) if section.name == job]
+        return [section for section in self.sections() if section.name == job]
 
     @property
     def job_names(self) -> tuple[str, ...]:
         """Names of its jobs, each once."""
-        return tuple(dict.fromkeys(section.name for section in job_sections(self.job, _NO_MACHINE)))
+        return tuple(dict.fromkeys(section.name for section in self.sections()))
 
 
-def job_sections(text: str, keywords: Mapping[str, int]) -> list[Section]:
-    """The jobs of a text, which depend on nothing else: no variables of the shell, no included files.
+def job_sections(text: str, keywords: Mapping[str, int], variables: Mapping[str, str]) -> list[Section]:
+    """The jobs of a text, which depend on nothing else: no shell, no included files.
 
     Parameters
     ----------
@@ -84,6 +90,8 @@ def job_sections(text: str, keywords: Mapping[str, int]) -> list[Section]:
         A job file or a command line.
     keywords
         Values of ``$pagesize``, ``$mb_memory`` and ``$ncpus``.
+    variables
+        Values of ``${NAME}``.
 
     Raises
     ------
@@ -96,7 +104,7 @@ def job_sections(text: str, keywords: Mapping[str, int]) -> list[Section]:
     def include(path: str) -> str:
         raise ValueError(path)
 
-    return sections(job_file(text) if line else text, name, {}, include, keywords, numbered=not line)
+    return sections(job_file(text) if line else text, name, variables, include, keywords, numbered=not line)
 
 
 def _value(section: Section, option: str, default: str) -> str:

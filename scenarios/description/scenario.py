@@ -78,9 +78,8 @@ class ScenarioSpec(Spec):
         if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"
             raise refusal(found, "allowed: kind load", ("workload", "kind"))
-        if isinstance(self.workload, IdleSpec) and not self.busy_arrays:
-            found = "idle, and no array that rebuilds or is checked"
-            raise refusal(found, "allowed: with rebuilding, resync or failures", ("workload", "kind"))
+        if isinstance(self.workload, IdleSpec):
+            self._check_idle(self.workload.targets)
         for name, array in self.arrays.items():
             self._check_kernel(array, name)
         check_queues(self.machine, self.kernel, devices.hidden)
@@ -94,6 +93,17 @@ class ScenarioSpec(Spec):
                 raise refusal(found, "allowed: kind load or fio, or no network", ("workload", "kind"))
             self.network.check(self.machine)
         return self
+
+    def _check_idle(self, targets: tuple[str, ...]) -> None:
+        """Refuse a run in which nothing would happen."""
+        busy = self.busy_arrays
+        if not busy:
+            found = "idle, and no array that rebuilds or is checked"
+            raise refusal(found, "allowed: with rebuilding, resync or failures", ("workload", "kind"))
+        for target in targets:
+            if target not in busy:
+                found = f"{target!r}, which does nothing by itself"
+                raise refusal(found, f"allowed: {', '.join(busy)}", ("workload", "targets"))
 
     def _check_crypt(self, layer: EncryptedSpec, name: str) -> None:
         """Refuse what the kernel's dm-crypt cannot be told."""

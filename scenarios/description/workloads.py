@@ -369,18 +369,16 @@ class IdleSpec(Spec):
 
     Attributes
     ----------
+    targets
+        Arrays that do something. Only a study has to name them, whose runs have the devices that they use.
     warm_up, duration
         Simulated time before the measurement, and of the measurement.
     """
 
     kind: Literal["idle"]
+    targets: tuple[str, ...] = ()
     warm_up: Duration = 1.0
     duration: PositiveDuration = 10.0
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """No device."""
-        return ()
 
 
 def _bytes(size: int) -> str:

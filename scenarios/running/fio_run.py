@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.readahead import PAGE
-from ..description.fio_jobs import FioSpec, job_sections
+from ..description.fio_jobs import FioSpec
 from ..description.scenario import ScenarioSpec
 from ..fio.output.normal_text import normal_text
 from ..fio.result import DirectionResult, FioRun, JobResult, LatencySeries
@@ -44,7 +44,7 @@ def fio_prediction(
     machine = scenario.machine
     keywords = {"pagesize": PAGE, "mb_memory": machine.memory >> 20, "ncpus": machine.cpu.cores}
     options = FioOptions(workload.target, workload.files, workload.at_most)
-    found = run_fio(scenario, job_sections(workload.job, keywords), options, begun, observer)
+    found = run_fio(scenario, workload.sections(keywords), options, begun, observer)
     (run,) = runs
     sides = {op: [job.directions[op] for job in found.jobs] for op in ("read", "write")}
     iops = {op: sum_in_order(each.ios_per_second for each in of) for op, of in sides.items() if _ios(of)}

@@ -22,6 +22,7 @@ def test_latencies_and_rates_obey_littles_law() -> None:
     study = load_study("louwrentius-2019")
     measured = {cell.id: cell.measured for cell in study.all_cells}
     for run in study.runs:
-        depth, jobs = (int(number) for number in run.partition("/")[2].split("x"))
-        outstanding = measured[f"{run}/iops"] * measured[f"{run}/latency"] * 1e-6
+        op, _, point = run.partition("/")
+        depth, jobs = (int(number) for number in point.split("x"))
+        outstanding = measured[f"{run}/iops"] * measured[f"{run}/{op}_mean_seconds"] * 1e-6
         assert abs(outstanding / (depth * jobs) - 1) < 0.1, run

@@ -142,7 +142,7 @@ BAD_RUNS: dict[str, tuple[str, Any, str]] = {
     "unknown figure": ("cells.0.figure", "iops", r"cells\[0\].figure: .*'iops' of the run one; allowed: rate, seconds"),
     "a rate in seconds": ("cells.1.unit", "s", r"cells\[1\].unit: .*bytes per second; allowed: MB/s, KB/s"),
     "seconds as a rate": ("cells.0.unit", "MB/s", r"cells\[0\].unit: .*seconds; allowed: s"),
-    "a unit nobody has": ("cells.0.unit", "min", r"cells\[0\].unit: .*'min'"),
+    "a unit nobody has": ("cells.0.unit", "days", r"cells\[0\].unit: .*'days'"),
     "a unit of unknown size": ("conventions", {"MB": 1000000}, r"cells\[1\].unit: .*required: conventions.KB"),
     "nothing measured": ("cells.0.measured", 0, r"cells\[0\].measured"),
     "a cell twice": ("cells.1.id", "one", r"cells: .*one stands there twice"),

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.scenarios.description.fio_jobs import FioSpec, job_sections
+from raidsim.scenarios.description.fio_jobs import FioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.fio.run import FioOptions, run_fio
 from raidsim.scenarios.running.simulate import simulate
@@ -44,7 +44,7 @@ def test_a_job_gives_what_raidsim_fio_reports() -> None:
     spec = document_from(described({"job": JOB})).spec()
     assert isinstance(spec.workload, FioSpec)
     found = simulate(spec).figures
-    reported = run_fio(spec, job_sections(JOB, {"pagesize": 4096, "mb_memory": 1, "ncpus": 1}), FioOptions())
+    reported = run_fio(spec, spec.workload.sections(), FioOptions())
     reader, writer = reported.jobs
     assert found["reader.read_iops"] == reader.read.ios_per_second
     assert found["reader.read_mean_seconds"] == pytest.approx(reader.read.lat.mean)
