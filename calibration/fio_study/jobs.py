@@ -95,7 +95,7 @@ class FioJob:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class ReportedJob:
     """A job as it stands in a report."""
 
     name: str
@@ -144,18 +144,18 @@ def _named(job: FioJob, name: str) -> FioJob:
 
 
 def _jobs_of(path: Path, report: Report) -> Iterator[FioJob]:
-    entries = _entries(path, report)
+    entries = reported_jobs(path, report)
     groups: dict[str | None, set[str]] = {}
     for entry in entries:
         groups.setdefault(entry.group, set()).add(entry.name)
-    together: dict[tuple[str | None, str], list[_Entry]] = {}
+    together: dict[tuple[str | None, str], list[ReportedJob]] = {}
     for entry in entries:
         together.setdefault((entry.group, entry.name), []).append(entry)
     for (group, _), same in together.items():
         yield _job(path, same, groups[group])
 
 
-def _entries(path: Path, report: Report) -> list[_Entry]:
+def reported_jobs(path: Path, report: Report) -> list[ReportedJob]:
     """The jobs of a file's last report: with ``--status-interval`` it counts from the start of the run."""
     roots = list(_objects(path.read_text(encoding="utf-8")))
     root, last = roots[-1], str(len(roots))
@@ -170,7 +170,7 @@ def _entries(path: Path, report: Report) -> list[_Entry]:
         }
         options = {str(key): str(value) for key, value in {**shared, **job.get("job options", {})}.items()}
         group = str(job["groupid"]) if "groupid" in job else None
-        entries.append(_Entry(str(job.get("jobname", number)), group, options, values))
+        entries.append(ReportedJob(str(job.get("jobname", number)), group, options, values))
     return entries
 
 
@@ -182,7 +182,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         yield root
 
 
-def _job(path: Path, same: list[_Entry], beside: set[str]) -> FioJob:
+def _job(path: Path, same: list[ReportedJob], beside: set[str]) -> FioJob:
     """One job of entries with the same name in the same group."""
     first = same[0]
     options, values = first.options, first.values
@@ -218,7 +218,7 @@ def _engine(options: dict[str, str]) -> str:
     return options.get("ioengine", _DEFAULT_ENGINE)
 
 
-def _unlike(same: list[_Entry], rw: str, beside: set[str]) -> str | None:
+def _unlike(same: list[ReportedJob], rw: str, beside: set[str]) -> str | None:
     """Why the model has no such load, in words that follow "needs"."""
     options, values = same[0].options, same[0].values
     written = options.get("rw", options.get("readwrite", ""))
@@ -254,7 +254,7 @@ def _unlike(same: list[_Entry], rw: str, beside: set[str]) -> str | None:
     return None
 
 
-def _measured(same: list[_Entry], counts: dict[str, float]) -> dict[str, float]:
+def _measured(same: list[ReportedJob], counts: dict[str, float]) -> dict[str, float]:
     """The model's figures of it; a percentile only where one entry has it of all I/Os."""
     found: dict[str, float] = {}
     for figure in ("rate", "iops"):
@@ -271,6 +271,6 @@ def _measured(same: list[_Entry], counts: dict[str, float]) -> dict[str, float]:
     return found
 
 
-def _latency(entry: _Entry, op: str, which: str) -> float | None:
+def _latency(entry: ReportedJob, op: str, which: str) -> float | None:
     """From submission to completion, or from the end of the submission if fio has only that."""
     return entry.values.get(f"{op}_lat_{which}", entry.values.get(f"{op}_clat_{which}"))

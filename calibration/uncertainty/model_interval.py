@@ -14,9 +14,10 @@ from functools import lru_cache
 
 from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.description.fio_jobs import FioSpec
+from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import IdleSpec, LoadSpec, Workload
+from ...scenarios.description.workloads import LoadSpec, Workload
 from .discrepancy import FigureClass, StudyErrors, learnt, load_table
 
 _YEAR = re.compile(r"-(\d{4})$")

@@ -11,9 +11,9 @@ import typer
 from ...calibration.uncertainty.model_interval import scenario_interval
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
+from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import IdleSpec
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.pictures.style import FORMS

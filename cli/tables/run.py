@@ -14,9 +14,10 @@ from ...calibration.uncertainty.model_interval import WORDS, ModelInterval
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import DRIVES, SATURATED
 from ...scenarios.description.fio_jobs import FioSpec
+from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import IdleSpec, LoadSpec
+from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress

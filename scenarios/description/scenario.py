@@ -17,10 +17,11 @@ from ...model.raid.read_balance import READ_BALANCE
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
+from .idle import IdleSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
 from .tuning import VirtualMemorySpec, check_queues
-from .workloads import DdSpec, IdleSpec, LoadSpec, Workload
+from .workloads import DdSpec, LoadSpec, Workload
 
 RENAMED = {"front": "network"}
 """Former keys of a scenario, and their names now."""

@@ -19,6 +19,7 @@ from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 from ...model.tasks.io_call_price import IoEngine
 from .fio_jobs import FioSpec
+from .idle import IdleSpec
 from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
 from .programs import ProgramsSpec
 
@@ -362,23 +363,6 @@ class LoadSpec(Spec):
         if self.start + self._least_span > capacity:
             return "start", f"{_bytes(self._least_span)} from byte {self.start}"
         return None
-
-
-class IdleSpec(Spec):
-    """Nothing: the machine does what it does by itself, a rebuild or a check.
-
-    Attributes
-    ----------
-    targets
-        Arrays that do something. Only a study has to name them, whose runs have the devices that they use.
-    warm_up, duration
-        Simulated time before the measurement, and of the measurement.
-    """
-
-    kind: Literal["idle"]
-    targets: tuple[str, ...] = ()
-    warm_up: Duration = 1.0
-    duration: PositiveDuration = 10.0
 
 
 def _bytes(size: int) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ..description.arrays import ArraySpec
+from ..description.idle import IdleSpec
 from ..description.scenario import ScenarioSpec
-from ..description.workloads import IdleSpec
 from ..machine.observer import UNOBSERVED, Observer
 from ..running.base.prediction import Prediction
 from ..running.base.run import Run

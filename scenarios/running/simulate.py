@@ -18,9 +18,10 @@ from ...model.files.quantities import format_duration
 from ...model.loads.dd import Dd
 from ...model.tasks.prices import NotedPrices
 from ..description.fio_jobs import FioSpec
+from ..description.idle import IdleSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
-from ..description.workloads import DdSpec, IdleSpec, LoadSpec
+from ..description.workloads import DdSpec, LoadSpec
 from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
 from .base.prediction import Prediction

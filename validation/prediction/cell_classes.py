@@ -16,10 +16,11 @@ from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import Cell, StudySpec
 from ...model.layouts import LEVELS
 from ...scenarios.description.fio_jobs import FioSpec
+from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import DdSpec, IdleSpec, LoadSpec
+from ...scenarios.description.workloads import DdSpec, LoadSpec
 
 Access = Literal["sequential read", "sequential write", "random read", "random write"]
 Mix = Mapping[Access, float]

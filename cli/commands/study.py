@@ -1,0 +1,160 @@
+"""`raidsim study` and `raidsim studies`: begin a study of one's own and find out what it lacks; the catalogue's."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...calibration.fio_study.skeleton import skeleton
+from ...calibration.sensitivity.study_check import StudyCheck, check_study
+from ...calibration.study.study import StudySpec, load_study, study_names
+from ...model.core.errors import InputError
+from ...model.core.exact_sums import sum_in_order
+from ...model.files.quantities import format_duration
+from ..support.files import write_file
+from ..support.progress import progress_bar
+from ..tables.predict import tables_console
+
+_ACTIONS = ("new", "check")
+_MOST_SHOWN = 12
+
+
+def study_command(
+    action: Annotated[str, typer.Argument(metavar="new|check", help="Begin a study, or look at one.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="new: the study's name; check: its file or name.")],
+    on_drive: Annotated[
+        list[Path] | None,
+        typer.Option("--on-drive", metavar="FILE", help="fio's JSON of jobs on one drive; repeatable. Calibrated on."),
+    ] = None,
+    on_array: Annotated[
+        list[Path] | None,
+        typer.Option("--on-array", metavar="FILE", help="fio's JSON of jobs on the array; repeatable. Predicted."),
+    ] = None,
+    drive: Annotated[str | None, typer.Option("--drive", metavar="MODEL", help="The drives, of the catalogue.")] = None,
+    count: Annotated[int, typer.Option("--count", min=1, max=1000, help="How many drives there are.")] = 2,
+    level: Annotated[str, typer.Option("--level", help="The array's level.")] = "raid1",
+    kernel: Annotated[str, typer.Option("--kernel", help="The kernel, of the catalogue.")] = "linux-6.1",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="check: one JSON object on stdout.")] = False,
+) -> None:
+    """Write the skeleton of a study from fio's reports, or say what a study still lacks and how long a fit takes."""
+    if action not in _ACTIONS:
+        raise InputError("study", f"found {action!r}", f"expected: {' or '.join(_ACTIONS)}")
+    if action == "check":
+        _only_new({"--on-drive": on_drive, "--on-array": on_array, "--drive": drive, "--output": output})
+        _check(load_study(study), as_json)
+        return
+    if drive is None:
+        raise InputError("--drive", "it is missing", "expected: a drive of the catalogue (raidsim drives)")
+    text = skeleton(study, on_drive or [], on_array or [], drive, count, level, kernel)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_file(output, text, force)
+
+
+def _only_new(options: dict[str, object]) -> None:
+    for name, value in options.items():
+        if value:
+            raise InputError(name, "found with check", "expected: with new")
+
+
+def _check(study: StudySpec, as_json: bool) -> None:
+    with progress_bar("simulating every run") as progress:
+        found = check_study(study, progress)
+    if as_json:
+        typer.echo(json.dumps(_document(study, found), allow_nan=False))
+        return
+    console = tables_console()
+    calibrated = len(study.calibrate_cells)
+    cells = len(study.all_cells)
+    console.print(Text(f"{study.title} ({study.id})", style="bold"))
+    console.print(
+        f"{len(study.wanted_runs)} runs, {cells} cells ({calibrated} calibrate, {cells - calibrated} predict), "
+        f"{len(study.parameters)} parameters, {len(study.claims)} claims, {len(study.missing)} missing."
+    )
+    for problem in found.problems or ("Nothing is missing.",):
+        console.print(Text(f"- {problem}" if found.problems else problem))
+    if found.moved:
+        _print_moved(console, found)
+    total_s = sum_in_order(found.run_s.values())
+    console.print(f"Simulating every run once takes {format_duration(total_s)} of CPU time.")
+    if study.parameters and calibrated:
+        console.print(f"A fit takes about {format_duration(found.fit_s)} of CPU time.")
+    slowest = max(found.run_s, key=lambda run: found.run_s[run], default=None)
+    if slowest is not None and found.run_s[slowest] > 0.3 * total_s and len(found.run_s) > 3:
+        console.print(Text(f"The slowest run is {slowest} ({format_duration(found.run_s[slowest])})."))
+
+
+def _print_moved(console: Console, found: StudyCheck) -> None:
+    console.print()
+    title = (
+        f"Numbers that move a cell most, by one standard deviation of a usual prior (runs {', '.join(found.looked_at)})"
+    )
+    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("number", overflow="fold")
+    table.add_column("prior", justify="right")
+    table.add_column("moves", justify="right")
+    table.add_column("cell", overflow="fold")
+    table.add_column("")
+    for each in found.moved[:_MOST_SHOWN]:
+        fitted = "fitted" if each.fitted else "not fitted"
+        table.add_row(each.path, f"{100 * each.sd:.0f} %", f"{100 * math.expm1(each.change):.0f} %", each.cell, fitted)
+    console.print(table)
+    if len(found.moved) > _MOST_SHOWN:
+        console.print(f"... and {len(found.moved) - _MOST_SHOWN} more; all of them: --json")
+
+
+def _document(study: StudySpec, found: StudyCheck) -> dict[str, object]:
+    return {"study": study.id, **asdict(found)}
+
+
+def studies_command(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """List the published benchmark reports in the catalogue."""
+    studies = [load_study(name) for name in study_names()]
+    if as_json:
+        rows = [
+            {
+                "id": study.id,
+                "title": study.title,
+                "report": study.report,
+                "author": study.source.author,
+                "date": study.source.date,
+                "where": study.source.where,
+                **_counts(study),
+            }
+            for study in studies
+        ]
+        typer.echo(json.dumps({"studies": rows}))
+        return
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("study", "title", "author", "date"):
+        table.add_column(heading)
+    for heading in ("calibrate", "predict", "claims", "missing"):
+        table.add_column(heading, justify="right")
+    for study in studies:
+        table.add_row(study.id, study.title, study.source.author, study.source.date, *map(str, _counts(study).values()))
+    console = Console()
+    (console if console.is_terminal else Console(width=128)).print(table)
+
+
+def _counts(study: StudySpec) -> dict[str, int]:
+    calibrated = len(study.calibrate_cells)
+    return {
+        "calibrate": calibrated,
+        "predict": len(study.all_cells) - calibrated,
+        "claims": len(study.claims),
+        "missing": len(study.missing),
+    }
