@@ -48,7 +48,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("calibration/uncertainty",),
     ("validation/conformance", "validation/drives"),
     ("validation/conformance/md",),
-    ("validation/conformance/workloads", "validation/prediction"),
+    ("validation/conformance/workloads", "validation/conformance/file_systems", "validation/prediction"),
     ("validation/report",),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),

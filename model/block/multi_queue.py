@@ -213,7 +213,7 @@ class BlkMqQueue(SubmittingThreads):
         while pieces:
             request = pieces.popleft()
             plug = self._open_plug(issuer)
-            if plug is not None and plug.merge(self, request):
+            if plug is not None and request.sync != WRITE_THROUGH and plug.merge(self, request):
                 self.merges += 1
             elif scheduler is not None and scheduler.merge(request, self._engine._now):
                 pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .file_system import FileSystem
+from .geometry import on_array
 from .nodes import Directory, File
 from .settings import FileSystemSettings, file_system_names, file_system_settings, file_system_sources
 
@@ -14,4 +15,5 @@ __all__ = [
     "file_system_names",
     "file_system_settings",
     "file_system_sources",
+    "on_array",
 ]

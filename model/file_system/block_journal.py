@@ -63,7 +63,7 @@ class BlockJournal:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size)
+        self.area = JournalArea(cache, start, size, settings.block)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self._running = _Transaction()
@@ -111,6 +111,9 @@ class BlockJournal:
 
     def drop(self, file: PagedFile) -> None:
         self._running.files.pop(file, None)
+
+    def settle(self) -> Generator[Any, Any, None]:
+        yield from ()
 
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         running = self._running

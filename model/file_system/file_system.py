@@ -129,14 +129,15 @@ class FileSystem:
             start = capacity // settings.block * settings.block - size
         else:
             size = min(size, groups.size // 2, capacity // 4) // settings.block * settings.block
-            start = groups.set_aside(groups.count // 2 if settings.journal_place == "middle" else 0, size)
+            middle = groups.count // 2 if settings.journal_place == "middle" else 0
+            start = groups.set_aside(middle, size, settings.stripe_unit)
         journal = BlockJournal if settings.journal == "blocks" else RecordJournal
         return journal(self._engine, self._cache, settings, start, size)
 
     @property
     def free_bytes(self) -> int:
         """Bytes of the data area that are not in use."""
-        return self._groups.free_bytes
+        return self._groups.free_bytes + self._allocator.set_aside
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or directory of this path."""
@@ -148,6 +149,11 @@ class FileSystem:
         if not isinstance(node, File):
             raise ModelError(f"{path}: is a directory")
         return node
+
+    @property
+    def files(self) -> list[File]:
+        """All files there are."""
+        return [node for node in self._nodes.values() if isinstance(node, File)]
 
     def _node(self, path: str) -> Node:
         node = self._nodes.get(path.strip("/"))
@@ -179,7 +185,8 @@ class FileSystem:
         file, changed, fresh = self._new_file(path, parent)
         yield from self.metadata.change(changed, fresh, by)
         self._kept.remember(file)
-        file.atime_due_s = file.mtime_due_s = self._kept.next_second()
+        file.opened = 1
+        file.atime_due_s = file.mtime_due_s = self._kept.next_tick()
         return file
 
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
@@ -216,6 +223,7 @@ class FileSystem:
         file = self.file(path)
         yield from self._kept.look_up(file, by)
         yield from self._kept.spend(by, self.settings.open_cycles)
+        file.opened += 1
         return file
 
     def stat(self, path: str, by: Account) -> Generator[Any, Any, None]:
@@ -302,7 +310,12 @@ class FileSystem:
     def close(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Nobody writes the file any more: what was set aside for it is free, and a small file goes into a leaf."""
         yield from self._kept.spend(by, self.settings.close_cycles)
+        file.opened -= 1
+        own = self._allocator.reserved(file) if self.settings.in_file else 0
         self._allocator.release(file)
+        if own and file.name in self._nodes:  # what was the file's own is free again (fs/xfs/xfs_bmap_util.c)
+            freed = self._space_changed(file.extents.end_address, self.settings.block)
+            yield from self.metadata.change([file.inode, *freed], (), by)
         small = 0 < file.size <= self.settings.tail_file and file.name in self._nodes
         if small and (file.dirty or not file.in_leaf):
             changed, fresh = self._pack(file)
@@ -369,11 +382,18 @@ class FileSystem:
         return changed
 
     def allocate_delayed(self, file: File) -> None:
-        """All bytes of a file get a place now, because some of them are to be written."""
+        """All bytes of a file get a place now, because some of them are to be written.
+
+        Behind the end of a file that is closed already nothing is set aside (fs/ext4/mballoc.c, ext4_mb_group_or_file).
+        """
         start = file.extents.size
         file.in_leaf = False
+        own = self._allocator.reserved(file) if self.settings.in_file else 0
         maps = self._allocate(file, file.size, 0)
-        self.journal.change([*self._grown(file, start), *maps])
+        if file.opened <= 0:
+            self._allocator.release(file)
+        inside = file.extents.size - start <= own
+        self.journal.change([file.inode] if inside else [*self._grown(file, start), *maps])
 
     def needs_map(self, file: File, start: int, end: int) -> bool:
         """Whether something must be read to find [start, end) of the file."""
@@ -398,13 +418,13 @@ class FileSystem:
 
     def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """The file has been read: its inode says when, to the second."""
-        file.atime_due_s = self._kept.next_second()
+        file.atime_due_s = self._kept.next_tick()
         yield from self._kept.touch_atime(file, by)
 
     def written_over(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Bytes that the file had have been written: its inode says when, to the second."""
         if self._engine.now >= file.mtime_due_s:
-            file.mtime_due_s = self._kept.next_second()
+            file.mtime_due_s = self._kept.next_tick()
             yield from self._kept.touch_mtime(file, by)
         if self.settings.orders_overwrites:
             self.journal.grew(file)
@@ -414,8 +434,6 @@ class FileSystem:
         if by.owed_s:
             yield self._cache.pay(by)
         barrier = self.settings.barrier
-        if barrier and file.dirty and not data_only:
-            self.journal.change([file.inode])
         yield from self._cache.write_back(file, by.issuer, by)
         committed = yield from self.journal.commit(data_only)
         if barrier:
@@ -429,11 +447,18 @@ class FileSystem:
         """Wait until everything is on the device: data, the journal, and what it is about (sys_sync)."""
         if by.owed_s:
             yield self._cache.pay(by)
-        yield from self._cache.sync(by)
-        yield from self.journal.commit()
-        yield from self._cache.sync(by)
-        if self.settings.barrier:
-            yield self._cache.flush_device()
+        logged_only = self.settings.checkpoints  # metadata are written when the log says so (fs/xfs/xfs_trans_ail.c)
+        yield from self._cache.sync(by, metadata=not logged_only)
+        committed = yield from self.journal.commit()
+        if self.settings.barrier and not committed and self.settings.journal == "blocks":
+            yield self._cache.flush_device()  # fs/ext4/super.c, ext4_sync_fs; xfs_fs_sync_fs forces the log only
+        if not logged_only:
+            yield from self._cache.sync(by)
+
+    def settle(self, by: Account) -> Generator[Any, Any, None]:
+        """Wait until everything is in its place, as before it is unmounted."""
+        yield from self.sync(by)
+        yield from self.journal.settle()
 
     # Before the run
 

@@ -128,11 +128,19 @@ class Groups:
         group = self._groups.get(number)
         return self._made(number) if group is None else group
 
-    def set_aside(self, number: int, size: int) -> int:
-        """Address of the first `size` bytes for data of a group of which nothing was needed yet; not free any more."""
-        address = self._made(number, size).data
-        self.free_bytes -= size
+    def set_aside(self, number: int, size: int, unit: int = 0) -> int:
+        """Address of `size` bytes at the front of a group of which nothing was needed yet; not free any more.
+
+        It is a multiple of `unit`, if that is given; what lies before it is lost.
+        """
+        data = self._first_data(number)
+        address = -(-data // unit) * unit if unit else data
+        self._made(number, address + size - data)
+        self.free_bytes -= address + size - data
         return address
+
+    def _first_data(self, number: int) -> int:
+        return number * self.size + self._settings.header + self._settings.inode_table
 
     def _made(self, number: int, set_aside: int = 0) -> Group:
         settings = self._settings
@@ -189,6 +197,19 @@ class Groups:
             size -= taken
             goal = address + taken
             yield address, taken
+
+    def aligned(self, goal: int, unit: int, size: int) -> int:
+        """The first address from `goal` on that is a multiple of `unit`, with `size` bytes free; `goal` if none is."""
+        if not unit:
+            return goal
+        group = self[self.number(goal)]
+        address = group.find(goal, size)
+        while address is not None:
+            at = -(-address // unit) * unit
+            if group.free.run_from(at) - at >= size:
+                return at
+            address = group.find(max(at, group.free.run_from(address)) + 1, size)
+        return goal
 
     def take_run(self, goal: int, size: int) -> int:
         """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many."""

@@ -126,13 +126,15 @@ class InodeCache:
         room = self._names.find_room(parent, path)
         yield from self.spend(by, self._names.looked_at(parent, room) * self._settings.scan_cycles)
 
-    def next_second(self) -> float:
+    def next_tick(self) -> float:
         """From when on a time that is taken now differs.
 
-        Times are whole seconds on the device, and an inode is dirty only if they differ (fs/inode.c: CURRENT_TIME of
-        2.4; update_atime and inode_times_differ of 2.6.0 to 2.6.10, current_fs_time since).
+        An inode is dirty only if its times differ. They are whole seconds where the inode has no room for more
+        (fs/inode.c: CURRENT_TIME of 2.4; update_atime and inode_times_differ of 2.6.0 to 2.6.10, current_fs_time
+        since), else the kernel's ticks (kernel/time/timekeeping.c, ktime_get_coarse_real_ts64).
         """
-        return self._engine._now // 1.0 + 1.0
+        grain = self._settings.time_grain
+        return (self._engine._now // grain + 1.0) * grain
 
     def touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
         """A file or directory has been read: its inode says when."""

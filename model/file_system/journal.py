@@ -20,9 +20,6 @@ from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
 
-_WRITE_BYTES = 128 * 1024
-"""Contiguous bytes of the journal written with one request."""
-
 
 class Journal(Protocol):
     """Takes changed metadata blocks."""
@@ -48,6 +45,9 @@ class Journal(Protocol):
 
     def drop(self, file: PagedFile) -> None:
         """The file is gone."""
+
+    def settle(self) -> Generator[Any, Any, None]:
+        """Wait until what has been committed is in its place, where an ordinary write-back does not do that."""
 
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         """Wait until what has been changed so far is in the journal; returns whether something was to be written.
@@ -96,6 +96,9 @@ class NoJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
+    def settle(self) -> Generator[Any, Any, None]:
+        yield from ()
+
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         yield from ()
         return False
@@ -103,6 +106,15 @@ class NoJournal:
 
 class JournalArea:
     """The place of a journal on the device, written from front to back and around.
+
+    Parameters
+    ----------
+    cache
+        Of the device.
+    start, size
+        Where it lies, and how large it is (bytes).
+    bio_bytes
+        Contiguous bytes of it that are written with one bio.
 
     Attributes
     ----------
@@ -112,10 +124,11 @@ class JournalArea:
         Bytes written since all that was committed was in its place.
     """
 
-    __slots__ = ("_cache", "_emptied", "_head", "size", "start", "used")
+    __slots__ = ("_bio_bytes", "_cache", "_emptied", "_head", "size", "start", "used")
 
-    def __init__(self, cache: PageCache, start: int, size: int) -> None:
+    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int) -> None:
         self._cache = cache
+        self._bio_bytes = bio_bytes
         self.start = start
         self._head = 0
         self._emptied: Signal | None = None
@@ -128,7 +141,7 @@ class JournalArea:
         pieces: list[tuple[int, int]] = []
         self.used += size
         while size:
-            piece = min(size, _WRITE_BYTES, self.size - self._head)
+            piece = min(size, self._bio_bytes, self.size - self._head)
             pieces.append((self.start + self._head, piece))
             self._head = (self._head + piece) % self.size
             size -= piece
@@ -141,6 +154,7 @@ class JournalArea:
                 done.fire()
 
         device = self._cache.device
+        self._cache.plug()
         for address, piece in pieces:
             device.submit(Request(WRITE, address, piece, written, DAEMON_ISSUER, sync))
         device.unplug()

@@ -22,6 +22,11 @@ from .groups import Groups
 from .nodes import File
 from .settings import FileSystemSettings
 
+_LEAST_PREALLOCATED = 64 << 10
+"""Smaller files have nothing beyond their end (fs/xfs/xfs_iomap.c, xfs_iomap_prealloc_size: m_allocsize_blocks)."""
+_PACK_BYTES = 2 << 20
+"""Region of small files."""
+
 
 class Allocator:
     """Allocates and frees the blocks of files.
@@ -34,12 +39,13 @@ class Allocator:
         Of the device.
     """
 
-    __slots__ = ("_groups", "_reserved", "_settings")
+    __slots__ = ("_groups", "_pack", "_reserved", "_settings")
 
     def __init__(self, settings: FileSystemSettings, groups: Groups) -> None:
         self._settings = settings
         self._groups = groups
         self._reserved: dict[File, tuple[int, int]] = {}
+        self._pack = (0, 0)
 
     def grow(self, file: File, end: int, goal: int) -> list[int]:
         """Give all bytes before `end` a place, the first of them from `goal` on; returns new mapping blocks."""
@@ -141,8 +147,12 @@ class Allocator:
                 self._groups.give_back(start, end - start)
         if not size:
             return
-        ahead = self._settings.reservation
-        wanted = size + (ahead - size % ahead) % ahead if ahead else size
+        if file.extents.size + size <= self._settings.packed_file and file.opened > 0:
+            yield from self._packed(size)
+            return
+        wanted = size + self._ahead(file, size)
+        if self._settings.aligns and not file.extents.size:
+            goal = self._groups.aligned(goal, self._alignment(size), min(wanted, size))
         for address, found in self._groups.take(goal, wanted):
             used = min(size, found)
             if used:
@@ -153,6 +163,44 @@ class Allocator:
                     self._groups.give_back(address + used, found - used)
                 else:
                     self._reserved[file] = (address + used, address + found)
+
+    def _ahead(self, file: File, size: int) -> int:
+        """Bytes to set aside behind `size` new ones."""
+        settings, ahead = self._settings, self._settings.reservation
+        if not ahead:
+            return 0
+        if settings.in_file:
+            return ahead - size % ahead if file.size >= _LEAST_PREALLOCATED else 0
+        return (ahead - size % ahead) % ahead if file.opened > 0 or not settings.packed_file else 0
+
+    def _alignment(self, size: int) -> int:
+        """What the address of the first `size` bytes of a file is a multiple of."""
+        settings = self._settings
+        if settings.journal == "records":
+            return settings.stripe_unit if size >= settings.stripe_unit else 0
+        return 1 << (size - 1).bit_length() if size > settings.packed_file else 0
+
+    def _packed(self, size: int) -> Iterator[tuple[int, int]]:
+        """Bytes of a small file, behind those of the small file before."""
+        start, end = self._pack
+        if end - start < size:
+            if end > start:
+                self._groups.give_back(start, end - start)
+            start = self._groups.take_run(self._groups.aligned(start, _PACK_BYTES, _PACK_BYTES), _PACK_BYTES)
+            end = start + _PACK_BYTES
+        self._pack = (start + size, end)
+        yield start, size
+
+    @property
+    def set_aside(self) -> int:
+        """Bytes of the region of small files that are not in use."""
+        start, end = self._pack
+        return end - start
+
+    def reserved(self, file: File) -> int:
+        """Bytes that are set aside for the file."""
+        low, high = self._reserved.get(file, (0, 0))
+        return high - low
 
     def release(self, file: File) -> None:
         """Nothing is set aside for the file any more."""

@@ -111,9 +111,23 @@ class File(PagedFile):
         Whether its bytes are in the leaf with its inode.
     mtime_due_s
         From when on writing over its bytes changes its time.
+    opened
+        How often it is open.
     """
 
-    __slots__ = ("_system", "entry", "group", "in_leaf", "in_memory", "inode", "maps", "mtime_due_s", "parent", "slot")
+    __slots__ = (
+        "_system",
+        "entry",
+        "group",
+        "in_leaf",
+        "in_memory",
+        "inode",
+        "maps",
+        "mtime_due_s",
+        "opened",
+        "parent",
+        "slot",
+    )
 
     def __init__(self, name: str, parent: Directory, group: int, system: Allocates) -> None:
         super().__init__(name)
@@ -126,6 +140,7 @@ class File(PagedFile):
         self.in_memory = True
         self.maps: list[tuple[int, int]] | None = None
         self.in_leaf = False
+        self.opened = 0
         self.atime_due_s = self.mtime_due_s = 0.0
 
     def place(self, end: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.request import WRITE_THROUGH
+from ..core.request import DAEMON_ISSUER, WRITE_THROUGH
 from ..core.signal import Signal, fire_all
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
@@ -14,6 +14,10 @@ from .journal import JournalArea
 from .settings import FileSystemSettings
 
 SECTOR = 512
+_CHECKPOINT = 128
+"""Bytes of the records that begin a checkpoint and make it count (fs/xfs/xfs_log_cil.c)."""
+_LOG_BIO = 128 * 1024
+"""Contiguous bytes of the log that are written with one bio."""
 
 
 class RecordJournal:
@@ -31,6 +35,7 @@ class RecordJournal:
     """
 
     __slots__ = (
+        "_ahead",
         "_blocks",
         "_buffers_bytes",
         "_cache",
@@ -50,7 +55,7 @@ class RecordJournal:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size)
+        self.area = JournalArea(cache, start, size, _LOG_BIO)
         self._blocks: dict[int, None] = {}
         self._more_than_times = False
         self._filled = 0
@@ -60,9 +65,12 @@ class RecordJournal:
         self._under_way: list[tuple[dict[int, None], Signal, int]] = []
         self._waiting: list[Signal] = []
         self._timer: Any = None
+        self._ahead: dict[int, None] = {}  # what the log is ahead of: changed blocks that are not in their place
+        if settings.checkpoints:
+            engine.spawn(self._push_old())
 
     def holds(self, address: int) -> bool:
-        if address in self._blocks:
+        if address in self._blocks or address in self._ahead:
             return True
         return any(address in blocks for blocks, _, _ in self._queue) or any(
             address in blocks for blocks, _, _ in self._under_way
@@ -77,6 +85,7 @@ class RecordJournal:
             signal = Signal()
             self._waiting.append(signal)
             yield signal
+        self._push()
         yield from self.area.make_room(self._buffers_bytes)
 
     def in_shadow(self, addresses: Iterable[int]) -> Signal | None:
@@ -103,6 +112,11 @@ class RecordJournal:
     def drop(self, file: PagedFile) -> None:
         pass
 
+    def settle(self) -> Generator[Any, Any, None]:
+        if self._ahead:
+            self._push()
+            yield from self._cache.write_back(self._cache.device_file, DAEMON_ISSUER)
+
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         if self._blocks and (self._more_than_times or not data_only):
             self._close_buffer()
@@ -112,6 +126,32 @@ class RecordJournal:
             if not done.fired:
                 yield done
         return bool(waits)
+
+    def _push(self) -> None:
+        """What the log is ahead of is to be written to its place (fs/xfs/xfs_trans_ail.c)."""
+        cache, block = self._cache, self._settings.block
+        for address in self._ahead:
+            cache.mark_dirty(cache.device_file, address, address + block)
+        self._ahead.clear()
+
+    def _push_old(self) -> Generator[Any, Any, None]:
+        """Now and then, though the log has room (fs/xfs/xfs_log.c, xfs_log_worker)."""
+        while True:
+            yield self._engine.timeout(self._settings.commit_interval)
+            yield from self.settle()
+
+    def _pieces(self, size: int) -> list[int]:
+        """The writes of a buffer: each with its header, and filled up."""
+        settings = self._settings
+        most, unit = settings.log_write or size + SECTOR, settings.log_unit or SECTOR
+        whole, rest = divmod(size, most - SECTOR)
+        return [most] * whole + ([-(-(rest + SECTOR) // unit) * unit] if rest or not whole else [])
+
+    @staticmethod
+    def _all(signals: list[Signal]) -> Generator[Any, Any, None]:
+        for signal in signals:
+            if not signal.fired:
+                yield signal
 
     def _old(self, _: Any) -> None:
         """What is in the buffer has waited long enough."""
@@ -123,8 +163,8 @@ class RecordJournal:
     def _close_buffer(self) -> None:
         settings = self._settings
         size = settings.log_buffer
-        if settings.checkpoints:  # its header, its records, and the record that makes it count
-            size = -(-(self._filled + settings.record + 2 * SECTOR) // SECTOR) * SECTOR
+        if settings.checkpoints:
+            size = -(-(self._filled + _CHECKPOINT) // SECTOR) * SECTOR
         self._queue.append((self._blocks, Signal(), size))
         self._blocks = {}
         self._more_than_times = False
@@ -141,13 +181,20 @@ class RecordJournal:
         cache, block = self._cache, self._settings.block
         blocks, done, size = buffer
         if self._settings.barrier:
+            *before, last = self._pieces(size)
+            if before:
+                yield cache.flush_device()
+                yield from self._all([self.area.write(piece) for piece in before])
             yield cache.flush_device()
-            yield self.area.write(size, WRITE_THROUGH)
+            yield self.area.write(last, WRITE_THROUGH)
         else:
             yield self.area.write(size)
         self._under_way.remove(buffer)
-        for address in blocks:
-            cache.mark_dirty(cache.device_file, address, address + block)
+        if self._settings.checkpoints:
+            self._ahead.update(blocks)
+        else:
+            for address in blocks:
+                cache.mark_dirty(cache.device_file, address, address + block)
         self._free += 1
         done.fire()
         fire_all(self._waiting)

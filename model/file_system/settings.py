@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
-from ..files.description import Duration, PositiveSize, Size, Spec
+from ..files.description import Duration, PositiveDuration, PositiveSize, Size, Spec
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 
@@ -84,6 +84,8 @@ class FileSystemSettings(Spec):
     journal, or not at all."""
     atime_delay: Duration = 0.0
     """With `late`, changes of so long are logged together."""
+    time_grain: PositiveDuration = 1.0
+    """Times of an inode differ after so long."""
     preferred_io: Size = 0
     """``st_blksize``: what the C library buffers; 0 for a block."""
     journal: Literal["none", "blocks", "records"]
@@ -114,6 +116,20 @@ class FileSystemSettings(Spec):
     """Whether a block is in a buffer of the log once however often it changes, and only what is in one is written."""
     log_in_flight: int = Field(default=1, ge=1)
     """Writes to the journal under way at once."""
+    knows_stripes: bool = False
+    """Whether it is made for the chunks of an array below, if there is one."""
+    stripe_unit: Size = 0
+    """Chunk of that array (mke2fs: stride; mkfs.xfs: sunit); 0: there is none, or it is not known."""
+    log_unit: Size = 0
+    """Every write of a journal of records is filled up to a multiple of this; 0: of a sector."""
+    log_write: Size = 0
+    """A checkpoint is written in pieces of this size; 0: whole."""
+    in_file: bool = False
+    """Whether bytes set aside behind the end of a growing file are its own, so that using them changes no map."""
+    packed_file: Size = 0
+    """Open files up to this size are put down one behind the other, in regions of 2 MiB."""
+    aligns: bool = False
+    """Whether the first bytes of a file get an address that is a multiple of their number, a power of two."""
     aged_run: PositiveSize
     """Mean length of a free run on a file system of age 1."""
     create_cycles: float = Field(ge=0)

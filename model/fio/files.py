@@ -197,6 +197,8 @@ class CachedFile:
         while start < end:
             stop = min(end, start - start % _SLICE_BYTES + _SLICE_BYTES)
             yield from cache.spend((stop - start) * per_byte, by)
+            if self._system is not None:
+                yield from self._system.written(_file(file), stop, by)
             dirtied = cache.mark_dirty(file, start, stop)
             if cache.write_behind_bytes:
                 yield from cache.write_behind(file, start, stop, by)

@@ -7,7 +7,7 @@ file after the other. Metadata are pages of the block device, which is one more 
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
@@ -30,7 +30,7 @@ from .write_back import next_run
 class PageCache(PageReads):
     """Pages of the files on one device; arguments and attributes as for :class:`.PageReads`."""
 
-    __slots__ = ("_dirty_files", "_lists", "_syncing", "_turn_bytes", "device_file")
+    __slots__ = ("_dirty_files", "_lists", "_metadata_bio", "_syncing", "_turn_bytes", "device_file")
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class PageCache(PageReads):
         self.device_file = device_file(device.name, device.capacity)
         self._dirty_files: OrderedDict[PagedFile, None] = OrderedDict()
         self._lists = DirtyLists() if settings.block_lists else None
+        self._metadata_bio = settings.metadata_bio or 1 << 62
         self._turn_bytes = 0
         self._syncing: dict[PagedFile, list[Signal]] = {}
         engine.spawn(self._flusher())
@@ -151,22 +152,38 @@ class PageCache(PageReads):
         begun = list(files)
         self._submitters += 1
         spins = self.interleaves
-        for file in begun:
-            while file.dirty:
-                if self.device.has_room:
-                    price = self._bio_price(self._write_run(file, issuer, True))
-                    if spins:
-                        price = self._host.writer_turns.locked(self._engine.now, price)
-                    if by is not None:
-                        by.cpu_s += price
-                    yield self._host.cpu.run(price)
-                else:
-                    yield self._room()
+        left = deque(begun)
+        while left:
+            if not left[0].dirty:
+                left.popleft()
+            elif self.device.has_room:
+                price = self._bio_price(self._write_synced(left, issuer))
+                if spins:
+                    price = self._host.writer_turns.locked(self._engine.now, price)
+                if by is not None:
+                    by.cpu_s += price
+                yield self._host.cpu.run(price)
+            else:
+                yield self._room()
         self._through()
         self.device.unplug()
         for file in begun:
             if file.writing_bytes:
                 yield self._written(file)
+
+    def _write_synced(self, files: deque[PagedFile], issuer: int) -> int:
+        """Submit dirty runs of files that are synced: a pass under one plug, or one run; returns their bytes."""
+        if self._plug is None:
+            return self._write_run(files[0], issuer, True)
+        self._plug()
+        written = 0
+        while files and written < self.memory.limits.pass_bytes and self.device.has_room:
+            if files[0].dirty:
+                written += self._write_run(files[0], issuer, True)
+            else:
+                files.popleft()
+        self.device.unplug()
+        return written
 
     def _written(self, file: PagedFile) -> Signal:
         """A signal that fires when nothing of `file` is under write-back."""
@@ -174,9 +191,10 @@ class PageCache(PageReads):
         self._syncing.setdefault(file, []).append(signal)
         return signal
 
-    def sync(self, by: Account) -> Generator[Any, Any, None]:
-        """Write all dirty pages of the device's files, and wait for them."""
-        yield from self.write_back_all(self._dirty_files, by.issuer, by)
+    def sync(self, by: Account, metadata: bool = True) -> Generator[Any, Any, None]:
+        """Write all dirty pages of the device's files, and of the device itself unless told not to; wait for them."""
+        files = [file for file in self._dirty_files if metadata or file is not self.device_file]
+        yield from self.write_back_all(files, by.issuer, by)
 
     def flush_device(self) -> Signal:
         """Flush the device's caches; the signal fires when that is over."""
@@ -250,6 +268,11 @@ class PageCache(PageReads):
             file.writing_bytes += part
             left -= part
             self._submitted(part)
+            bio = part if file is not self.device_file else self._metadata_bio
+            while part > bio:
+                self.device.submit(Request(WRITE, address, bio, self._write_done, issuer, False, file))
+                address += bio
+                part -= bio
             self.device.submit(Request(WRITE, address, part, self._write_done, issuer, False, file))
         if left:
             self._dropped(left)

@@ -64,6 +64,8 @@ class PageCacheSettings(Spec):
         (:mod:`raidsim.model.tasks.writer_turns`).
     bio
         Contiguous bytes for which the kernel makes one bio; 0: a block.
+    metadata_bio
+        Contiguous bytes of metadata that are written back with one bio; 0: as much as is dirty.
     read_bio
         The same of what it reads, where that differs (mpage_readpages of 2.6 reads many pages with one bio, while
         what is written has a buffer head and a bio for every block); 0: as `bio`.
@@ -88,6 +90,7 @@ class PageCacheSettings(Spec):
     turn: Duration = QUANTUM_S
     interleaves: bool = False
     bio: Size = 0
+    metadata_bio: Size = 0
     read_bio: Size = 0
     flusher_yields: bool = False
     drop_behind: bool = False

@@ -81,6 +81,11 @@ class WriteBack:
         self._submitters = 0
         self._alone: list[Signal] = []
 
+    def plug(self) -> None:
+        """Hold requests back until the device is unplugged, where the task that submits can do that."""
+        if self._plug is not None:
+            self._plug()
+
     @abstractmethod
     def is_dirty(self) -> bool:
         """Whether there is anything to write back."""

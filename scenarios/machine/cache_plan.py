@@ -75,6 +75,7 @@ def page_cache_settings(
             "turn": section.turn if known.time_slice is None else known.time_slice,
             "interleaves": known.time_slice is not None and (known.raid5.gathers_per_head or not in_stripes),
             "bio": write_run,
+            "metadata_bio": block,
             "task_plug": known.queue.task_plug,
         }
     )

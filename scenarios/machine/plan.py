@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.dm_crypt import CryptSettings
+from ...model.file_system import on_array
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
@@ -22,7 +23,7 @@ from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import dirty_limits
 from ..description.workloads import DdSpec
-from .array_plan import array_parts
+from .array_plan import array_parts, shown_layout
 from .cache_plan import cache_plan, raw_cache_plan
 from .parts import (
     CryptPlan,
@@ -140,7 +141,7 @@ def mount_plan(planning: Planning, point: str) -> MountPlan:
     """The file system at a mount point, with the parts below that are not there yet."""
     scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec = scenario.file_systems[point]
-    kind = spec.settings()
+    kind = on_array(spec.settings(), shown_layout(scenario, spec.on))
     if not known.goal_shift_by_process:
         kind = kind.model_copy(update={"goal_shifts": 1})
     cached = cache_plan(scenario, known, spec.on, kind.block, scale, kind.write_run)

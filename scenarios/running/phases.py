@@ -21,6 +21,7 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from .base.prediction import LatencyBins, Prediction, RebuildProgress
 from .base.run import PERCENTILES, Run
+from .summary import latency_figures
 
 _MEANS = ("rate", "iops", "mean_seconds", "read_mean_seconds", "write_mean_seconds")
 """Estimates that those of the phases add up to; a percentile of the day is none of them."""
@@ -95,8 +96,8 @@ def _day(parts: Sequence[_Part]) -> Prediction:
     latencies = {op: _latencies(parts, op) for op in ops}
     measured_s = math.fsum(each.measured_s for each in predictions)
     figures = {"rate": rate, "seconds": day_s, "iops": sum_in_order(iops.values())}
-    for op, values in latencies.items():
-        figures |= {f"{op}_{name}_seconds": values[f"{name}_s"] for name in ("mean", "p99")}
+    figures |= latency_figures(latencies)
+    figures["cpu"] = mean([each.figures["cpu"] for each in predictions])
     busiest = max(parts, key=lambda part: max((usage.utilisation for usage in part.prediction.usages), default=0.0))
     return Prediction(
         seconds=day_s,

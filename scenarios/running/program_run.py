@@ -386,7 +386,7 @@ class ProgramRun(Run):
     def _remount(self) -> Generator[Any, Any, None]:
         process = self._process(next(iter(self.machine.mounts)), 0, 0)
         for mount in self.machine.mounts.values():
-            yield from mount.file_system.sync(process)
+            yield from mount.file_system.settle(process)
             for loop in self.machine.loops.values():
                 yield from loop.cache.sync(process)
             mount.cache.pages.drop_clean()

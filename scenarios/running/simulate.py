@@ -168,7 +168,7 @@ def _load_prediction(
     prediction = prediction_of(load, load.span if asked else workload.duration, rate)
     return replace(
         prediction,
-        figures=prediction.figures | latency_figures(prediction) | {"cpu": cpu_share(prediction)},
+        figures=prediction.figures | latency_figures(prediction.latencies) | {"cpu": cpu_share(prediction)},
         estimates=load.estimates,
         saturated=load.saturated,
         precision_reached=load.precision_reached,

@@ -51,10 +51,10 @@ def cpu_share(prediction: Prediction) -> float:
     return next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")
 
 
-def latency_figures(prediction: Prediction) -> dict[str, float]:
-    """Mean and percentiles of the latencies (s), by "read_mean_seconds" and so on."""
+def latency_figures(latencies: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Mean and percentiles of latencies (s), by "read_mean_seconds" and so on."""
     return {
         f"{op}_{figure}": values[key]
-        for op, values in prediction.latencies.items()
+        for op, values in latencies.items()
         for figure, key in {"mean_seconds": "mean_s", **PERCENTILE_FIGURES}.items()
     }

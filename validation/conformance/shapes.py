@@ -248,6 +248,26 @@ class ThrottlingTruth(Shape):
     runs: Annotated[list[ThrottlingRun], Field(min_length=1)]
 
 
+class FilePhase(Shape):
+    """A phase of a recording of a file system: what ran, and what came before and after it."""
+
+    name: str
+    command: str
+    drop_caches_before: int
+    syncfs_after: int
+
+
+class FileSystemTruth(Shape):
+    """What a file system on arrays sent to the devices, phase by phase."""
+
+    file_system: str
+    member: dict[str, str | int]
+    arrays: dict[str, str | dict[str, str | int]]
+    vm: list[str]
+    phases: Annotated[list[FilePhase], Field(min_length=1)]
+    results: dict[str, dict[str, dict[str, Any]]]
+
+
 class WorkloadTruth(Shape):
     """What a benchmark program did; each program has a form of its own, which its check reads."""
 
@@ -271,6 +291,8 @@ def shape_of(content: Any) -> tuple[str, type[Shape]] | None:
         return None
     if any(fields <= content.keys() for fields in _WORKLOAD_FIELDS):
         return "workloads", WorkloadTruth
+    if {"results", "file_system", "phases"} <= content.keys():
+        return "fs", FileSystemTruth
     if {"results", "fio_jobs"} <= content.keys():
         return "timing", TimingTruth
     arrays, runs = _mappings(content.get("arrays")), _mappings(content.get("runs"))

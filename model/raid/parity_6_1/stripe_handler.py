@@ -337,9 +337,13 @@ class StripeHandler:
     def _send_writes(self, flight: Flight, sync: int, passes: int) -> float:
         """What was computed is written when the heads' turn has come again; returns CPU time (s)."""
         offset, size = flight.row * self._chunk_bytes + flight.low, flight.high - flight.low
-        self._array.member_writes += len(flight.slots)
-        for slot in flight.slots:
-            self._md_thread.send(slot, Request(WRITE, offset, size, flight.done, self._md_thread.issuer, sync))
+        # Requests past a volatile cache do not merge (include/linux/blk-mq.h, RQF_NOMERGE_FLAGS; REQ_NOMERGE_FLAGS).
+        bio = size if sync != WRITE_THROUGH else self._head_bytes
+        flight.expect(size // bio)
+        self._array.member_writes += len(flight.slots) * (size // bio)
+        for start in range(offset, offset + size, bio):
+            for slot in flight.slots:
+                self._md_thread.send(slot, Request(WRITE, start, bio, flight.done, self._md_thread.issuer, sync))
         self._md_thread.heads += passes
         prices = self._array.prices
         return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s

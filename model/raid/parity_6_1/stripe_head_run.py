@@ -187,6 +187,10 @@ class Flight:
         self._landed = landed
         self._left = len(slots)
 
+    def expect(self, requests: int) -> None:
+        """Every member gets so many requests."""
+        self._left = requests * len(self.slots)
+
     def done(self, _: Request) -> None:
         """One member request is complete."""
         self._left -= 1

@@ -298,7 +298,7 @@ def replay(
     if not rate > 0:
         raise InputError("--duration", "no I/O was complete in it", "allowed: long enough for one")
     prediction = prediction_of(run, run.span, rate)
-    figures = prediction.figures | latency_figures(prediction)
+    figures = prediction.figures | latency_figures(prediction.latencies)
     prediction = replace(prediction, figures=figures, saturated=run.saturated)
     timed = run.load if isinstance(run.load, TimedTrace) else None
     busiest = limit(prediction.usages)

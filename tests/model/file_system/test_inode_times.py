@@ -43,12 +43,12 @@ def machine_with_file(kind: str, **changes: Any) -> Machine:
 
 
 def commits(machine: Machine) -> int:
-    """Of the journal so far: what was written to it, which is the blocks and a commit block, or one log buffer."""
+    """Of the journal so far: its blocks are written at one time and the commit block at another, or one log buffer."""
     journal = machine.system.journal
     assert isinstance(journal, BlockJournal | RecordJournal)
     area = journal.area
     end = area.start + area.size
-    written = [op for _, op, offset, _ in machine.device.requests if op == WRITE and area.start <= offset < end]
+    written = {at for at, op, offset, _ in machine.device.requests if op == WRITE and area.start <= offset < end}
     return len(written) // (2 if isinstance(journal, BlockJournal) else 1)
 
 
@@ -162,10 +162,19 @@ def test_writing_over_a_file_changes_the_inode_once_a_second(kind: str, atime: s
     """Protects the mtime, which changes whether access times do or not: at once, and with each second. Counter-tests:
     within a second it does not change again, and XFS leaves the inode dirty instead.
     """
-    machine = machine_with_file(kind, atime=atime, commit_interval=0.05)
+    machine = machine_with_file(kind, atime=atime, commit_interval=0.05, time_grain=1.0)
     assert commits_while_written_over(machine, 12.0) == expected
-    machine = machine_with_file(kind, atime=atime, commit_interval=0.05)
+    machine = machine_with_file(kind, atime=atime, commit_interval=0.05, time_grain=1.0)
     assert commits_while_written_over(machine, 0.7) == min(expected, 1)
+
+
+def test_fine_times_change_the_inode_at_every_tick() -> None:
+    """Protects ext4's times: a journal that is committed every 50 ms always has something to commit. Counter-test: with
+    times of whole seconds it has that once a second.
+    """
+    fine = commits_while_written_over(machine_with_file("ext4", commit_interval=0.05), 4.0)
+    coarse = commits_while_written_over(machine_with_file("ext4", commit_interval=0.05, time_grain=1.0), 4.0)
+    assert fine > 10 * coarse > 0
 
 
 def test_who_writes_beside_another_changes_the_inode_too() -> None:

@@ -45,7 +45,9 @@ def results() -> dict[str, KindResult]:
 
 def test_kinds_stand_in_their_order() -> None:
     """Protects the report's order, and that a kind is found by the name of its module."""
-    assert list(KINDS) == [*("layout", "io", "readchoice", "readbalance", "readahead", "resync", "timing", "workloads")]
+    assert list(KINDS) == [
+        *("layout", "io", "readchoice", "readbalance", "readahead", "resync", "timing", "fs", "workloads")
+    ]
     there = [each for each in KINDS.values() if each.is_there]
     assert {"layout", "io"} <= {each.name for each in there}
     for each in there:
@@ -62,6 +64,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "readahead": 1,
         "resync": 1,
         "timing": 10,
+        "fs": 2,
         "workloads": 34,
     }
 

@@ -17,7 +17,7 @@ from ....model.block.throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
-from ....model.layouts import ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
 from ....model.raid.mirrors.barrier import AlternatingBarrier
 from ....model.raid.mirrors.mirror import MirrorArray
@@ -203,6 +203,7 @@ class VirtualMachine:
 
     engine: Engine
     cpu: Cpu
+    host: Host
     queues: list[BlkMqQueue]
     device: Device
     throttles: list[WriteBackThrottle]
@@ -214,8 +215,10 @@ _KEEP_IDLE = ("single", "raid0")
 """What hands on an O_DIRECT write as it is, which is never throttled."""
 
 
-def build(member: Member, array: RecordedArray, seed: int = 0) -> VirtualMachine:
-    """The virtual machine with `array` over members like `member`."""
+def build(
+    member: Member, array: RecordedArray, seed: int = 0, member_type: type[FixedServiceDevice] = FixedServiceDevice
+) -> VirtualMachine:
+    """The virtual machine with `array` over members like `member`, which are made as `member_type`."""
     engine = Engine(seed)
     cpu = Cpu(engine)
     host = Host(cpu, PRICES)
@@ -231,7 +234,7 @@ def build(member: Member, array: RecordedArray, seed: int = 0) -> VirtualMachine
             BlkMqQueue(
                 engine,
                 host,
-                FixedServiceDevice(engine, f"nullb{slot}", member.size, service, member.tags),
+                member_type(engine, f"nullb{slot}", member.size, service, member.tags),
                 depth=member.tags,
                 scheduler=MqDeadline(member.max_request_bytes) if member.scheduler_requests else None,
                 max_request_bytes=member.max_request_bytes,
@@ -242,11 +245,11 @@ def build(member: Member, array: RecordedArray, seed: int = 0) -> VirtualMachine
         )
     device = queues[0] if array.level == "single" else _array(engine, host, queues, member, array)
     throttled = 0 < member.target_s <= member.service_s and array.level not in _KEEP_IDLE
-    return VirtualMachine(engine, cpu, queues, device, throttles, throttled)
+    return VirtualMachine(engine, cpu, host, queues, device, throttles, throttled)
 
 
 def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray) -> Device:
-    layout = layout_for(array.level, array.members, array.chunk_bytes, member.size, array.algorithm)
+    layout = layout_of(array, member.size)
     rotational = [member.rotational] * array.members
     device: StripeArray | MirrorArray | Raid10Array | ParityArray
     if isinstance(layout, StripedLayout):
@@ -269,6 +272,11 @@ def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member,
         balance = Md61(array.members, rotational)
         device = MirrorArray(engine, "md0", queues, balance, host, array.failed, clones_pages=False)
     return BioSplit(device, largest_request_bytes(layout, member.max_request_bytes))
+
+
+def layout_of(array: RecordedArray, member_bytes: int) -> Layout:
+    """The map of an array of members of this size."""
+    return layout_for(array.level, array.members, array.chunk_bytes, member_bytes, array.algorithm)
 
 
 def algorithm_of(level: str, md_layout: object) -> str | None:

@@ -1,0 +1,1 @@
+"""File systems and the page cache over md, beside recordings of the real ones."""
