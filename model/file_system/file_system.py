@@ -79,6 +79,7 @@ class FileSystem:
         "_kept",
         "_names",
         "_nodes",
+        "_placed",
         "_placement",
         "journal",
         "metadata",
@@ -109,12 +110,13 @@ class FileSystem:
         self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
-        self.metadata = Metadata(cache, self.journal, settings.block)
+        self.metadata = Metadata(cache, self.journal, settings, self._groups)
         self._kept = InodeCache(
             engine, cache, settings, self._names, self._inodes, self.metadata, cycle_s, inodes_in_memory
         )
         root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
+        self._placed: dict[int, None] | None = None  # inodes of files that get a place during a sync
         self._inodes.allocate(root)
         self._add_directory_block(root)
         root.in_memory = False
@@ -208,7 +210,7 @@ class FileSystem:
             changed = [*changed, *more]
         names.add(parent, node.name, block)
         node.entry = block
-        return [*changed, parent.blocks[block], parent.inode], fresh
+        return [*changed, parent.blocks[block], parent.item], fresh
 
     def _add_directory_block(self, directory: Directory) -> list[int]:
         """A further block for names; returns what else changes."""
@@ -216,7 +218,7 @@ class FileSystem:
         goal = directory.blocks[-1] if directory.blocks else groups[directory.group].data
         address = groups.take_run(goal, self.settings.block)
         self._names.add_block(directory, address)
-        return [groups.space_map(groups.number(address))]
+        return [*groups.space_maps(address, self.settings.block)]
 
     def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
         """A file that exists."""
@@ -286,7 +288,7 @@ class FileSystem:
         del self._nodes[node.name]
         self._kept.forget(node)
         self._names.remove(parent, node.name, node.entry)
-        return [parent.blocks[node.entry], parent.inode, *self._inodes.free(node)]
+        return [parent.blocks[node.entry], parent.item, *self._inodes.free(node)]
 
     def list_directory(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """All names of a directory."""
@@ -303,7 +305,7 @@ class FileSystem:
         node = self._node(path)
         yield from self._kept.look_up(node, by)
         yield from self._kept.spend(by, self.settings.stat_cycles)
-        yield from self.metadata.change((node.inode,), (), by)
+        yield from self.metadata.change((node.item,), (), by)
 
     # Contents
 
@@ -315,7 +317,7 @@ class FileSystem:
         self._allocator.release(file)
         if own and file.name in self._nodes:  # what was the file's own is free again (fs/xfs/xfs_bmap_util.c)
             freed = self._space_changed(file.extents.end_address, self.settings.block)
-            yield from self.metadata.change([file.inode, *freed], (), by)
+            yield from self.metadata.change([file.item, *freed], (), by)
         small = 0 < file.size <= self.settings.tail_file and file.name in self._nodes
         if small and (file.dirty or not file.in_leaf):
             changed, fresh = self._pack(file)
@@ -367,7 +369,7 @@ class FileSystem:
 
     def _grown(self, file: File, start: int) -> list[int]:
         """What changes when the file has a place from `start` on."""
-        changed = [file.inode]
+        changed = [file.item]
         for _, address, size in file.extents.pieces(start, file.extents.size):
             changed += self._space_changed(address, size)
         changed += maps_of(file, max(0, start - 1), file.extents.size)
@@ -376,9 +378,9 @@ class FileSystem:
     def _space_changed(self, address: int, size: int) -> list[int]:
         """The maps that say whether [address, address + size) is free."""
         groups = self._groups
-        changed = []
+        changed = [*groups.space_maps(address, size)]
         for number in range(groups.number(address), groups.number(address + size - 1) + 1):
-            changed += [groups.space_map(number), *groups.descriptors(number)]
+            changed += groups.descriptors(number)
         return changed
 
     def allocate_delayed(self, file: File) -> None:
@@ -392,8 +394,10 @@ class FileSystem:
         maps = self._allocate(file, file.size, 0)
         if file.opened <= 0:
             self._allocator.release(file)
+        if self._placed is not None:
+            self._placed[file.item] = None
         inside = file.extents.size - start <= own
-        self.journal.change([file.inode] if inside else [*self._grown(file, start), *maps])
+        self.journal.change([file.item] if inside else [*self._grown(file, start), *maps])
 
     def needs_map(self, file: File, start: int, end: int) -> bool:
         """Whether something must be read to find [start, end) of the file."""
@@ -448,12 +452,32 @@ class FileSystem:
         if by.owed_s:
             yield self._cache.pay(by)
         logged_only = self.settings.checkpoints  # metadata are written when the log says so (fs/xfs/xfs_trans_ail.c)
-        yield from self._cache.sync(by, metadata=not logged_only)
+        if self.settings.unwritten:
+            yield from self._sync_unwritten(by)
+        else:
+            yield from self._cache.sync(by, not logged_only)
         committed = yield from self.journal.commit()
         if self.settings.barrier and not committed and self.settings.journal == "blocks":
             yield self._cache.flush_device()  # fs/ext4/super.c, ext4_sync_fs; xfs_fs_sync_fs forces the log only
         if not logged_only:
             yield from self._cache.sync(by)
+
+    def _sync_unwritten(self, by: Account) -> Generator[Any, Any, None]:
+        """Write all data; meanwhile the places that they get are committed (fs/sync.c, sync_filesystem).
+
+        They are part of their files when they are there, which is for the next transaction (fs/ext4/page-io.c).
+        """
+        placed: dict[int, None] = {}
+        self._placed = placed
+
+        def begin_commit() -> None:
+            if placed:
+                self._engine.spawn(self.journal.commit())
+
+        yield from self._cache.sync(by, submitted=begin_commit)
+        self._placed = None
+        if placed:
+            self.journal.change(placed)
 
     def settle(self, by: Account) -> Generator[Any, Any, None]:
         """Wait until everything is in its place, as before it is unmounted."""

@@ -237,10 +237,26 @@ class Groups:
             address += here
             size -= here
 
+    def header_at(self, address: int) -> int | None:
+        """Where the header begins that an address is in, if all of it is read together; None otherwise."""
+        settings = self._settings
+        inside = address % self.size
+        return address - inside if settings.header_sectors and inside < settings.header else None
+
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""
         number -= number % self._sharing
         return number * self.size + self._settings.header - self._settings.maps * self._settings.block
+
+    def space_maps(self, address: int, size: int) -> Iterator[int]:
+        """Addresses of the blocks that say whether [address, address + size) is free."""
+        settings = self._settings
+        span = settings.map_bytes or self.size
+        for number in range(self.number(address), self.number(address + size - 1) + 1):
+            start, first = number * self.size, self.space_map(number)
+            low, high = max(address, start) - start, min(address + size, start + self.size) - start
+            for part in range(low // span, -(-high // span)):
+                yield first + part * settings.block
 
     def inode_map(self, number: int) -> int:
         """Address of the block that says which inodes of a group are free."""

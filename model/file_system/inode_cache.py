@@ -147,7 +147,7 @@ class InodeCache:
 
     def _touch(self, node: Node, how: str, by: Account) -> Generator[Any, Any, None]:
         if how == "logged":
-            yield from self._metadata.touch(node.inode, by)
+            yield from self._metadata.touch(node.item, by)
         elif how == "unlogged":
             yield from self._metadata.change_unlogged(node.inode, by)
         else:
@@ -161,4 +161,4 @@ class InodeCache:
         """The inodes of what was read are written back."""
         self._logs_atimes = False
         lately, self._read_lately = self._read_lately, {}
-        self._metadata.journal.change([node.inode for node in lately], times=True)
+        self._metadata.journal.change([node.item for node in lately], times=True)

@@ -63,12 +63,14 @@ class Inodes:
             if chunk == len(group.chunks):
                 address = groups.take_run(group.data, settings.inode_chunk)
                 group.chunks.append(address)
-                changed.append(groups.space_map(groups.number(address)))
+                changed += groups.space_maps(address, settings.block)
                 fresh += range(address, address + settings.inode_chunk, settings.block)
-        node.inode = self._address(node)
+        node.inode = node.item = self._address(node)
+        if settings.checkpoints:
+            node.item += node.slot % self._per_block * settings.inode
         if in_table and unused and not settings.inode_read and node.slot % self._per_block == 0:
             fresh.append(node.inode)
-        changed += (node.inode, groups.inode_map(node.group), *groups.descriptors(node.group))
+        changed += (node.item, groups.inode_map(node.group), *groups.descriptors(node.group))
         return NewInode(changed, fresh)
 
     def _address(self, node: File | Directory) -> int:
@@ -93,7 +95,7 @@ class Inodes:
         """Put the items behind the last ones of the group: a tree's keys grow with the number of an object."""
         size = self._settings.inode + (_POINTER_ITEM if isinstance(node, File) else 0)
         leaf, changed, fresh = self._room(node.group, size)
-        node.inode = leaf.address
+        node.inode = node.item = leaf.address
         return NewInode([*changed, leaf.address], fresh)
 
     def _room(self, group: int, size: int) -> tuple[Leaf, list[int], list[int]]:
@@ -105,7 +107,7 @@ class Inodes:
             goal = self._groups[group].data if leaf is None else leaf.address
             address = self._groups.take_run(goal, self._settings.block)
             leaf = self._last_leaves[group] = Leaf(address, self._settings.block)
-            changed.append(self._groups.space_map(self._groups.number(address)))
+            changed += self._groups.space_maps(address, self._settings.block)
             fresh.append(address)
         leaf.room -= size
         return leaf, changed, fresh
@@ -113,7 +115,7 @@ class Inodes:
     def pack_tail(self, file: File) -> NewInode:
         """Put the bytes of a small file next to its inode, which may move both to a new leaf."""
         leaf, changed, fresh = self._room(file.group, file.size)
-        file.inode = leaf.address
+        file.inode = file.item = leaf.address
         file.in_leaf = True
         return NewInode([*changed, leaf.address], fresh)
 
@@ -122,4 +124,4 @@ class Inodes:
         if node.slot < 0:
             return [node.inode]
         self._groups[node.group].free_slot(node.slot)
-        return [node.inode, self._groups.inode_map(node.group), *self._groups.descriptors(node.group)]
+        return [node.item, self._groups.inode_map(node.group), *self._groups.descriptors(node.group)]

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable
+from functools import partial
 from typing import Any
 
+from ..core.request import READ, Request
+from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..tasks.cpu import Account
+from .groups import Groups
 from .journal import Journal
+from .settings import FileSystemSettings
+
+SECTOR = 512
 
 
 class Metadata:
@@ -19,8 +26,8 @@ class Metadata:
         Of the device.
     journal
         What takes the changes.
-    block
-        Bytes of a block.
+    settings, groups
+        Of the file system.
 
     Attributes
     ----------
@@ -28,11 +35,13 @@ class Metadata:
         Blocks that were not in memory.
     """
 
-    __slots__ = ("_block", "_cache", "journal", "reads")
+    __slots__ = ("_block", "_cache", "_groups", "_settings", "journal", "reads")
 
-    def __init__(self, cache: PageCache, journal: Journal, block: int) -> None:
+    def __init__(self, cache: PageCache, journal: Journal, settings: FileSystemSettings, groups: Groups) -> None:
         self._cache = cache
-        self._block = block
+        self._settings = settings
+        self._groups = groups
+        self._block = settings.block
         self.journal = journal
         self.reads = 0
 
@@ -53,7 +62,23 @@ class Metadata:
                 yield cache.pay(by)
             if not self.in_memory(address):
                 self.reads += 1
-                yield from cache.fetch(file, address, address + block, by)
+                header = self._groups.header_at(address)
+                if header is None:
+                    yield from cache.fetch(file, address, address + block, by)
+                else:
+                    yield from self._read_header(header, by)
+
+    def _read_header(self, start: int, by: Account) -> Generator[Any, Any, None]:
+        """Read the header of a group that is used for the first time, part by part."""
+        cache, settings, block = self._cache, self._settings, self._block
+        parts = [(start + (1 + number) * SECTOR, SECTOR) for number in range(settings.header_sectors)]
+        parts += [(start + (1 + number) * block, block) for number in range(settings.header_roots)]
+        for address, size in parts:
+            done = Signal()
+            cache.device.submit(Request(READ, address, size, partial(_arrived, done), by.issuer))
+            cache.device.unplug()
+            yield done
+        cache.pages.add(cache.device_file, start, start + settings.header)
 
     def read_run(self, blocks: range, by: Account) -> Generator[Any, Any, None]:
         """Read contiguous blocks together, as far as they are not in memory."""
@@ -66,7 +91,8 @@ class Metadata:
     def change(self, addresses: Iterable[int], fresh: Collection[int], by: Account) -> Generator[Any, Any, None]:
         """Change blocks; the ones in `fresh` are new and not read before."""
         unique = dict.fromkeys((*addresses, *fresh))
-        yield from self.read([address for address in unique if address not in fresh], by)
+        blocks = [address - address % self._block for address in unique]
+        yield from self.read([address for address in blocks if address not in fresh], by)
         yield from self._begin(unique, by)
         self.journal.change(unique)
         if self._cache.memory.over_limit:
@@ -74,7 +100,7 @@ class Metadata:
 
     def touch(self, address: int, by: Account) -> Generator[Any, Any, None]:
         """Change times in a block, for which nobody is held back."""
-        yield from self.read((address,), by)
+        yield from self.read((address - address % self._block,), by)
         yield from self._begin((address,), by)
         self.journal.change((address,), times=True)
 
@@ -95,3 +121,7 @@ class Metadata:
         yield from self.read((address,), by)
         if not self.journal.holds(address):
             self._cache.mark_dirty(self._cache.device_file, address, address + self._block)
+
+
+def _arrived(signal: Signal, _: Request) -> None:
+    signal.fire()

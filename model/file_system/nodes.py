@@ -47,6 +47,8 @@ class Directory:
         Number of its inode in its group, where inodes are numbered.
     inode
         Address of the block with its inode.
+    item
+        What the journal calls its inode: the address of that block, or of the inode itself where each is logged alone.
     entry
         Which block of the parent has its entry.
     blocks
@@ -69,6 +71,7 @@ class Directory:
         "hint",
         "in_memory",
         "inode",
+        "item",
         "moved",
         "name",
         "parent",
@@ -81,7 +84,7 @@ class Directory:
         self.parent = self if parent is None else parent
         self.group = group
         self.slot = -1
-        self.inode = -1
+        self.inode = self.item = -1
         self.entry = -1
         self.blocks: list[int] = []
         self.rooms: list[int] = []
@@ -103,7 +106,7 @@ class File(PagedFile):
     ----------
     parent
         The directory it is in.
-    group, slot, inode, entry, in_memory
+    group, slot, inode, item, entry, in_memory
         As of a :class:`Directory`.
     maps
         Mapping blocks beyond the inode, as (first file position they map, address), in order; None for none.
@@ -122,6 +125,7 @@ class File(PagedFile):
         "in_leaf",
         "in_memory",
         "inode",
+        "item",
         "maps",
         "mtime_due_s",
         "opened",
@@ -135,7 +139,7 @@ class File(PagedFile):
         self.parent = parent
         self.group = group
         self.slot = -1
-        self.inode = -1
+        self.inode = self.item = -1
         self.entry = -1
         self.in_memory = True
         self.maps: list[tuple[int, int]] | None = None

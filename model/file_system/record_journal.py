@@ -42,6 +42,7 @@ class RecordJournal:
         "_engine",
         "_filled",
         "_free",
+        "_items",
         "_more_than_times",
         "_queue",
         "_settings",
@@ -57,6 +58,7 @@ class RecordJournal:
         self._settings = settings
         self.area = JournalArea(cache, start, size, _LOG_BIO)
         self._blocks: dict[int, None] = {}
+        self._items: set[int] = set()
         self._more_than_times = False
         self._filled = 0
         self._free = settings.log_buffers - 1
@@ -98,9 +100,10 @@ class RecordJournal:
         if self._timer is None:
             self._timer = self._engine.call_at(self._engine._now + settings.commit_interval, self._old)
         for address in addresses:
-            if settings.checkpoints and address in self._blocks:
+            if settings.checkpoints and address in self._items:
                 continue
-            self._blocks[address] = None
+            self._items.add(address)
+            self._blocks[address - address % settings.block] = None
             self._filled += settings.record
             if self._filled >= settings.log_buffer:
                 self._close_buffer()
@@ -167,6 +170,7 @@ class RecordJournal:
             size = -(-(self._filled + _CHECKPOINT) // SECTOR) * SECTOR
         self._queue.append((self._blocks, Signal(), size))
         self._blocks = {}
+        self._items.clear()
         self._more_than_times = False
         self._free -= 1
         self._write_next()

@@ -29,6 +29,12 @@ class FileSystemSettings(Spec):
     """Bytes at the start of the header that are for data, in all groups but the first."""
     maps: int = Field(ge=1)
     """Blocks of free-space and inode maps at the end of a group's header: 1 if both share one."""
+    header_sectors: int = Field(default=0, ge=0)
+    """Sectors at the front of a group's header that are read one by one when the group is first used."""
+    header_roots: int = Field(default=0, ge=0)
+    """Blocks behind them that are read then; 0 with no sectors: only the map that is needed is read."""
+    map_bytes: Size = 0
+    """Bytes of which one block of free-space map says what is free, where a group has several; 0: all of the group."""
     descriptor: Size
     """Bytes of a group's entry in a table at the front of the device that changes with it; 0 for none."""
     inode: PositiveSize
@@ -104,6 +110,8 @@ class FileSystemSettings(Spec):
     """Whether a commit flushes the volatile caches of the device first, and is written through them."""
     ordered: bool = False
     """Whether the data of files that grew is on the device before the transaction says so."""
+    unwritten: bool = False
+    """Whether the places of delayed bytes are marked as unwritten until the bytes are there."""
     orders_overwrites: bool = False
     """Whether that holds for files that did not grow, too."""
     record: Size = 0

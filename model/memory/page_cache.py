@@ -143,11 +143,16 @@ class PageCache(PageReads):
         yield from self.write_back_all((file,), issuer, by)
 
     def write_back_all(
-        self, files: Iterable[PagedFile], issuer: int, by: Account | None = None
+        self,
+        files: Iterable[PagedFile],
+        issuer: int,
+        by: Account | None = None,
+        submitted: Callable[[], None] | None = None,
     ) -> Generator[Any, Any, None]:
         """Write all dirty pages of all `files`, in their order, and wait until none is on its way.
 
-        The CPU time is that of `by`, who asks for it, or of nobody that counts it.
+        `submitted` is called before that wait. The CPU time is that of `by`, who asks for it, or of nobody that counts
+        it.
         """
         begun = list(files)
         self._submitters += 1
@@ -167,6 +172,8 @@ class PageCache(PageReads):
                 yield self._room()
         self._through()
         self.device.unplug()
+        if submitted is not None:
+            submitted()
         for file in begun:
             if file.writing_bytes:
                 yield self._written(file)
@@ -191,10 +198,15 @@ class PageCache(PageReads):
         self._syncing.setdefault(file, []).append(signal)
         return signal
 
-    def sync(self, by: Account, metadata: bool = True) -> Generator[Any, Any, None]:
-        """Write all dirty pages of the device's files, and of the device itself unless told not to; wait for them."""
+    def sync(
+        self, by: Account, metadata: bool = True, submitted: Callable[[], None] | None = None
+    ) -> Generator[Any, Any, None]:
+        """Write all dirty pages of the device's files, and of the device itself unless told not to; wait for them.
+
+        `submitted` is called when all are on their way.
+        """
         files = [file for file in self._dirty_files if metadata or file is not self.device_file]
-        yield from self.write_back_all(files, by.issuer, by)
+        yield from self.write_back_all(files, by.issuer, by, submitted)
 
     def flush_device(self) -> Signal:
         """Flush the device's caches; the signal fires when that is over."""

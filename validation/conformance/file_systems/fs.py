@@ -87,7 +87,7 @@ def _ran(machine: FileMachine, phase: Mapping[str, Any]) -> Iterator[tuple[str, 
     engine = machine.engine
     if phase["drop_caches_before"]:
         engine.run(engine.spawn(fsb.sync(machine)))
-        fsb.drop_caches(machine)
+        engine.run(engine.spawn(fsb.drop_caches(machine)))
     traffic, began = machine.counts(), engine.now
     engine.run(engine.spawn(fsb.phase(machine, phase["command"])))
     yield phase["name"], engine.now - began, traffic

@@ -57,8 +57,11 @@ def sync(machine: FileMachine) -> Generator[Any, Any, None]:
     return execute(machine.process, [Operation(Kind.SYNC, "/mnt")])
 
 
-def drop_caches(machine: FileMachine) -> None:
-    """``sync`` has been done; 3 to /proc/sys/vm/drop_caches: clean pages, names and inodes go."""
+def drop_caches(machine: FileMachine) -> Generator[Any, Any, None]:
+    """``sync`` has been done; 3 to /proc/sys/vm/drop_caches: clean pages, names and inodes go.
+
+    XFS then writes what its log is ahead of, which is clean from then on (fs/xfs/xfs_icache.c, xfs_reclaim_inodes_nr).
+    """
     cache, system = machine.mount.cache, machine.mount.file_system
     for file in system.files:
         cache.pages.forget(file)
@@ -67,6 +70,7 @@ def drop_caches(machine: FileMachine) -> None:
     ):  # jbd2 keeps the buffers of what it has yet to forget (fs/jbd2/checkpoint.c)
         cache.pages.forget(cache.device_file)
     system.drop_inodes()
+    yield from system.journal.settle()
 
 
 def _operations(machine: FileMachine, what: str, path: str, rest: list[str]) -> Iterable[Operation]:

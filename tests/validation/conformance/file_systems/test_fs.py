@@ -139,7 +139,7 @@ def test_dropping_caches_keeps_what_the_journal_holds() -> None:
     on.engine.run(on.engine.spawn(fsb.make_folders(on, ["fsb create /mnt/s 100 4 4 21 none"])))
     ran(on, "fsb create /mnt/s 100 4 4 21 none")
     on.engine.run(on.engine.spawn(fsb.sync(on)))
-    fsb.drop_caches(on)
+    on.engine.run(on.engine.spawn(fsb.drop_caches(on)))
     assert ran(on, "fsb stat /mnt/s 100").member_reads.requests <= 2
     assert ran(on, "fsb read /mnt/s 100").member_reads.requests >= 100
 
