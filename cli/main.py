@@ -53,7 +53,7 @@ COMMANDS = {
     "controllers": ("commands.controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
     "links": ("commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
     "file-systems": ("commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
-    "study": ("commands.study:study_command", "Begin a study from fio's reports, or say what one still lacks."),
+    "study": ("commands.study:study_command", "Begin a study from fio's reports, or check one."),
     "studies": ("commands.study:studies_command", "List the published benchmark reports in the catalogue."),
 }
 

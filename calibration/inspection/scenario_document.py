@@ -8,6 +8,7 @@ from typing import Any
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS
+from ...scenarios.description.arrays import NONE
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
 from .selection import Chosen, Selection
@@ -270,6 +271,8 @@ class _Scenario:
             else:
                 why = "mdadm's usual chunk of a bitmap; nothing tells it"
                 inside.put("bitmap", size_text(_BITMAP), found.bitmap.where, why)
+        elif found.bitmap is None and known.write_intent and "bitmap" in LEVELS[level].options:
+            inside.put("bitmap", NONE, found.where)
         elif found.bitmap is not None:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")
         if chosen.journal is None:

@@ -18,6 +18,7 @@ from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
+from ...scenarios.designs.array_words import array_words
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
@@ -39,6 +40,8 @@ def print_prediction(
 ) -> None:
     """What the run itself gave."""
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
+    for line in array_words(spec):
+        console.print(Text(line))
     for line in _totals(spec, prediction):
         console.print(Text(line))
     for title, report in prediction.reports.items():

@@ -33,6 +33,8 @@ from ...model.raid.stripes.write_plan import RmwLevel
 _BITMAP_LEAST = 4096
 _SECTORS = (512, 1024, 2048, 4096)
 """What dm-crypt's sector_size may be."""
+NONE = "none"
+"""A bitmap that an array does not have."""
 KERNEL_OPTIONS = (
     "write_mostly",
     "bitmap",
@@ -83,7 +85,8 @@ class ArraySpec(Spec):
     write_mostly
         Mirrors that are read only if no other can be.
     bitmap
-        Bytes of a member that one bit of the write-intent bitmap stands for; no bitmap unless given.
+        Bytes of a member that one bit of the write-intent bitmap stands for; "none", as without this field, for no
+        bitmap. (A scenario's file that leaves it out gets what mdadm makes.)
     journal
         Drive that journals the writes of a parity array.
     rmw_level, stripe_cache
@@ -123,7 +126,9 @@ class ArraySpec(Spec):
     @model_validator(mode="before")
     @classmethod
     def _options_of_balance(cls, data: Any) -> Any:
-        """Refuse a policy's option that stands beside the policy."""
+        """Refuse a policy's option that stands beside the policy; a bitmap that there is none of is none."""
+        if isinstance(data, Mapping) and data.get("bitmap") == NONE:
+            data = {key: value for key, value in data.items() if key != "bitmap"}
         for field, policy in options_by_policy().items() if isinstance(data, Mapping) else ():
             if field in data and field not in cls.model_fields:
                 raise refusal(
@@ -206,6 +211,12 @@ class ArraySpec(Spec):
         for field in KERNEL_OPTIONS:
             if getattr(self, field) not in (None, (), False):
                 raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
+
+    @property
+    def unset(self) -> dict[str, str]:
+        """What a file has to say of fields without a value, because leaving them out means something else there."""
+        may_have_one = "bitmap" in LEVELS[self.level].options and self.controller is None
+        return {"bitmap": NONE} if self.bitmap is None and may_have_one else {}
 
     @property
     def needs_raid10_driver(self) -> bool:

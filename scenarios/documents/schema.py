@@ -25,6 +25,7 @@ from ...model.files.description import Spec
 from ...model.kernels import kernel_names
 from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
+from ..description.arrays import NONE
 from ..description.scenario import ScenarioSpec
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
@@ -124,6 +125,7 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     for field in ("members", "spares", "failed", "rebuilding"):
         _either(array, field, {"type": "string"}, {"type": "integer", "minimum": 0})
     _either(array, "write_mostly", {"type": "string"})
+    _either(array, "bitmap", {"const": NONE})
     _either(array, "balance", {"enum": sorted(READ_BALANCE)})
     fields["arrays"]["additionalProperties"] = {"anyOf": [{"enum": list(LEVELS)}, {"$ref": "#/$defs/ArraySpec"}, _NULL]}
     fields["file_systems"]["additionalProperties"] = {

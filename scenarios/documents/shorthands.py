@@ -13,6 +13,7 @@ from ...model.controller.catalogue import controller_names
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from .machine_shorthands import expanded_machine
+from .mdadm_defaults import with_mdadm_defaults
 from .merge import as_mapping
 
 DEFAULT_KERNEL = "linux-6.1"
@@ -90,6 +91,9 @@ class Expansion:
                 array["level"] = _usual_level(len(array["members"]))
             self._states(name, array)
             self._controller(name, array)
+        devices = {**_mapping(_mapping(self.result["machine"]).get("drives")), **described}
+        for array in described.values():
+            with_mdadm_defaults(array, devices, self.result["kernel"])
 
     def _members(self, arrays: dict[Any, dict[str, Any]]) -> None:
         """Numbers of members and spares become drives that nothing else uses; members not given are all of those."""

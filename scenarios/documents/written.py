@@ -25,7 +25,7 @@ def written(spec: BaseModel) -> dict[str, Any]:
         if value is None:
             continue
         found[field.alias or name] = written_value(field, value)
-    return found
+    return {**found, **getattr(spec, "unset", {})}
 
 
 def written_value(field: FieldInfo, value: Any) -> Any:

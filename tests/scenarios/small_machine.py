@@ -60,7 +60,7 @@ def scenario_document(
         "name": "test",
         "machine": machine_document(**(machine_changes or {})),
         "kernel": kernel,
-        "arrays": {} if array is None else {"md0": array},
+        "arrays": {} if array is None else {"md0": {"chunk": "64KiB", "bitmap": "none", **array}},
         "workload": {"direction": direction, "size": size, "targets": list(targets), **workload},
         "seed": seed,
     }

@@ -56,11 +56,11 @@ class Form:
     kernel: str = "linux-6.1"
     algorithm: str = USUAL
     copies: int = 2
-    chunk: int = 64
+    chunk: int = 512
     drive_cache: bool = True
     drive_state: str = "steady"
     write_back: bool = True
-    bitmap: bool = False
+    bitmap: bool = True
     stripe_cache: int = 0
     threads: int = 0
     scheduler: str = USUAL

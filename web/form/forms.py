@@ -152,8 +152,8 @@ def _array(form: Form) -> dict[str, Any]:
         array["controller"] = "raid"
     if form.spares:
         array["spares"] = form.spares
-    if form.bitmap:
-        array["bitmap"] = BITMAP
+    if offer("bitmap", form) is not None:
+        array["bitmap"] = BITMAP if form.bitmap else NONE
     if form.stripe_cache:
         array["stripe_cache"] = form.stripe_cache
     if form.threads:

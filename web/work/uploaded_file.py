@@ -11,7 +11,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.layouts import LEVELS
-from ...scenarios.description.arrays import ArraySpec
+from ...scenarios.description.arrays import NONE, ArraySpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
@@ -86,7 +86,7 @@ def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield "positioning", "The same I/Os in order", {"workload.pattern": "sequential", "workload.locality": None}
         if load.job_iops is None and load.depth * load.jobs > 1:
             yield "queueing", "One I/O at a time", {"depth": 1, "jobs": 1}
-    bitmaps = {f"arrays.{name}.bitmap": None for name, array in spec.arrays.items() if array.bitmap}
+    bitmaps = {f"arrays.{name}.bitmap": NONE for name, array in spec.arrays.items() if array.bitmap}
     if bitmaps:
         yield "the write-intent bitmap", "Without a bitmap", bitmaps
 

@@ -26,6 +26,7 @@ from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, scenario_document
 
 USAGE = {"name", "kind", "utilisation", "mean_queue", "reads", "writes", "bytes", "what", "ways"}
+NAMES = ("mean", "p50", "p90", "p99", "p999")
 LATENCY = {"n", "mean_s", "min_s", "max_s", "p50_s", "p90_s", "p99_s", "p99.9_s"}
 
 
@@ -74,8 +75,9 @@ def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) ->
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].rstrip() == "RAID 5 [mixed] :x: (linux-6.1)"
-    assert "reads/s and" in lines[1]
-    assert " ± " in lines[1]
+    assert lines[1].rstrip() == "md0: md RAID 5 of 4, chunk 64 KiB, no bitmap"
+    assert "reads/s and" in lines[2]
+    assert " ± " in lines[2]
     assert lines[-7].startswith("bottleneck: ")
     told = " ".join(" ".join(lines[-7:]).split())
     for words in (
@@ -114,8 +116,8 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert right["low"] * right["factor"] == pytest.approx(printed["rate"])
     assert right["high"] / right["factor"] == pytest.approx(printed["rate"])
     assert set(printed["estimates"]["rate"]) == {"mean", "half_width", "confidence", "batches", "correlated"}
-    latencies = {f"{op}_{name}_seconds" for op in ("read", "write") for name in ("mean", "p99")}
-    assert set(printed["figures"]) == {"rate", "seconds", "iops", *latencies}
+    latencies = {f"{op}_{name}_seconds" for op in ("read", "write") for name in NAMES}
+    assert set(printed["figures"]) == {"rate", "seconds", "iops", "cpu", *latencies}
     assert (printed["reports"], printed["scale"]) == ({}, 1)
     assert printed["seconds"] == printed["measured_s"] == 0.5
     assert printed["rate"] == pytest.approx(4096 * sum(printed["iops"].values()))

@@ -91,7 +91,7 @@ def test_only_the_figures_that_are_asked_for(capsys: pytest.CaptureFixture[str],
     status, out, err = ran(capsys, file, "--workers", "0", "--csv", "a.csv")
     header = Path("a.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert status == 0
-    assert "no run has the figure rat; there are: iops, rate, read_iops" in err
+    assert "no run has the figure rat; there are: cpu, iops, rate, read_iops" in err
     assert header[4:8] == ["status", "read_p99_seconds", "rate", "rate.half_width"]
     assert out.index("read_p99 (ms)") < out.index("rate (MB/s)")
     ran(capsys, "--export", "grid.sqlite", "--csv", "b.csv")

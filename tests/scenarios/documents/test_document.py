@@ -343,7 +343,7 @@ class TestExtends:
         text = "extends: base.yaml\nseed: null\narrays: {md0: {members: [disk1, disk2, disk3], chunk: }}"
         spec = self.read(text).spec()
         array = spec.arrays["md0"]
-        assert (spec.seed, array.level, array.members, array.chunk) == (0, "raid5", ("disk1", "disk2", "disk3"), 65536)
+        assert (spec.seed, array.level, array.members, array.chunk) == (0, "raid5", ("disk1", "disk2", "disk3"), 524288)
 
     def test_another_kind_takes_nothing_over(self) -> None:
         """A dd has no use for the depth of the load that it replaces."""
