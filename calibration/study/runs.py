@@ -124,11 +124,21 @@ def _renamed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _renamed_job(workload: FioSpec, names: Mapping[str, str]) -> dict[str, Any]:
-    """What changes in jobs of fio when devices are renamed."""
+    """What changes in jobs of fio when devices are renamed, in their text and in the values of their variables."""
     pattern = re.compile(re.escape(DEVICE) + r"([\w.-]+)")
-    job = pattern.sub(lambda found: DEVICE + names.get(found[1], found[1]), workload.job)
+
+    def renamed(text: str) -> str:
+        return pattern.sub(lambda found: DEVICE + names.get(found[1], found[1]), text)
+
+    def of_variable(name: str, value: str) -> str:
+        return names.get(value, value) if f"{DEVICE}${{{name}}}" in workload.job else renamed(value)
+
     target = workload.target
-    return {"job": job, "target": target if target is None else names.get(target, target)}
+    return {
+        "job": renamed(workload.job),
+        "variables": {name: of_variable(name, value) for name, value in workload.variables.items()},
+        "target": target if target is None else names.get(target, target),
+    }
 
 
 def dd_of(study: StudyDocument, case: CaseSpec) -> DdSpec:

@@ -107,6 +107,18 @@ def test_every_cell_can_be_simulated(tmp_path: Path) -> None:
     assert values["sync"] > 10e6
 
 
+@pytest.mark.parametrize(("text", "value"), [("${target}", "/dev/data"), ("/dev/${target}", "data")])
+def test_a_device_in_a_variable_is_found(tmp_path: Path, text: str, value: str) -> None:
+    """Protects jobs that name their device as ``${target}``: it is renamed with its array, as in the job's text."""
+    grid = STUDY["grids"]["fio"]
+    job = JOB.replace("/dev/data", text)
+    workload = {**grid["workload"], "job": job, "variables": {"target": value}}
+    study = written(tmp_path, {**STUDY, "grids": {**STUDY["grids"], "fio": {**grid, "workload": workload}}})
+    named, plain = (RunBuilder(each, {}).scenario("fio/8x2") for each in (study, written(tmp_path, STUDY)))
+    assert named.workload.targets == plain.workload.targets == ("md0",)  # type: ignore[union-attr]
+    assert simulate(named).figures == simulate(plain).figures
+
+
 def test_a_path_with_a_star_means_all(tmp_path: Path) -> None:
     """Protects a parameter of all drives from being one of the first."""
     (parameter,) = written(tmp_path, STUDY).parameters
