@@ -18,6 +18,8 @@ from .expansion import expanded_study
 from .figures import Unit
 
 Use = Literal["calibrate", "predict"]
+Report = Literal["seed", "further", "modern"]
+"""Groups of studies; see :attr:`StudyDocument.report`."""
 
 
 class SourceSpec(Spec):
@@ -296,7 +298,8 @@ class StudyDocument(Spec):
     Attributes
     ----------
     report
-        "seed": one of the five reports that the model is judged by; "further": any other.
+        "seed": one of the five reports that the model is judged by; "modern": one on arrays of 2015 and later, which
+        :func:`.study.chosen_studies` takes only when asked; "further": any other.
     workload, cases
         Runs of dd on raw devices, one line each.
     only_machine, machines
@@ -315,7 +318,7 @@ class StudyDocument(Spec):
     """Its name, the file's."""
     title: str
     """The report's."""
-    report: Literal["seed", "further"] = "further"
+    report: Report = "further"
     source: SourceSpec
     """Where it is from."""
     conventions: Conventions = Conventions()

@@ -7,7 +7,7 @@ predict are named too, with what they need; they are reported as missing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -94,7 +94,8 @@ class StudySpec(StudyDocument):
     def _check_machines(self) -> None:
         if self.only_machine is not None and self.machines:
             raise refusal("machine and machines", "allowed: one of the two", ("machines",))
-        if self.only_machine is None and (self.cases or not self.machines):
+        only_missing = bool(self.missing) and not (self.cases or self.runs)
+        if self.only_machine is None and (self.cases or not self.machines) and not only_missing:
             raise refusal("no machine", "required: machine, or machines and runs that name them")
 
     def _check_ids(self) -> None:
@@ -337,6 +338,30 @@ def _unique(where: str, names: Iterable[str]) -> None:
 def study_names() -> list[str]:
     """The studies that come with raidsim."""
     return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+
+
+def chosen_studies(names: Sequence[str], every: bool) -> list[StudySpec]:
+    """The studies that a command works on.
+
+    Parameters
+    ----------
+    names
+        Names or files. Without any: all studies that come with raidsim but the modern ones, some of which simulate
+        millions of I/Os a second and take minutes each.
+    every
+        If true, and without names, the modern ones too.
+
+    Raises
+    ------
+    InputError
+        If there is no such study, or `every` is given with names.
+    """
+    if names and every:
+        raise InputError("--all", f"found the studies {', '.join(names)} too", "allowed: one of the two")
+    if names:
+        return [load_study(name) for name in names]
+    found = [load_study(name) for name in study_names()]
+    return [study for study in found if every or study.report != "modern"]
 
 
 def load_study(name: str) -> StudySpec:

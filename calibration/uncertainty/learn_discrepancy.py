@@ -10,7 +10,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ..fit.profile import Profile, kept_profile, load_profile, profile_path
-from ..study.study import StudySpec, load_study, study_names
+from ..study.study import StudySpec, chosen_studies, load_study, study_names
 from .discrepancy import DiscrepancyTable, StudyErrors
 from .intervals import errors_of
 
@@ -44,9 +44,12 @@ def learn(files: Iterable[Path], before: DiscrepancyTable, date: str) -> Discrep
 
 
 def lacking(table: DiscrepancyTable) -> list[str]:
-    """Studies that come with raidsim and have predict cells of which a table does not know how far they are off."""
-    wanted = [name for name in study_names() if any(cell.use == "predict" for cell in load_study(name).all_cells)]
-    return [name for name in wanted if name not in table.studies]
+    """Studies with predict cells of which a table does not know how far they are off.
+
+    Of those that come with raidsim; a modern one may be in the table and need not be, as it takes long to predict.
+    """
+    wanted = [study for study in chosen_studies((), False) if any(cell.use == "predict" for cell in study.all_cells)]
+    return [study.id for study in wanted if study.id not in table.studies]
 
 
 def _documents(path: Path) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import typer
 from ...calibration.fit.fit import calibrate
 from ...calibration.fit.profile import Profile, fingerprint, kept_profile, load_profile, profile_path
 from ...calibration.simulation.evaluator import Evaluator
-from ...calibration.study.study import StudySpec, load_study, study_names
+from ...calibration.study.study import StudySpec, chosen_studies
 from ...model.core.errors import InputError
 from ...validation.prediction.comparison import StudyComparison, compare, summary
 from ..plots.predict import comparison_figure
@@ -23,7 +23,10 @@ from ..tables.predict import print_all, print_study, tables_console
 
 
 def predict_command(
-    studies: Annotated[list[str] | None, typer.Argument(help="Studies by name or file; default: all.")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Studies by name or file; default: all but the modern ones.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All studies, the modern ones too; takes long.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw predicted against measured.")] = None,
@@ -34,7 +37,7 @@ def predict_command(
     """Take the studies' profiles (or calibrate), predict every other cell, and compare."""
     if plot is not None:
         check_picture(plot)
-    loaded = [load_study(name) for name in studies or study_names()]
+    loaded = chosen_studies(studies or (), every)
     console = tables_console()
     with evaluating(workers, "predict", [study.id for study in loaded], recalibrate) as evaluator:
         comparisons, failed = predict_studies(
@@ -43,11 +46,11 @@ def predict_command(
     if plot is not None and comparisons:
         write_picture(plot, lambda: comparison_figure(comparisons))
     if as_json:
-        seed = [each for each in comparisons if each.study.report == "seed"]
+        of = {name: [each for each in comparisons if each.study.report == name] for name in ("seed", "modern")}
         document = {
             "studies": [each.document() for each in comparisons],
             "summary": summary(comparisons),
-            "seed": summary(seed),
+            **{name: summary(each) for name, each in of.items()},
             "failed": [{"id": study, "error": error} for study, error in failed.items()],
         }
         typer.echo(json.dumps(document))

@@ -11,7 +11,7 @@ import typer
 
 from ... import __version__
 from ...calibration.simulation.evaluator import Evaluator
-from ...calibration.study.study import StudySpec, load_study, study_names
+from ...calibration.study.study import StudySpec, chosen_studies
 from ...model.core.errors import InputError
 from ...validation.conformance.run import check_kind, kinds_to_run
 from ...validation.conformance.totals import ConformanceTotals, totals_from_file, totals_of
@@ -28,7 +28,10 @@ from .predict import predict_studies
 
 
 def validate_command(
-    studies: Annotated[list[str] | None, typer.Argument(help="Studies by name or file; default: all.")] = None,
+    studies: Annotated[
+        list[str] | None, typer.Argument(help="Studies by name or file; default: all but the modern ones.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All studies, the modern ones too; takes long.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the report as one HTML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     recalibrate: Annotated[bool, typer.Option("--recalibrate", help="Fit again, whatever is stored.")] = False,
@@ -51,7 +54,7 @@ def validate_command(
     if conformance and conformance_json is not None:
         raise InputError("--conformance-json", "--conformance too", "allowed: one of the two")
     totals = None if conformance_json is None else totals_from_file(conformance_json)
-    loaded = [load_study(name) for name in studies or study_names()]
+    loaded = chosen_studies(studies or (), every)
     with evaluating(workers, "validate", [study.id for study in loaded], leave_out_levels, recalibrate) as evaluator:
         comparisons, failed = predict_studies(loaded, evaluator, recalibrate, lambda _: None)
         left_out = _left_out(loaded, evaluator, failed) if leave_out_levels else []

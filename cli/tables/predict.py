@@ -50,10 +50,21 @@ def print_study(console: Console, comparison: StudyComparison) -> None:
 
 
 def print_all(console: Console, comparisons: Sequence[StudyComparison], failed: Mapping[str, str]) -> None:
-    """One line a study, and the totals."""
+    """One line a study, and the totals; modern studies in a table of their own."""
     if len(comparisons) + len(failed) < 2:
         return
-    table = Table(title="Predicted cells of all studies", title_justify="left", box=SIMPLE_HEAD)
+    modern = [comparison for comparison in comparisons if comparison.study.report == "modern"]
+    others = [comparison for comparison in comparisons if comparison.study.report != "modern"]
+    if others or not modern:
+        console.print(_studies("Predicted cells of all studies", others, failed))
+    if modern:
+        console.print(_studies("Predicted cells of modern studies", modern, {} if others else failed))
+    for study, error in failed.items():
+        console.print(Text(f"{study} could not be predicted: {error}"))
+
+
+def _studies(title: str, comparisons: Sequence[StudyComparison], failed: Iterable[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     table.add_column("study", no_wrap=True)
     for heading in ("cells", "median", "p90", "worst", "in interval", "claims held", "missing"):
         table.add_column(heading, justify="right")
@@ -68,9 +79,7 @@ def print_all(console: Console, comparisons: Sequence[StudyComparison], failed: 
             "the five reports" if len(seed) == 5 else f"{len(seed)} of the five reports", *_figures(summary(seed))
         )
     table.add_row("all", *_figures(summary(comparisons)))
-    console.print(table)
-    for study, error in failed.items():
-        console.print(Text(f"{study} could not be predicted: {error}"))
+    return table
 
 
 def _figures(total: dict[str, Any]) -> list[str]:

@@ -23,13 +23,9 @@ _RED = "red"
 def print_report(console: Console, report: Report) -> None:
     """The report in tables."""
     print_all(console, report.comparisons, report.failed)
-    if report.predicted:
-        console.print(_coverage(report))
-        console.print(_baselines(report))
-        for line in _weaknesses(report):
-            console.print(Text(line))
-        console.print(_groups(report))
-        console.print(Text(_far_off(report)))
+    for part in report.parts():
+        if part.predicted:
+            _print_part(console, part)
     if report.conformance is not None:
         console.print(_conformance(report))
     if report.left_out:
@@ -37,6 +33,17 @@ def print_report(console: Console, report: Report) -> None:
     console.print(Text(f"Conformance: {conformance_words(report.conformance)}"))
     console.print()
     console.print(Text(standing(report), style="bold"))
+
+
+def _print_part(console: Console, part: Report) -> None:
+    """How right the predictions of some studies are."""
+    what = " (modern studies)" if part.studies[0].modern else ""
+    console.print(_coverage(part, what))
+    console.print(_baselines(part, what))
+    for line in _weaknesses(part):
+        console.print(Text(line))
+    console.print(_groups(part, what))
+    console.print(Text(_far_off(part)))
 
 
 def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
@@ -48,8 +55,10 @@ def _table(title: str, words: Sequence[str], numbers: Sequence[str]) -> Table:
     return table
 
 
-def _coverage(report: Report) -> Table:
-    table = _table("Inside their 90 % interval", ("study",), ("cells", "inside", "share", "95 % limits", "intervals"))
+def _coverage(report: Report, what: str) -> Table:
+    table = _table(
+        f"Inside their 90 % interval{what}", ("study",), ("cells", "inside", "share", "95 % limits", "intervals")
+    )
     for study in report.studies:
         _add_coverage(table, study.id, coverage(study.cells))
     table.add_section()
@@ -67,8 +76,8 @@ def _add_coverage(table: Table, name: str, covered: Proportion) -> None:
     table.add_row(name, str(covered.n), str(covered.count), share, f"{low} - {high} %", marked)
 
 
-def _baselines(report: Report) -> Table:
-    title = "raidsim and guesses on the same predicted cells"
+def _baselines(report: Report, what: str) -> Table:
+    title = f"raidsim and guesses on the same predicted cells{what}"
     table = _table(title, ("study", ""), ("cells", "median", "p90", "raidsim nearer"))
     for study in report.studies:
         _add_baselines(table, study.id, study.cells)
@@ -107,8 +116,8 @@ def _weaknesses(report: Report) -> list[str]:
     return lines
 
 
-def _groups(report: Report) -> Table:
-    table = _table("Errors of predicted cells", ("by", "group"), ("cells", "median", "p90", "worst"))
+def _groups(report: Report, what: str) -> Table:
+    table = _table(f"Errors of predicted cells{what}", ("by", "group"), ("cells", "median", "p90", "worst"))
     for name in GROUPINGS:
         if name == "study":
             continue

@@ -43,19 +43,24 @@ def html_report(report: Report, version: str) -> str:
 
 def _summary(report: Report) -> str:
     headings = ("study", "predicted cells", "median", "p90", "worst", "in 90 % interval", "claims held", "missing")
-    seed = [study for study in report.studies if study.comparison.study.report == "seed"]
-    rows = [_summary_row(study.id, [study]) for study in report.studies]
-    rows += [[study, Mark("failed", False), *[""] * 6] for study in report.failed]
-    if seed:
-        rows.append(_summary_row(f"{len(seed)} of the five reports" if len(seed) < 5 else "the five reports", seed))
-    rows.append(_summary_row("all", report.studies))
+    shown = ""
+    failed_rows: list[list[Entry]] = [[study, Mark("failed", False), *[""] * 6] for study in report.failed]
+    for part in report.parts() or [report]:
+        modern = any(study.modern for study in part.studies)
+        seed = [study for study in part.studies if study.report == "seed"]
+        rows = [_summary_row(study.id, [study]) for study in part.studies] + failed_rows
+        if seed:
+            rows.append(_summary_row(f"{len(seed)} of the five reports" if len(seed) < 5 else "the five reports", seed))
+        rows.append(_summary_row("all", part.studies))
+        shown += (paragraph("Modern studies:") if modern else "") + table(headings, rows)
+        failed_rows = []
     failed = bullets(f"{study} could not be predicted: {error}" for study, error in report.failed.items())
     fitted = table(
         ("study", "calibrated cells", "median", "p90", "worst"),
         [_errors_row(study.id, study.cells, "calibrate")[:5] for study in report.studies if study.cells],
     )
     words = paragraph("Beside them, how well the calibrate cells could be fitted, which is no prediction:")
-    return table(headings, rows) + (failed if report.failed else "") + words + fitted
+    return shown + (failed if report.failed else "") + words + fitted
 
 
 def _summary_row(name: str, studies: Sequence[StudyReport]) -> list[Entry]:
@@ -124,9 +129,12 @@ def _baselines(report: Report) -> str:
     headings = ["cells of", "n", "raidsim", "p90"]
     for baseline in BASELINES:
         headings += [baseline.title, "p90", "raidsim nearer"]
-    rows = [_baseline_row(study.id, study.cells) for study in report.studies]
-    rows.append(_baseline_row("all", report.cells))
-    shown = pictures([("cells by error", drawn)]) + table(headings, [row for row in rows if row])
+    shown = pictures([("cells by error", drawn)])
+    for part in report.parts():
+        rows = [_baseline_row(study.id, study.cells) for study in part.studies]
+        rows.append(_baseline_row("all", part.cells))
+        words_of = paragraph("Modern studies:") if part.studies[0].modern else ""
+        shown += words_of + table(headings, [row for row in rows if row])
     return paragraph(words) + shown + _not_better(report) + _unanswered(report)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..conformance.totals import ConformanceTotals
@@ -31,12 +31,22 @@ class StudyReport:
         """The study's."""
         return self.comparison.study.id
 
+    @property
+    def report(self) -> str:
+        """Which group of studies it belongs to."""
+        return self.comparison.study.report
+
+    @property
+    def modern(self) -> bool:
+        """Whether it stands in the tables of modern studies."""
+        return self.report == "modern"
+
     def document(self) -> dict[str, Any]:
         """The study's part of ``raidsim validate --json``."""
         return {
             "id": self.id,
             "title": self.comparison.study.title,
-            "report": self.comparison.study.report,
+            "report": self.report,
             "cases": [_cell_document(each) for each in self.cells],
             "claims": [claimed.document() for claimed in self.comparison.claims],
             "summary": _summary([self]),
@@ -72,6 +82,11 @@ class Report:
         """The cells of all studies that nothing was fitted to."""
         return [each for each in self.cells if each.compared.cell.use == "predict"]
 
+    def parts(self) -> list[Report]:
+        """The report on all studies but the modern ones, and on these alone; a part without studies is left out."""
+        of = {modern: tuple(each for each in self.studies if each.modern == modern) for modern in (False, True)}
+        return [replace(self, studies=studies) for studies in of.values() if studies]
+
     @property
     def comparisons(self) -> list[StudyComparison]:
         """Of all studies."""
@@ -79,11 +94,11 @@ class Report:
 
     def document(self) -> dict[str, Any]:
         """What ``raidsim validate --json`` prints."""
-        seed = [study for study in self.studies if study.comparison.study.report == "seed"]
+        of = {name: [each for each in self.studies if each.report == name] for name in ("seed", "modern")}
         return {
             "studies": [study.document() for study in self.studies],
             "summary": _summary(self.studies),
-            "seed": _summary(seed),
+            **{name: _summary(studies) for name, studies in of.items()},
             "by": {name: self._by(name) for name in GROUPINGS if name != "study"},
             "not_better": [weakness.document() for weakness in weaknesses(self.cells)],
             "conformance": None if self.conformance is None else self.conformance.document(),

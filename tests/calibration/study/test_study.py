@@ -211,6 +211,19 @@ def test_a_bad_run_cell_or_claim_is_refused_with_its_place(what: str, tmp_path: 
     assert "\n" not in str(caught.value)
 
 
+def test_a_study_that_only_misses_numbers_needs_no_machine() -> None:
+    """A report of which nothing can be simulated yet is a study; without runs and missing numbers it is refused."""
+    document = {key: small.runs_document()[key] for key in ("id", "title", "source")}
+    missing = [{"id": "a", "measured": 1.0, "unit": "s", "needs": "another mechanism"}]
+    study = validate(StudySpec, {**document, "missing": missing})
+    assert (study.all_cells, study.wanted_runs, len(study.missing)) == ((), [], 1)
+    with_runs = {**small.runs_document(), "missing": missing}
+    del with_runs["machine"]
+    for refused in (document, with_runs):
+        with pytest.raises(InputError, match="found no machine; required: machine, or machines"):
+            validate(StudySpec, refused)
+
+
 def test_a_study_of_several_machines_names_one_in_every_run() -> None:
     """A run is on the machine that it names; without a name, or with an unknown one, it is refused."""
     document = small.runs_document()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from raidsim.calibration.study.study import StudySpec
+from raidsim.cli.tables.validate import print_report
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.tests.calibration.study import small_study as small
@@ -52,6 +56,29 @@ def made() -> Report:
     totals = ConformanceTotals((KindTotal("layout", 10, 10), KindTotal("io", 100, 90)), "from a.json")
     left = LeftOut("runs", "RAID 0", 4, tuple(each for each in one.cells if each.cell.id == "stripe"))
     return report([one], totals, [left], {"<other>": "InputError: a & b"})
+
+
+def test_modern_studies_stand_in_tables_of_their_own() -> None:
+    """Their errors are neither mixed with the others' on the terminal, on the page and in JSON, nor left out."""
+    usual = comparison()
+    modern = replace(usual, study=usual.study.model_copy(update={"id": "newer", "report": "modern"}))
+    both = report([modern, usual])
+    assert [[study.id for study in part.studies] for part in both.parts()] == [[usual.study.id], ["newer"]]
+    document = both.document()
+    assert document["modern"]["predict"]["n"] == 3
+    assert document["summary"]["predict"]["n"] == 6
+    assert report([usual]).document()["modern"]["predict"]["n"] == 0
+    console = Console(width=100, file=io.StringIO())
+    print_report(console, both)
+    assert isinstance(console.file, io.StringIO)
+    tables = console.file.getvalue().split("Predicted cells of ")[1:]
+    assert [table.split("\n")[0].strip() for table in tables] == ["all studies", "modern studies"]
+    assert ("newer" in tables[0], "newer" in tables[1]) == (False, True)
+    for title in ("Inside their 90 % interval", "raidsim and guesses on the same predicted cells"):
+        assert f"{title} (modern studies)" in tables[1]
+    page = html_report(both, "1.0")
+    assert page.count("Modern studies:") == 2
+    assert html_report(report([usual]), "1.0").count("Modern studies:") == 0
 
 
 def test_limits_are_those_of_clopper_and_pearson() -> None:
