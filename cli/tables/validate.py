@@ -14,7 +14,7 @@ from ...validation.prediction.baselines import BASELINES
 from ...validation.prediction.comparison import INTERVAL, summarise
 from ...validation.prediction.proportion import Proportion
 from ...validation.report.report import NO_SUSPECT, NOTEWORTHY_PCT, Report, coverage, suspects, unanswered
-from ...validation.report.words import conformance_words, percent, standing
+from ...validation.report.words import conformance_words, percent, standings
 from .predict import print_all
 
 _RED = "red"
@@ -32,7 +32,8 @@ def print_report(console: Console, report: Report) -> None:
         console.print(_left_out(report))
     console.print(Text(f"Conformance: {conformance_words(report.conformance)}"))
     console.print()
-    console.print(Text(standing(report), style="bold"))
+    for words in standings(report):
+        console.print(Text(words, style="bold"))
 
 
 def _print_part(console: Console, part: Report) -> None:

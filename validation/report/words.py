@@ -48,8 +48,13 @@ def cell_row(each: Judged, with_guesses: bool) -> list[Entry]:
     return row
 
 
-def standing(report: Report) -> str:
-    """All of the report in a few sentences."""
+def standings(report: Report) -> list[str]:
+    """All of the report in a few sentences; modern studies have sentences of their own."""
+    told = [("Modern studies: " if part.studies[0].modern else "") + _standing(part) for part in report.parts()]
+    return told or [_standing(report)]
+
+
+def _standing(report: Report) -> str:
     total = summarise(each.compared for each in report.predicted)
     if not total["n"]:
         return "These studies have no predicted cells."

@@ -77,7 +77,8 @@ def test_modern_studies_stand_in_tables_of_their_own() -> None:
     for title in ("Inside their 90 % interval", "raidsim and guesses on the same predicted cells"):
         assert f"{title} (modern studies)" in tables[1]
     page = html_report(both, "1.0")
-    assert page.count("Modern studies:") == 2
+    assert page.count("Modern studies:") == 3
+    assert "Modern studies: 3 predicted cells" in page
     assert html_report(report([usual]), "1.0").count("Modern studies:") == 0
 
 
