@@ -26,7 +26,7 @@ from raidsim.model.memory.paged_file import PagedFile
 from raidsim.model.memory.settings import PageCacheSettings
 from raidsim.model.raid.parity.array import ParityArray
 from raidsim.model.raid.stripes.settings import ParitySettings
-from raidsim.model.readahead import READ_AHEAD
+from raidsim.model.readahead import PAGE, READ_AHEAD
 from raidsim.model.schedulers import MqDeadline
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
@@ -40,6 +40,7 @@ _CAPACITY = 1 << 38
 _PLENTY = 1 << 40
 _SIZE = 4096
 _CALL = 64 << 10
+_DIRTY_PAGES = 100_000
 _GAP_S = 0.005
 """Between the records of a trace: RAID 5 of 8 disks takes that."""
 
@@ -191,23 +192,44 @@ class _Program:
         self.cpu_s = self.owed_s = 0.0
 
 
-def page_cache() -> Chore:
-    """A program that reads a file in calls of 64 KiB, with read-ahead of 128 KiB."""
-    engine = Engine()
+def _cached_file(engine: Engine, memory: int) -> tuple[PageCache, PagedFile]:
+    """A page cache of so much memory (bytes), whose dirty pages stay, and a file in one piece."""
     host = Host(Cpu(engine), FREE)
     device = _Ideal(engine, "sda", _PLENTY, lambda size, op: 1e-4)
     limits = DirtyLimits(_PLENTY, _PLENTY, 2 * _PLENTY)
     policy = READ_AHEAD["2.6"]
-    pages, dirty = PageMemory(1 << 28), DirtyMemory(limits)
+    pages, dirty = PageMemory(memory), DirtyMemory(limits)
     cache = PageCache(engine, host, device, PageCacheSettings(), pages, dirty, lambda end: policy(128 << 10, end))
     file = PagedFile("f", _CAPACITY)
     file.extents.append(0, _CAPACITY)
-    program, read_ahead = _Program(), policy(128 << 10, _CAPACITY)
+    return cache, file
+
+
+def page_cache() -> Chore:
+    """A program that reads a file in calls of 64 KiB, with read-ahead of 128 KiB."""
+    engine = Engine()
+    cache, file = _cached_file(engine, 1 << 28)
+    program, read_ahead = _Program(), READ_AHEAD["2.6"](128 << 10, _CAPACITY)
 
     def each(number: int) -> Generator[Any, Any, None]:
         yield from cache.read(file, read_ahead, number * _CALL, (number + 1) * _CALL, program, 0.0, _CALL)
 
     return Running(engine, each)
+
+
+def random_writes() -> Chore:
+    """A program that overwrites random pages of a file, of which a hundred thousand lie apart in memory, dirty."""
+    engine = Engine()
+    cache, file = _cached_file(engine, _PLENTY)
+    for page in range(_DIRTY_PAGES):
+        cache.mark_dirty(file, 3 * page * PAGE, (3 * page + 1) * PAGE)
+    places = random_draws(engine, _CAPACITY, PAGE, 1.0)
+
+    def write(_: int) -> None:
+        offset = next(places)[1]
+        cache.mark_dirty(file, offset, offset + PAGE)
+
+    return Part(write)
 
 
 def cpu() -> Chore:
@@ -271,6 +293,7 @@ COMPONENTS: dict[str, Callable[[], Chore]] = {
     "mapping: RAID 10 of 8": mapping("raid10"),
     "RAID 5 stripe handling: a member I/O": stripes,
     "page cache: a read call of 64 KiB": page_cache,
+    "page cache: a random page dirtied": random_writes,
     "CPU: a run and an interrupt": cpu,
     "SSD: a random read": solid_state(0.0),
     "SSD: random I/O, 70 % reads": solid_state(0.3),

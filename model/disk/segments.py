@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from ..core.extents import ExtentSet
+from ..core.extents import FlatExtentSet
 
 
 class Segment:
@@ -141,7 +141,7 @@ class ParkedSegments:
         del self._lows[at], self._by_low[at]
 
 
-class DirtyExtents(ExtentSet):
+class DirtyExtents(FlatExtentSet):
     """Cached writes that are not on the platters yet: disjoint extents, neighbours merged."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from ..core.errors import FileSystemFull
-from ..core.extents import ExtentSet
+from ..core.extents import FlatExtentSet
 from .settings import FileSystemSettings
 
 
@@ -38,7 +38,7 @@ class Group:
         self.start = start
         self.data = data
         self.end = end
-        self.free = ExtentSet()
+        self.free = FlatExtentSet()
         self.directories = 0
         self.chunks: list[int] = []
         self._slots = 0

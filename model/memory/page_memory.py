@@ -106,9 +106,10 @@ class PageMemory:
 
     def used(self, file: PagedFile, start: int, end: int) -> None:
         """[start, end) of `file`, which is in memory, has been used."""
-        if file.once.run_from(start) >= end and file.active.run_from(start) >= end:
+        parts = file.once.parts(start, end)
+        if len(parts) == 1 and parts[0][2] and file.active.run_from(start) >= end:
             return
-        for at, stop, before in file.once.parts(start, end):
+        for at, stop, before in parts:
             if before:
                 self._activate(file, at, stop)
             else:

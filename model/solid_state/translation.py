@@ -52,7 +52,7 @@ class Translation(Superblocks):
         holder = units.get(unit)
         if holder is not None:
             holder.tracked -= 1
-        elif self.chunks or self._in_order or self.unmapped.starts:
+        elif self.chunks or self._in_order or self.unmapped.total:
             self._invalidate(unit)
         else:
             self._anonymous -= 1
@@ -264,13 +264,13 @@ class InPlace(Translation):
 
     def write(self, unit: int) -> None:
         """The host writes a unit."""
-        if self.unmapped.starts:
+        if self.unmapped.total:
             self.unmapped.remove(unit, unit + 1)
 
     def write_chunk(self, chunk: int) -> None:
         """The host writes all units of a chunk at once."""
         size = self.chunk_units
-        if self.unmapped.starts:
+        if self.unmapped.total:
             self.unmapped.remove(chunk * size, (chunk + 1) * size)
 
     def trim(self, start: int, end: int) -> None:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidsim.model.core.extents import ExtentSet
+from raidsim.model.core import extents as module
+from raidsim.model.core.extents import ExtentSet, FlatExtentSet
 
 LAST = 40
+SHORT = 3
+"""Extents of a flat set, so that sets of a few dozen bytes are made of several."""
 RANGES = st.tuples(st.booleans(), st.integers(0, LAST), st.integers(0, LAST))
 
 
-@given(st.lists(RANGES, max_size=25))
+@pytest.fixture(autouse=True, scope="module")
+def _short_lists() -> Iterator[None]:
+    """Split lists early: what is compared here are sets of several flat ones."""
+    most, module.MOST_EXTENTS = module.MOST_EXTENTS, SHORT
+    yield
+    module.MOST_EXTENTS = most
+
+
+@given(st.lists(RANGES, max_size=40))
 def test_adding_and_removing_is_what_it_is_for_sets(steps: list[tuple[bool, int, int]]) -> None:
     """Protects every count of dirty and cached bytes: results, totals and extents equal those of a set of bytes."""
     extents, oracle = ExtentSet(), set[int]()
@@ -76,3 +90,37 @@ def test_a_range_is_cut_where_the_set_begins_and_ends() -> None:
     assert extents.parts(12, 18) == [(12, 18, True)]
     assert extents.parts(40, 50) == [(40, 50, False)]
     assert extents.parts(5, 5) == []
+
+
+@given(st.lists(RANGES, min_size=10, max_size=60), RANGES)
+def test_a_set_of_several_lists_answers_as_one_list_does(
+    steps: list[tuple[bool, int, int]], asked: tuple[bool, int, int]
+) -> None:
+    """Protects large sets of pages: where lists are split shows in no answer."""
+    split, flat = ExtentSet(), FlatExtentSet()
+    low, high = min(asked[1:]), max(asked[1:])
+    for adds, first, second in steps:
+        start, end = min(first, second), min(first, second) + second % 4
+        if adds:
+            assert split.add(start, end) == flat.add(start, end)
+        else:
+            assert split.remove(start, end) == flat.remove(start, end)
+        assert split.parts(low, high) == flat.parts(low, high)
+        assert split.overlaps(low, high) == flat.overlaps(low, high)
+        if flat:
+            assert split.first() == flat.first()
+
+
+def test_no_list_grows_with_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the time of a write: an insertion moves no more than a list that is split at its limit."""
+    monkeypatch.setattr(module, "MOST_EXTENTS", 64)
+    pages, places = ExtentSet(), random.Random(1)
+    for _ in range(20_000):
+        at = places.randrange(1 << 24) * 4096
+        pages.add(at, at + 4096)
+    lengths = [len(flat.starts) for flat in pages._flat]
+    assert max(lengths) <= 64
+    assert sum(lengths) / len(lengths) > 64 / 3, "and the lists are well filled, so there are few"
+    pages.remove(0, 1 << 40)
+    assert not pages
+    assert [len(flat.starts) for flat in pages._flat] == [0], "none is left over"
