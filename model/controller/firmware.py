@@ -7,6 +7,8 @@ answers commands late, which is how a slow processor caps the commands per secon
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..core.engine import Engine
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host
@@ -17,6 +19,11 @@ class FirmwareCpu(Cpu):
     """Cores that serve firmware work first come, first served."""
 
     __slots__ = ()
+
+    @property
+    def free_for_kernel_from(self) -> float:
+        """When the first core is free (s): all work is the firmware's."""
+        return min(self._free)
 
     def interrupt(self, seconds: float, core: int | None = None) -> float:
         """Work of the firmware; returns the time (s) it is over, after what was asked of that core before."""
@@ -46,6 +53,8 @@ class Firmware(Host):
     """
 
     __slots__ = ()
+
+    thread_an_array: ClassVar[bool] = False
 
     def __init__(self, engine: Engine, name: str, prices: Prices = FREE, cores: int = 1) -> None:
         super().__init__(FirmwareCpu(engine, cores, name), prices)

@@ -148,8 +148,7 @@ class CryptDevice(Wrapper):
     def _start(self, request: Request) -> None:
         """A thread takes a request; the CPU is charged now and not when it was queued, so that programs get between."""
         seconds = request.size * self._s_per_byte + request.size / SECTOR * self._sector_s
-        self._cpu.interrupt(seconds)
-        self._engine.complete(request, self._done, self._engine._now + seconds)
+        self._engine.complete(request, self._done, self._cpu.interrupt(seconds))
 
     def _over(self, request: Request) -> None:
         """A thread is through with a request and takes the next."""

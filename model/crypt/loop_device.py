@@ -114,6 +114,5 @@ class LoopDevice(Device):
 
     def _cipher(self, size: int) -> Any:
         """The event that ends when `size` bytes have been through the cipher."""
-        seconds = size * self._s_per_byte
-        self._cpu.interrupt(seconds)
-        return self._engine.timeout(seconds)
+        finish = self._cpu.interrupt(size * self._s_per_byte)
+        return self._engine.timeout(finish - self._engine._now)

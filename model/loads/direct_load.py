@@ -1,8 +1,8 @@
 """Loads that a benchmark program sends straight to a device: so many I/Os outstanding, or so many a second.
 
 `ClosedLoad` is fio with direct=1 and ioengine=libaio: each I/O that completes is replaced by the next. `OpenLoad` sends
-at its own times whatever the device does. Both are callbacks: an I/O costs no event of its own, or one if the
-program's CPU time is charged.
+at its own times whatever the device does, as far as the CPU lets it. Both are callbacks: an I/O costs no event of its
+own, or one if the program waits for its CPU time.
 """
 
 from __future__ import annotations
@@ -255,8 +255,7 @@ class ClosedLoad(DirectLoad):
         self._wake_s = wake_s
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
-        stays = cpu is not None and any(queue.spreads for queue in device.queues())
-        self._core = issuer % cpu.cores if cpu is not None and stays else None
+        self._core = _core_of(issuer, device, cpu)
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -326,6 +325,8 @@ class ClosedLoad(DirectLoad):
 class OpenLoad(DirectLoad):
     """I/Os at a given rate, whatever the device does (fio's rate_iops).
 
+    One thread sends them. While it is at work, or all cores are, I/Os that come wait to be sent.
+
     Parameters
     ----------
     iops
@@ -335,6 +336,10 @@ class OpenLoad(DirectLoad):
     gaps
         The times between them (s) instead (:mod:`raidsim.model.loads.arrivals`); the first is that before the first
         I/O.
+    call_s
+        CPU time (s) of the thread for an I/O: to submit it and to take its completion.
+    cpu
+        What that time is spent on. None if an I/O costs no CPU time.
 
     Attributes
     ----------
@@ -342,7 +347,7 @@ class OpenLoad(DirectLoad):
         I/Os that have come since the load exists; those that are not complete are its backlog.
     """
 
-    __slots__ = ("_due", "_pauses", "arrived", "iops")
+    __slots__ = ("_call_s", "_core", "_cpu", "_due", "_free_s", "_pauses", "_waits", "arrived", "iops")
 
     def __init__(
         self,
@@ -360,6 +365,8 @@ class OpenLoad(DirectLoad):
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
         gaps: Iterator[float] | None = None,
+        call_s: float = 0.0,
+        cpu: Cpu | None = None,
     ) -> None:
         super().__init__(
             engine,
@@ -376,6 +383,11 @@ class OpenLoad(DirectLoad):
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
         self.iops = iops
+        self._call_s = call_s
+        self._cpu = cpu
+        self._core = _core_of(issuer, device, cpu)
+        self._free_s = 0.0
+        self._waits = False
         self._due = 0
         self.arrived = 0
         self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
@@ -398,14 +410,36 @@ class OpenLoad(DirectLoad):
         self._send_due()
 
     def _send_due(self) -> None:
+        cpu = self._cpu
         while self._due and not self._asleep:
+            if cpu is not None:
+                if self._waits:
+                    return
+                free_s = max(self._free_s, cpu.free_on(self._core))
+                if free_s > self._engine._now:
+                    self._waits = True
+                    self._engine.call_at(free_s, self._may_go_on)
+                    return
+                self._free_s = cpu.spend(self._call_s, self._core)
             self._due -= 1
             self._submit()
             self._unplug()
 
+    def _may_go_on(self, _: Any) -> None:
+        """A core was to be free now, for a thread that has done its work."""
+        self._waits = False
+        self._send_due()
+
     def _awake(self) -> None:
         self._asleep = False
         self._send_due()
+
+
+def _core_of(issuer: int, device: Device, cpu: Cpu | None) -> int | None:
+    """The core that a thread stays on, where devices interrupt the core that submitted; None for any."""
+    if cpu is None or not any(queue.spreads for queue in device.queues()):
+        return None
+    return issuer % cpu.cores
 
 
 def _nothing() -> None:

@@ -2,8 +2,9 @@
 
 Programs ask for a run of CPU time and wait until they have had it. Interrupts and kernel threads
 (block completions, raid5d) run ahead of programs, as the kernels modelled here do for a thread that
-wakes up after sleeping; what they take delays the programs after them. A core is a server that knows
-when it is free, so a run costs one event and an interrupt none.
+wakes up after sleeping; what they take delays the programs after them. Kernel work waits for the kernel
+work before it on its core: a core never does more than a second of work in a second. A core is a server
+that knows when it is free, so a run costs one event and an interrupt none.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Cpu:
         Time used on each core by what stays on it.
     """
 
-    __slots__ = ("_engine", "_free", "_order", "busy_s", "kernel_s", "name", "pinned_s")
+    __slots__ = ("_engine", "_free", "_kernel", "_order", "busy_s", "kernel_s", "name", "pinned_s")
 
     def __init__(self, engine: Engine, cores: int = 1, name: str = "cpu") -> None:
         if cores < 1:
@@ -63,6 +64,8 @@ class Cpu:
         self._engine = engine
         self.name = name
         self._free = [0.0] * cores
+        # When each core is through with its kernel work; not after `_free`.
+        self._kernel = [0.0] * cores
         # The cores by when they are free, as a heap, as long as no work stays on one; None for a single core.
         self._order: list[tuple[float, int]] | None = [(0.0, core) for core in range(cores)] if cores > 1 else None
         self.start_statistics()
@@ -82,6 +85,11 @@ class Cpu:
         """When the first core is free (s); not after now if one is."""
         return min(self._free)
 
+    @property
+    def free_for_kernel_from(self) -> float:
+        """When the first core is through with its kernel work (s); not after now if one is."""
+        return min(self._kernel)
+
     def free_on(self, core: int | None) -> float:
         """When that core is free (s), or the first of all."""
         return self.free_from if core is None else self._free[core]
@@ -94,11 +102,10 @@ class Cpu:
         """
         self.busy_s += seconds
         now = self._engine._now
-        finish = self._use(seconds, core, now)
-        return self._engine.timeout(finish - now)
+        return self._engine.timeout(self._free[self._use(seconds, core, now)] - now)
 
-    def _use(self, seconds: float, core: int | None, now: float) -> float:
-        """Keep a `core`, or the one that is free first, busy for so long from when it is; returns until when (s)."""
+    def _use(self, seconds: float, core: int | None, now: float) -> int:
+        """Keep a `core`, or the one that is free first, busy for so long from when it is; returns which."""
         free, order = self._free, self._order
         if core is not None:
             self._order = None
@@ -108,25 +115,32 @@ class Cpu:
             at, core = order[0]
             finish = free[core] = (at if at > now else now) + seconds
             heapreplace(order, (finish, core))
-            return finish
+            return core
         else:
             core = free.index(min(free)) if len(free) > 1 else 0
         at = free[core]
-        finish = free[core] = (at if at > now else now) + seconds
-        return finish
+        free[core] = (at if at > now else now) + seconds
+        return core
+
+    def spend(self, seconds: float, core: int | None = None) -> float:
+        """Work of a program as :meth:`run` does it, without an event; returns when (s) it is over."""
+        self.busy_s += seconds
+        return self._free[self._use(seconds, core, self._engine._now)]
 
     def book(self, seconds: float) -> float:
         """Work of a kernel thread that takes its turn as programs do, without an event; returns when (s) it is over."""
-        self.busy_s += seconds
         self.kernel_s += seconds
-        return self._use(seconds, None, self._engine._now)
+        return self.spend(seconds)
 
     def interrupt(self, seconds: float, core: int | None = None) -> float:
-        """Kernel work that runs at once, ahead of programs, on a `core` or the one with least to do; returns the time
-        (s) it is over.
+        """Kernel work ahead of programs, on a `core` or the one with least to do; returns the time (s) it is over.
+
+        It begins at once, or when the core is through with the kernel work before it.
         """
         self.busy_s += seconds
         self.kernel_s += seconds
         now = self._engine._now
-        self._use(seconds, core, now)
-        return now + seconds
+        core = self._use(seconds, core, now)
+        begin = self._kernel[core]
+        finish = self._kernel[core] = (begin if begin > now else now) + seconds
+        return finish

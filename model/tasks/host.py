@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import ClassVar
 
 from .cpu import Cpu
 from .prices import FREE, NotedPrices, Prices
@@ -49,6 +50,8 @@ class Host:
 
     Attributes
     ----------
+    thread_an_array
+        Whether all work of an array is done by one thread, on one core at a time; otherwise any core takes it.
     commands
         Commands completed.
     sleepers
@@ -72,6 +75,8 @@ class Host:
         "thread_plugs",
         "writer_turns",
     )
+
+    thread_an_array: ClassVar[bool] = True
 
     def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
         self.cpu = cpu

@@ -70,9 +70,11 @@ def _job(
 ) -> DirectLoad:
     name = common["name"]
     iops = workload.job_iops
-    if iops is not None:
-        return OpenLoad(engine, target, iops=iops, gaps=_gaps(engine, workload, name, number, iops), **common)
     costs = submission(host.prices, workload.engine)
+    if iops is not None:
+        gaps = _gaps(engine, workload, name, number, iops)
+        call_s = costs.submit_s + costs.complete_s
+        return OpenLoad(engine, target, iops=iops, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
     cost: dict[str, Any] = {
         "depth": workload.depth,
         "submit_s": costs.submit_s,

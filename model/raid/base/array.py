@@ -86,6 +86,7 @@ class Array(Device):
         "_pluggable",
         "_submit",
         "_task_plug",
+        "_thread_until",
         "_unpluggable",
         "daemon_resync_bytes",
         "failed",
@@ -124,6 +125,7 @@ class Array(Device):
         self.rebuilding: frozenset[int] = frozenset()
         self.metadata: Metadata | None = None
         self.resync_thread: Submitter | None = None
+        self._thread_until = 0.0
         self.daemon_resync_bytes = [0] * len(self._members)
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
@@ -365,3 +367,15 @@ class Array(Device):
         """Charge the host for work of the array's kernel thread."""
         if seconds and self.host is not None:
             self.host.cpu.interrupt(seconds)
+
+    def _charge_before(self, seconds: float, then: Callable[[], None]) -> None:
+        """Charge the host for work of the array's kernel thread, and go on with `then` when it is done.
+
+        The thread does one work after the other.
+        """
+        if seconds and self.host is not None:
+            finish = max(self.host.cpu.interrupt(seconds), self._thread_until + seconds)
+            self._thread_until = finish
+            self._engine.call_at(finish, lambda _: then())
+        else:
+            then()

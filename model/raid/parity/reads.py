@@ -262,9 +262,7 @@ class RowReader:
             prices = self._array.prices
             heads = -(-size // self._head_bytes)
             seconds = heads * prices.stripe_s + self._layout.data_members * size * prices.xor_s_per_byte
-            if seconds and self._array.host is not None:
-                self._array.host.cpu.interrupt(seconds)
-            finished()
+            self._daemon.compute(seconds, finished)
 
         def start() -> None:
             if slot not in self.unreadable:

@@ -72,8 +72,10 @@ class RowResync:
             return self._handling_s(size, len(sources), 1)
 
         def compute() -> float:
-            self._charge(size, len(sources), 3)
-            self._transfer(WRITE, targets, offset, size, lambda: self._handle(size, over))
+            self._after(
+                self._handling_s(size, len(sources) + 1, 3, len(sources)),
+                lambda: self._transfer(WRITE, targets, offset, size, lambda: self._handle(size, over)),
+            )
             return self._handling_s(size, len(targets), 1, len(sources))
 
         def over() -> float:
@@ -93,9 +95,8 @@ class RowResync:
             return self._handling_s(size, len(sources), 1)
 
         def compare() -> float:
-            self._charge(size, len(sources), 2)
             self._cache.remember_all(row, sources, low, low + size)
-            self._finish(row, done)
+            self._after(self._handling_s(size, len(sources), 2, len(sources)), lambda: self._finish(row, done))
             return self._handling_s(size, 0, 2, len(sources))
 
         self._acquire(row, low, low + size, lambda: self._begin(size, read))
@@ -155,8 +156,9 @@ class RowResync:
         heads = -(-size // self._head_bytes)
         return heads * (passes * prices.stripe_s + bios * prices.bio_s) + xored * size * prices.xor_s_per_byte
 
-    def _charge(self, size: int, sources: int, passes: int) -> None:
-        """Charge for all the handling at once, if no thread is charged for it step by step."""
-        host = self._array.host
-        if host is not None and self._md_thread is None:
-            host.cpu.interrupt(self._handling_s(size, sources + passes - 2, passes, sources))
+    def _after(self, seconds: float, then: Callable[[], None]) -> None:
+        """Go on with `then`: at once if md's thread is charged step by step, else after all `seconds` of handling."""
+        if self._md_thread is None:
+            self._daemon.compute(seconds, then)
+        else:
+            then()

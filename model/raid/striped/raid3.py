@@ -200,8 +200,14 @@ class ByteStripedArray(Array):
 
         self._fetch(offset, size, request.issuer, request.sync, then)
 
-    def _fetch(self, offset: int, size: int, issuer: int, sync: int, then: Callable[[], None]) -> None:
-        """Read [offset, offset + size) of as many members as the data need; compute what is not read."""
+    def _fetch(
+        self, offset: int, size: int, issuer: int, sync: int, then: Callable[[], None], further_s: float = 0.0
+    ) -> None:
+        """Read [offset, offset + size) of as many members as the data need; compute what is not read.
+
+        A resync goes on when that has been computed, and `further_s` (s) of its own; for others the program that gets
+        the data waits for the CPU.
+        """
         pool = self._pool
         zone = pool.zone(size)
         buffers = zone.need(len(self._data) + self._checks, size)
@@ -217,7 +223,13 @@ class ByteStripedArray(Array):
                 seconds = len(self._data) * size * prices.copy_s_per_byte
                 if computes:
                     seconds += (count - 1) * size * prices.xor_s_per_byte
-                self._charge(seconds)
+                if issuer == RESYNC_ISSUER:
+                    self._charge_before(seconds + further_s, over)
+                else:
+                    self._charge(seconds)
+                    over()
+
+            def over() -> None:
                 pool.give_back(zone, buffers)
                 then()
 
@@ -290,12 +302,11 @@ class ByteStripedArray(Array):
             done()
 
         def read() -> None:
-            if target == self._parity:
-                self._charge((len(self._data) - 1) * size * self.prices.xor_s_per_byte)
             self.submit_resync(target, Request(WRITE, offset, size, written, RESYNC_ISSUER, ASYNC))
             self.resync_submitted()
 
-        self._fetch(offset, size, RESYNC_ISSUER, ASYNC, read)
+        parity_s = (len(self._data) - 1) * size * self.prices.xor_s_per_byte if target == self._parity else 0.0
+        self._fetch(offset, size, RESYNC_ISSUER, ASYNC, read, parity_s)
         self.resync_submitted()
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
@@ -304,8 +315,7 @@ class ByteStripedArray(Array):
         count = len(slots)
 
         def compare() -> None:
-            self._charge(count * self.prices.bio_s + (count - 1) * size * self.prices.xor_s_per_byte)
-            done()
+            self._charge_before(count * self.prices.bio_s + (count - 1) * size * self.prices.xor_s_per_byte, done)
 
         join = Join(count, compare)
         for slot in slots:

@@ -37,10 +37,11 @@ class Bench:
         capacity: int = 64 * MIB,
         queued: bool = False,
         prices: dict[str, float] | None = None,
+        cores: int = 1,
         **settings: Any,
     ) -> None:
         self.engine = Engine()
-        self.cpu = Cpu(self.engine)
+        self.cpu = Cpu(self.engine, cores)
         host = None if prices is None else Host(self.cpu, replace(FREE, **prices))
         self.disks: list[Recorder] = recorders(self.engine, members, capacity)
         devices: list[Any] = list(self.disks)

@@ -81,3 +81,20 @@ def test_a_cpu_has_a_core() -> None:
     assert Cpu(Engine(), 4).cores == 4
     with pytest.raises(ValueError, match="at least 1"):
         Cpu(Engine(), 0)
+
+
+def test_kernel_work_waits_for_kernel_work() -> None:
+    """Protects the CPU from doing two seconds of kernel work in one: on one core it is done in turn, on two at once."""
+    one, two = Cpu(Engine(), 1), Cpu(Engine(), 2)
+    assert [one.interrupt(1.0), one.interrupt(0.5)] == [1.0, 1.5]
+    assert one.free_for_kernel_from == 1.5
+    assert [two.interrupt(1.0), two.interrupt(0.5), two.interrupt(0.25)] == [1.0, 0.5, 0.75]
+    assert two.free_for_kernel_from == 0.75
+
+
+def test_kernel_work_does_not_wait_for_programs() -> None:
+    """The counter-test: a program that keeps the core busy delays no kernel work."""
+    cpu = Cpu(Engine(), 1)
+    cpu.run(5.0)
+    assert cpu.free_for_kernel_from == 0.0
+    assert cpu.interrupt(1.0) == 1.0

@@ -75,3 +75,20 @@ def test_a_completion_wakes_the_thread_and_others_find_it_awake(prices: dict[str
     bench.array.submit(Request(READ, 8 * CHUNK, PAGE, lambda _: None, 1))  # when it has long gone to sleep
     bench.engine.run()
     assert bench.cpu.kernel_s == pytest.approx(work + 0.0002 + 2 * switches * prices["switch_s"], abs=1e-9)
+
+
+def _read_two(cores: int) -> list[float]:
+    """When two reads of a degraded array are over whose members are done at the same moment (s)."""
+    bench = Bench(3, failed=(0,), prices={"xor_s_per_byte": 0.001 / PAGE}, cores=cores)
+    over: list[float] = []
+    for row in (0, 3):  # their first chunk is on the lost member
+        bench.array.submit(Request(READ, row * 2 * CHUNK, PAGE, lambda _: over.append(bench.engine.now), 1))
+    bench.engine.run()
+    return over
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+def test_the_thread_computes_one_block_after_the_other(cores: int) -> None:
+    """Protects what a single thread limits: XOR of two blocks of 4 KiB takes 2 ms, and four cores make it no faster."""
+    first, second = _read_two(cores)
+    assert second - first == pytest.approx(0.002)
