@@ -46,6 +46,8 @@ class KernelThread:
     ----------
     ranges
         Ranges of resync it was given so far.
+    slept
+        Whether it has slept for room in the array, at a barrier or for stripe heads, since this was last set to False.
     issuer
         Its own, which all its requests have.
     """
@@ -66,6 +68,7 @@ class KernelThread:
         "_waking",
         "issuer",
         "ranges",
+        "slept",
     )
 
     def __init__(self, engine: Engine, members: Sequence[Device], host: Host | None = None) -> None:
@@ -80,6 +83,7 @@ class KernelThread:
         self._waking = self._computing = self._open = self._plugged = False
         self._wakers: list[Callable[[], None]] = []
         self.ranges = 0
+        self.slept = False
         self.issuer = RESYNC_ISSUER if host is None else engine.thread_issuer(RESYNC_THREADS)
 
     @property
@@ -98,8 +102,9 @@ class KernelThread:
         def over() -> None:
             self._computing = False
             then()
-            if self.ranges == before:
-                self.rest()  # it sleeps at a barrier
+            if self.ranges == before:  # it sleeps at a barrier or for a stripe head
+                self.slept = True
+                self.rest()
 
         self._computing = True
         compute(self._host, seconds, over)

@@ -261,7 +261,8 @@ def resync_settings(
             if known.raid5.resync_pause and depth > 1:
                 resume_depth, resume_delay_s = depth * 3 // 4, known.raid5.resync_pause
         case Raid10Driver():
-            request, depth = driver.section.resync_request, driver.section.resync_depth
+            # A request ends with its chunk, except where every member holds everything (raid10_sync_request).
+            request, depth = min(driver.section.resync_request, layout.chunk_bytes), driver.section.resync_depth
         case ByteStripeDriver():
             # graid3 synchronises the array's addresses as gmirror does, so each member has its share of a request.
             share = known.raid1.resync_request // (layout.members - 1)

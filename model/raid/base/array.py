@@ -343,7 +343,10 @@ class Array(Device):
 
     def prepare_resync(self, pages: int, then: Callable[[], None]) -> None:
         """Have the resync thread allocate so many pages for a range, then submit it."""
-        seconds = pages * self.prices.buffer_page_s
+        self.compute_resync(pages * self.prices.buffer_page_s, then)
+
+    def compute_resync(self, seconds: float, then: Callable[[], None]) -> None:
+        """Have the resync thread compute for so long (s), then go on with `then`."""
         if seconds and self.resync_thread is not None:
             self.resync_thread.compute(seconds, then)
         else:

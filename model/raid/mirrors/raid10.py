@@ -30,6 +30,8 @@ Place = tuple[int, int]
 
 PAGE = 4096
 """md reads and compares page by page."""
+RESYNC_PAGES = 16
+"""Pages that a resync request allocates for a copy, also where a short chunk makes it shorter (r10buf_pool_alloc)."""
 
 
 class Raid10Array(Array):
@@ -199,7 +201,7 @@ class Raid10Array(Array):
             if not copied:
                 self._barrier.resynced(offset, done)
 
-        self.prepare_resync(-(-size // PAGE), lambda: self._barrier.resync(offset, start))
+        self.prepare_resync(RESYNC_PAGES, lambda: self._barrier.resync(offset, start))
 
     def _copy_to(self, slot: int, offset: int, join: Join) -> Callable[[Request], None]:
         issuer = self.resync_daemon_issuer
@@ -249,7 +251,7 @@ class Raid10Array(Array):
                 self.submit_resync(slot, Request(READ, at, length, has_read, RESYNC_ISSUER, False, slot))
             self.resync_submitted()
 
-        self.prepare_resync(copies * -(-size // PAGE), lambda: self._barrier.resync(offset, start))
+        self.prepare_resync(copies * RESYNC_PAGES, lambda: self._barrier.resync(offset, start))
 
     @property
     def resync_bytes(self) -> int:

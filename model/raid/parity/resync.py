@@ -83,7 +83,7 @@ class RowResync:
             self._finish(row, done)
             return self._handling_s(size, 0, 1)
 
-        self._acquire(row, low, low + size, lambda: self._begin(size, read))
+        self._take_heads(row, low, size, read)
 
     def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
         """Read [offset, offset + size) of all readable members and compare parity (within one chunk)."""
@@ -99,13 +99,28 @@ class RowResync:
             self._after(self._handling_s(size, len(sources), 2, len(sources)), lambda: self._finish(row, done))
             return self._handling_s(size, 0, 2, len(sources))
 
-        self._acquire(row, low, low + size, lambda: self._begin(size, read))
+        self._take_heads(row, low, size, read)
 
     def _sources(self, row: int) -> list[int]:
         """The members that can be read, in the order data, P, Q."""
         members = self._layout.row(row)
         slots = [*members.data, members.p] if members.q is None else [*members.data, members.p, members.q]
         return [slot for slot in slots if slot not in self._array.failed]
+
+    def _take_heads(self, row: int, low: int, size: int, work: Callable[[], float]) -> None:
+        """Have the resync thread take heads and pass them to md's thread, which does `work` first.
+
+        A head is looked up in the cache, taken off the list of free ones and initialised (raid5_get_active_stripe,
+        init_stripe), which is charged as another pass over it.
+        """
+
+        def acquire() -> None:
+            self._acquire(row, low, low + size, lambda: self._begin(size, work))
+
+        if self._md_thread is None:
+            acquire()
+        else:
+            self._array.compute_resync(-(-size // self._head_bytes) * self._array.prices.stripe_s, acquire)
 
     def _begin(self, size: int, work: Callable[[], float]) -> None:
         """The heads are there."""

@@ -227,7 +227,7 @@ class Resync:
             window += size
             if sleeps is not None:
                 yield sleeps
-                if waits_for_heads:
+                if waits_for_heads and self._thread is not None and self._thread.slept:
                     yield self._engine.timeout(settings.resume_delay_s)
             if self._outstanding >= settings.depth:
                 self._rest()
@@ -255,11 +255,13 @@ class Resync:
             self._issue(offset, size, partial(self._over, size))
             return None
         before = thread.ranges
+        thread.slept = False
         self._issue(offset, size, partial(self._over, size))
         if thread.awake:
             if thread.ranges > before:
                 return None
-            thread.rest()  # it sleeps at a barrier or for a stripe head
+            thread.slept = True  # at a barrier or for a stripe head
+            thread.rest()
         awake = Signal()
         thread.when_awake(awake.fire)
         return awake
