@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from ..core.device import Device
@@ -361,6 +362,15 @@ class BlkMqQueue(SubmittingThreads):
     def _idled(self, _: Any) -> None:
         self._idle_until = -1.0
         self._dispatch()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        """See :meth:`Device.flush`; a command that goes past the scheduler."""
+
+        def flushed() -> None:
+            self._host.complete_command()
+            done()
+
+        self.device.flush(flushed)
 
     def _done(self, queued: Any) -> None:
         self._in_flight -= 1

@@ -208,6 +208,15 @@ class BlockQueue(Wrapper):
         elif not self._plugged and self._in_flight < self.depth:
             self._dispatch()
 
+    def flush(self, done: Callable[[], None]) -> None:
+        """See :meth:`Device.flush`; a command that goes past the scheduler."""
+
+        def flushed() -> None:
+            self._host.complete_command()
+            done()
+
+        self.device.flush(flushed)
+
     def _done(self, queued: Request) -> None:
         assert isinstance(queued, QueuedRequest)
         scheduler = self.scheduler

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from ...block.kernel_thread import compute
 from ...core.device import Device, SubmissionQueue
 from ...core.discard import stacked
 from ...core.discard_limits import DiscardLimits, refused
@@ -227,9 +228,20 @@ class Array(Device):
             unplug()
 
     def flush(self, done: Callable[[], None]) -> None:
-        """Flush the caches of all members that are there; see :mod:`raidsim.model.core.flush`."""
-        absent = self.failed - self.rebuilding
-        flush_all([member for slot, member in enumerate(self._members) if slot not in absent], done)
+        """Flush the caches of all members that are there; see :mod:`raidsim.model.core.flush`.
+
+        A work item allocates and submits a bio for each member, and when the last one is through a second work item
+        tells whoever waits. A kernel thread is woken for each of them (drivers/md/md.c: md_flush_request,
+        submit_flushes, md_submit_flush_data).
+        """
+        absent, prices = self.failed - self.rebuilding, self.prices
+        members = [member for slot, member in enumerate(self._members) if slot not in absent]
+
+        def flushed() -> None:
+            compute(self.host, prices.switch_s, done)
+
+        submit_s = prices.switch_s + prices.bio_s * len(members)
+        compute(self.host, submit_s, lambda: flush_all(members, flushed))
 
     @property
     def discard_limits(self) -> DiscardLimits:

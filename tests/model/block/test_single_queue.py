@@ -238,3 +238,11 @@ def test_it_looks_like_its_device() -> None:
     """Protects nesting: an array takes a queue for a device."""
     bench = Bench(None)
     assert (bench.queue.name, bench.queue.capacity) == ("d", 64 * MIB)
+
+
+def test_a_flush_is_a_command() -> None:
+    """Protects the CPU time of programs that sync: a flush costs a command like any other."""
+    bench = Bench()
+    bench.queue.flush(lambda: None)
+    bench.engine.run()
+    assert bench.cpu.kernel_s == pytest.approx(10e-6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,13 +11,16 @@ import pytest
 from raidsim.model.block.single_queue import BlockQueue, PlugSettings
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ArrayFailed, ModelError
+from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.core.join import Join, forward
 from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.layouts import layout_for
 from raidsim.model.raid.base.array import Array
+from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
-from raidsim.model.tasks.prices import UNPAID
+from raidsim.model.tasks.prices import FREE, UNPAID
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder, recorders
 
 
@@ -152,3 +157,39 @@ def test_arrays_nest() -> None:
     engine.run()
     assert disk.log == [(READ, 4 * KIB, 4 * KIB)]
     assert len(issuer.done) == 1
+
+
+class _Flushed(FixedServiceDevice):
+    """A device that takes 1 ms to flush its cache."""
+
+    __slots__ = ()
+
+    def flush(self, done: Callable[[], None]) -> None:
+        self._engine.call_at(self._engine.now + 0.001, lambda _: done())
+
+
+def _flush_s(members: int, bio_s: float, switch_s: float) -> tuple[float, float]:
+    """How long a flush of an array takes, and the CPU time that it costs (s)."""
+    engine = Engine()
+    cpu = Cpu(engine)
+    devices = [_Flushed(engine, f"d{slot}", 1 << 30, lambda size, op: 0.001) for slot in range(members)]
+    host = Host(cpu, replace(FREE, bio_s=bio_s, switch_s=switch_s))
+    over: list[float] = []
+    StripeArray(engine, "md0", devices, layout_for("raid0", members, 65536, [1 << 30] * members), host).flush(
+        lambda: over.append(engine.now)
+    )
+    engine.run()
+    return over[0], cpu.busy_s
+
+
+@pytest.mark.parametrize("members", [2, 8])
+def test_a_flush_wakes_two_threads_and_makes_a_bio_for_each_member(members: int) -> None:
+    """Protects the rate of fsync on arrays: below that of a drive, and the lower the more members there are."""
+    over_s, busy_s = _flush_s(members, 10e-6, 100e-6)
+    assert busy_s == pytest.approx(2 * 100e-6 + members * 10e-6)
+    assert over_s == pytest.approx(0.001 + busy_s)
+
+
+def test_a_flush_that_costs_nothing_takes_as_long_as_that_of_a_member() -> None:
+    """The counter-test: without these prices an array flushes as fast as one drive."""
+    assert _flush_s(8, 0.0, 0.0) == (0.001, 0.0)
