@@ -28,8 +28,6 @@ from .mirror import part_done
 Place = tuple[int, int]
 """Slot and byte on the member."""
 
-PAGE = 4096
-"""md reads and compares page by page."""
 RESYNC_PAGES = 16
 """Pages that a resync request allocates for a copy, also where a short chunk makes it shorter (r10buf_pool_alloc)."""
 

@@ -139,6 +139,28 @@ def test_an_open_load_sleeps_like_a_thread() -> None:
     load.stop()
 
 
+@pytest.mark.parametrize(("cores", "loads", "done"), [(1, 1, 1000), (1, 2, 1000), (4, 1, 1000), (4, 2, 2000)])
+def test_an_open_load_sends_no_more_than_its_thread_and_the_cores_can(cores: int, loads: int, done: int) -> None:
+    """Protects the CPU from work that nobody waits for: an I/O takes 1 ms of a thread, which runs on one core."""
+    engine = Engine(1)
+    cpu = Cpu(engine, cores)
+    sent = [
+        OpenLoad(engine, device(engine, 64), size=4096, iops=4000, call_s=1e-3, cpu=cpu, issuer=i, name=f"{i}")
+        for i in range(loads)
+    ]
+    engine.run(until=1.0)
+    assert sum(load.reads for load in sent) == pytest.approx(done, rel=0.02)
+    assert cpu.busy_s <= 1.01 * cores
+
+
+def test_an_open_load_whose_calls_cost_nothing_keeps_its_rate() -> None:
+    """The counter-test: on the same core."""
+    engine = Engine(1)
+    load = OpenLoad(engine, device(engine, 64), size=4096, iops=4000, cpu=Cpu(engine))
+    engine.run(until=1.0)
+    assert load.reads == pytest.approx(4000, rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
