@@ -52,8 +52,8 @@ SEGMENTS = 128
 """Pieces of memory in a request (BLK_MAX_SEGMENTS): the pages of stripe heads do not lie side by side."""
 MOST_STRIPES = 1 << 15
 """What memory allows the stripe cache to grow to."""
-RAID1_DEPTH = 31
-"""RESYNC_DEPTH 32, of which raise_barrier lets one less begin."""
+RAID1_DEPTH, RAID10_DEPTH = 31, 511
+"""RESYNC_DEPTH, of which raise_barrier lets one less begin: 32 in raid1.c, 32 MiB of requests of 64 KiB in raid10.c."""
 WARM_UP_S = 0.5
 """The recording begins half a second after the resync, as its first sync_speed says."""
 MEASURED_S = 2.0
@@ -151,7 +151,7 @@ class _Bench:
             speed_max=self.speed_max * KIB,
             request_bytes=STRIPE if parity else CHUNK,
             window_bytes=WINDOW,
-            depth=MOST_STRIPES if parity else RAID1_DEPTH,
+            depth=MOST_STRIPES if parity else RAID10_DEPTH if level == "raid10" else RAID1_DEPTH,
             nap_s=NAP_S,
             when_busy="drain",
             resume_delay_s=TICK_S if parity else 0.0,
@@ -190,7 +190,9 @@ class _Bench:
         layout = layout_for(level, len(queues), CHUNK, [kind.capacity] * len(queues), algorithm)
         if isinstance(layout, Raid10Layout):
             balance = Md61Raid10(len(queues), turns, near=layout.algorithm == "near")
-            return Raid10Array(engine, "md0", queues, layout, balance, host, failed, barrier=PausingBarrier)
+            return Raid10Array(
+                engine, "md0", queues, layout, balance, host, failed, RAID10_DEPTH + 1, barrier=PausingBarrier
+            )
         assert isinstance(layout, ParityLayout)
         settings = ParitySettings(hold=None, direct_reads=True, most_heads=MOST_STRIPES)
         return ParityArray(engine, "md0", queues, layout, settings, host, failed)
