@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...model.core.errors import InputError
-from ...model.kernels import kernel_names
+from ...model.kernels import canonical, choice_of_kernels
 from ...model.raid.read_balance import READ_BALANCE, balance
 from ..study.study import StudySpec
 from .search import Optimum
@@ -94,10 +94,11 @@ def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
     arrays = dict(study.arrays)
     for place, value in chosen.items():
         if place == "kernel":
-            if value not in kernel_names():
-                raise InputError("--choose", f"unknown kernel {value!r}", f"allowed: {', '.join(kernel_names())}")
-            changes["cases"] = tuple(case.model_copy(update={"kernel": value}) for case in study.cases)
-            changes["runs"] = {name: run.model_copy(update={"kernel": value}) for name, run in study.runs.items()}
+            known = canonical(value)
+            if known is None:
+                raise InputError("--choose", f"unknown kernel {value!r}", choice_of_kernels(value))
+            changes["cases"] = tuple(case.model_copy(update={"kernel": known}) for case in study.cases)
+            changes["runs"] = {name: run.model_copy(update={"kernel": known}) for name, run in study.runs.items()}
             continue
         name = place.split(".")[1]
         if name not in arrays:

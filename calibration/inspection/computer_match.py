@@ -6,26 +6,14 @@ import re
 from typing import Any
 
 from ...model.controller.catalogue import controller, controller_names
-from ...model.kernels import kernel_names
+from ...model.kernels import distributions, kernel_names
+from ...model.kernels.distributions import of_build
+from ...model.kernels.releases import released, series
 from .tools.findings import FoundController
 
 NEWEST = "linux-6.1"
 FREEBSD = "freebsd-6.2"
 
-_VERSION = re.compile(r"(\d{1,2})\.(\d{1,3})(?:\.(\d{1,3}))?", re.ASCII)
-_EPOCHS = (
-    ((2, 2), 1999.07, 0.05),
-    ((2, 4), 2001.0, 0.11),
-    ((2, 6), 2003.96, 0.19),
-    ((3, 0), 2011.55, 0.19),
-    ((4, 0), 2015.28, 0.19),
-    ((5, 0), 2019.17, 0.175),
-    ((6, 0), 2022.75, 0.175),
-    ((7, 0), 2026.2, 0.175),
-)
-"""When a series of Linux began, and the years between two of its releases (kernel.org)."""
-_USUAL_2_4 = 17
-"""Third number of a 2.4 that is not told: before 2.4.10 memory was another, and few stayed with it."""
 _SMALL_CORES = re.compile(
     r"Celeron|Atom|Pentium\(R\) Silver|\bN\d{2,4}\b|Cortex|\bARM|Raspberry|Annapurna", re.IGNORECASE
 )
@@ -36,17 +24,24 @@ _OLD_CORES = re.compile(
 
 
 def nearest_kernel(release: str) -> str:
-    """The modelled kernel that came out nearest to a release ("5.10.0-8-amd64"), of its series if there is one."""
+    """The modelled kernel nearest to a release ("5.10.0-8-amd64").
+
+    A build of RHEL is what that distribution stands for; others are the one that came out nearest, of their series if
+    there is one.
+    """
     if release.startswith("FreeBSD"):
         return FREEBSD
-    when = _released(release)
+    distribution = of_build(release)
+    if distribution is not None:
+        return distributions()[distribution].kernel
+    when = released(release)
     linux = [name for name in kernel_names() if name.startswith("linux-") and _may_be(name, release)]
     if when is None:
         return NEWEST
     server = "-server" in release
 
     def distance(name: str) -> tuple[bool, float, bool, bool, str]:
-        other, away = _series(name) != _series(release), abs((_released(name) or 0.0) - when)
+        other, away = series(name) != series(release), abs((released(name) or 0.0) - when)
         return other, away, not _is_patched(name), name.endswith("-server") != server, name
 
     return min(linux, key=distance)
@@ -62,34 +57,9 @@ def _may_be(name: str, release: str) -> bool:
     return not _is_patched(name) or re.match(rf"{re.escape(name.removeprefix('linux-'))}(?!\d)", release) is not None
 
 
-def _series(release: str) -> tuple[str, str]:
-    """What a release belongs to: 2.4 and 2.6 are far apart, 6.1 and 6.12 are not."""
-    match = _VERSION.search(release)
-    assert match is not None
-    return match[1], match[2] if match[1] == "2" else ""
-
-
-def _released(release: str) -> float | None:
-    """About when, in years."""
-    match = _VERSION.search(release)
-    if match is None:
-        return None
-    major, minor = int(match[1]), int(match[2])
-    patch = int(match[3] or (_USUAL_2_4 if (major, minor) == (2, 4) else 0))
-    if major == 2:
-        for (first, second), began, step in _EPOCHS[:3]:
-            if (first, second) == (major, minor):
-                return began + step * patch
-        return _EPOCHS[0][1] if minor < 4 else _EPOCHS[2][1]
-    for (first, _), began, step in _EPOCHS[3:]:
-        if first == major:
-            return began + step * minor
-    return _EPOCHS[-1][1] if major > 2 else _EPOCHS[0][1]
-
-
 def is_of_today(kernel: str) -> bool:
-    """Whether a modelled kernel runs on machines of today."""
-    return kernel.startswith("linux-6")
+    """Whether a modelled kernel runs on machines of today: Linux from 3 on."""
+    return kernel.startswith("linux-") and not kernel.startswith("linux-2.")
 
 
 def nearest_cpu(name: str | None, kernel: str) -> str:

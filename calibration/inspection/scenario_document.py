@@ -8,6 +8,7 @@ from typing import Any
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS
+from ...model.raid.read_balance import READ_BALANCE
 from ...scenarios.description.arrays import NONE
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
@@ -261,7 +262,7 @@ class _Scenario:
         """What only Linux's md has, where the modelled kernel has it too."""
         found, known = chosen.found, kernel(self.kernel)
         mostly = [name for name, member in chosen.members if member.write_mostly]
-        if mostly and level == "raid1" and known.raid1.balance == "md-6.1":
+        if mostly and level == "raid1" and READ_BALANCE[known.raid1.balance].knows_write_mostly:
             inside.put("write_mostly", mostly, found.where)
         elif mostly:
             self.notes.append(f"{found.name}: write-mostly is not known to {self.kernel} on {level}; left out")
@@ -277,7 +278,7 @@ class _Scenario:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")
         if chosen.journal is None:
             return
-        if LEVELS[level].has_parity and known.raid5.hold is None:
+        if LEVELS[level].has_parity and known.raid5.journals:
             inside.put("journal", chosen.journal, found.journal.where if found.journal is not None else "")
         else:
             self.notes.append(f"{found.name}: {self.kernel} has no journal for {level}; left out")

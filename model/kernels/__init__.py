@@ -5,7 +5,9 @@ A kernel is a YAML file beside this module; every section of it names the kernel
 
 from __future__ import annotations
 
-from .spec import LEAST_REQUESTS, MOST_REQUESTS, KernelName, KernelSpec, SchedulerName, kernel, kernel_names
+from .catalogue import KernelName, canonical, choice_of_kernels, kernel, kernel_names
+from .distributions import distributions
+from .spec import LEAST_REQUESTS, MOST_REQUESTS, KernelSpec, SchedulerName
 
 __all__ = [
     "LEAST_REQUESTS",
@@ -13,6 +15,9 @@ __all__ = [
     "KernelName",
     "KernelSpec",
     "SchedulerName",
+    "canonical",
+    "choice_of_kernels",
+    "distributions",
     "kernel",
     "kernel_names",
 ]

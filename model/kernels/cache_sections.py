@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from ..files.description import Fraction, PositiveSize, Size, Spec, refuse_set
 from ..memory.settings import PageCacheSettings
@@ -94,14 +94,18 @@ class ReadAheadSection(Spec):
         On RAID 0 and RAID 10: whole stripes of data at least, and no less per disk than `parity_least`.
     optimal_ios
         On any array: as many optimal I/Os (full data stripes). None: arrays other than parity have the plain window.
+    rotational_requests
+        On a device that turns and names no optimal I/O: this many largest requests (`max_request`); 0: the plain
+        window.
     """
 
-    policy: Literal["2.2", "2.4", "2.4-calls", "2.6", "2.6.11", "6.1", "freebsd-6"]
+    policy: Literal["2.2", "2.4", "2.4-calls", "2.6", "2.6.11", "2.6.23", "6.1", "freebsd-6"]
     window: PositiveSize
     parity_chunks: int = 0
     parity_least: Size = 0
     stripes: int = 0
     optimal_ios: int | None = None
+    rotational_requests: int = Field(default=0, ge=0)
     source: str
 
     def window_for_parity(self, data_disks: int, chunk_bytes: int) -> int:
@@ -116,6 +120,11 @@ class ReadAheadSection(Spec):
         least = data_disks * self.parity_least if self.stripes and stripe_bytes else 0
         return max(self.window, self.stripes * stripe_bytes, least)
 
-    def window_for(self, optimal_bytes: int) -> int:
-        """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none)."""
+    def window_for(self, optimal_bytes: int, rotational_request: int = 0) -> int:
+        """Window (bytes) on a device with an optimal I/O of `optimal_bytes` (0: it names none).
+
+        `rotational_request` is the largest request (bytes) of a device that turns, 0 for one that does not.
+        """
+        if not optimal_bytes:
+            return max(self.window, self.rotational_requests * rotational_request)
         return max(self.window, (self.optimal_ios or 0) * optimal_bytes)

@@ -1,23 +1,16 @@
-"""The description of a kernel, and its catalogue."""
+"""The description of a kernel."""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
-from ..core.errors import InputError
 from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal, refuse_set
-from ..files.description_errors import validate
-from ..files.yaml_files import read_yaml
 from ..raid.read_balance import READ_BALANCE
 from ..raid.stripes.settings import ParitySettings
 from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
 from .cache_sections import CacheSection, ReadAheadSection
-
-_FOLDER = Path(__file__).parent / "catalogue"
 
 SchedulerName = Literal[
     "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
@@ -37,15 +30,22 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         For a drive with one queue.
     schedulers
         Others that a drive may have instead.
+    schedulers_multiqueue
+        The same for a drive with several hardware queues, where `single_queue_drivers` is set.
     multiqueue
         Whether the block layer is blk-mq: requests take tags, and tasks plug, not queues.
     scheduler_multiqueue
         For a drive with several hardware queues (NVMe), where the block layer is blk-mq.
+    single_queue_drivers
+        If true, a drive with one hardware queue (SATA, SAS) has the request queue of before blk-mq: `limit_requests`
+        requests of each direction whatever the drive's queue depth, the schedulers of that queue, and no write-back
+        throttling unless asked for. Tasks plug all the same (since 2.6.39).
     max_request
         Largest request (max_sectors_kb).
     limit, limit_requests
         Queued writes beyond which writers wait. With blk-mq the second is the most tags of a scheduler, which has
-        twice the drive's (:meth:`tags_for`), and the first does not apply.
+        twice the drive's (:meth:`tags_for`), and the first does not apply; with `single_queue_drivers` it is the
+        requests of each direction in front of a drive with one hardware queue.
     wake_share, wakes_one
         Writers that wait for room go on when so much of the limit is queued: all of them, or the one that came first,
         and the next ones with what is completed then.
@@ -63,6 +63,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     schedulers: tuple[SchedulerName, ...] = ()
     multiqueue: bool = False
     scheduler_multiqueue: Literal["mq-deadline", "none"] = "none"
+    schedulers_multiqueue: tuple[SchedulerName, ...] = ()
+    single_queue_drivers: bool = False
     max_request: PositiveSize
     limit: PositiveSize
     limit_requests: int
@@ -88,9 +90,22 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         """Whether the task that submits holds requests back, and not the queue."""
         return self.multiqueue
 
-    @property
-    def choices(self) -> tuple[SchedulerName, ...]:
-        """Every scheduler that a drive may have."""
+    @model_validator(mode="after")
+    def _single_queues_beside_multiqueue(self) -> Self:
+        if self.single_queue_drivers and not self.multiqueue:
+            raise refusal("single_queue_drivers without multiqueue", "expected: multiqueue: true")
+        if self.schedulers_multiqueue and not self.single_queue_drivers:
+            raise refusal("schedulers_multiqueue without single_queue_drivers", "expected: schedulers")
+        return self
+
+    def choices(self, hardware_queues: int) -> tuple[SchedulerName, ...]:
+        """Every scheduler that a drive with `hardware_queues` queues of its own may have, the kernel's choice first."""
+        if self.single_queue_drivers:
+            several = hardware_queues > 1
+            own, others = self.scheduler, self.schedulers
+            if several:
+                own, others = self.scheduler_multiqueue, self.schedulers_multiqueue
+            return tuple(dict.fromkeys((own, *others)))
         names = (self.scheduler, *((self.scheduler_multiqueue,) if self.multiqueue else ()), *self.schedulers)
         return tuple(dict.fromkeys(names))
 
@@ -110,6 +125,10 @@ class Raid5Section(ParitySettings):
         Whether more heads are made when they run out (stripe_cache_size is a floor), up to `most_heads`.
     worker_groups
         Whether several threads may handle stripes (group_thread_cnt).
+    journals
+        If true, an array may have a journal (since 4.4).
+    raid6_reconstructs
+        If true, RAID 6 always reconstruct-writes (before 4.1), and `rmw_level` is RAID 5's.
     resync_pause
         A resync that has taken the last head waits until a quarter of them is free, and then so long; 0: it does not.
     """
@@ -122,6 +141,8 @@ class Raid5Section(ParitySettings):
     head_is_file_system_block: bool = False
     grows: bool = False
     worker_groups: bool = False
+    journals: bool = False
+    raid6_reconstructs: bool = False
     resync_pause: Duration = 0.0
     source: str
 
@@ -323,48 +344,3 @@ class KernelSpec(Spec):
     checks: bool = True
     write_intent: bool = False
     discards: bool = False
-
-
-def kernel_names() -> list[str]:
-    """The kernels in the catalogue."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
-
-
-@cache
-def kernel(name: str, place: str = "kernel") -> KernelSpec:
-    """The kernel called `name` ("linux-2.6.8"); its file may say what differs from another one's (`as`).
-
-    Raises
-    ------
-    InputError
-        If there is none; names those there are.
-    """
-    path = _FOLDER / f"{name}.yaml"
-    if name not in kernel_names():
-        raise InputError(place, f"unknown kernel {name!r}", f"allowed: {', '.join(kernel_names())}")
-    data, positions = read_yaml(path)
-    if isinstance(data, dict) and "as" in data:
-        data = _completed(data)
-    return validate(KernelSpec, data, positions)
-
-
-def _completed(data: dict[str, Any]) -> dict[str, Any]:
-    """The description of a kernel that is given by what differs from another one, `as`; sections are merged."""
-    whole: dict[str, Any] = dict(read_yaml(_FOLDER / f"{data['as']}.yaml")[0])
-    if "as" in whole:
-        whole = _completed(whole)
-    for key, value in data.items():
-        if key != "as":
-            known = whole.get(key)
-            whole[key] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
-    return whole
-
-
-def _known(name: str) -> str:
-    if name not in kernel_names():
-        raise refusal(f"unknown kernel {name!r}", f"allowed: {', '.join(kernel_names())}")
-    return name
-
-
-KernelName = Annotated[str, AfterValidator(_known)]
-"""Name of a kernel in the catalogue."""

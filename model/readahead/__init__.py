@@ -6,7 +6,7 @@ from .base import PAGE, HeldPages, ReadAhead
 from .freebsd6 import ReadAheadFreeBsd6
 from .linux24 import ReadAhead22, ReadAhead24, ReadAhead24Calls
 from .linux26 import ReadAhead26
-from .linux61 import ReadAhead61
+from .linux61 import ReadAhead61, ReadAhead2623
 from .linux2611 import ReadAhead2611
 from .page_marks import PageMarks
 
@@ -22,6 +22,7 @@ __all__ = [
     "ReadAhead26",
     "ReadAhead61",
     "ReadAhead2611",
+    "ReadAhead2623",
     "ReadAheadFreeBsd6",
 ]
 
@@ -31,6 +32,7 @@ READ_AHEAD: dict[str, type[ReadAhead]] = {
     "2.4-calls": ReadAhead24Calls,
     "2.6": ReadAhead26,
     "2.6.11": ReadAhead2611,
+    "2.6.23": ReadAhead2623,
     "6.1": ReadAhead61,
     "freebsd-6": ReadAheadFreeBsd6,
 }

@@ -7,8 +7,8 @@ other is read as asked, and no more.
 
 The window starts at the next power of two of what is asked for, times 4 or 2 as long as that is small against the
 largest, and is multiplied by 4 below a sixteenth of the largest, by 2 up to a half. A call that asks for more than
-the largest window gets it in one piece, up to what the device takes in one request (``bdi->io_pages``), and the windows
-that follow are no smaller (6.13, and the stable kernels of 6.1 since then).
+the largest window gets it in one piece, up to what the device takes in one request (``bdi->io_pages``, since 4.10), and
+the windows that follow are no smaller (6.13, and the stable kernels of 6.1 since then).
 """
 
 from __future__ import annotations
@@ -124,6 +124,23 @@ class ReadAhead61(ReadAhead):
         if ahead and mark >= start * PAGE and self._pages.held_until(mark) == mark:
             self._pages.marks.add(mark)
         return start * PAGE, min(self._end, stop * PAGE)
+
+
+class ReadAhead2623(ReadAhead61):
+    """Linux 2.6.23 to 4.9: the same windows, none of which is larger than ``read_ahead_kb``, whatever a call asks for.
+
+    Parameters
+    ----------
+    max_bytes
+        ``read_ahead_kb``.
+    end
+        Size of the file or device.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, max_bytes: int, end: int) -> None:
+        super().__init__(max_bytes, end, 0)
 
 
 def _first_size(asked: int, most: int) -> int:

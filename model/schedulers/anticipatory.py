@@ -96,6 +96,7 @@ class Anticipatory(Scheduler):
         "_writes_allowed",
         "_writes_done",
     )
+    idles = True
 
     def __init__(
         self,

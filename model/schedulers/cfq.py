@@ -111,6 +111,7 @@ class Cfq(Scheduler):
         "_wait_until",
         "_waiting",
     )
+    idles = True
 
     def __init__(self, max_bytes: int, settings: CfqSettings | None = None) -> None:
         super().__init__(max_bytes)

@@ -38,6 +38,8 @@ class CfqSettings(Spec):
         How long a process, or the write-back, has the disk while others wait.
     slice_idle
         How long the disk idles inside a slice for the process's next request; 0 turns idling off.
+    idles_on_solid
+        If true, it also idles on a drive that does not turn and queues commands; later versions do not.
     read_expire, write_expire
         Age at which a request is served before its turn in address order, one in each slice.
     quantum
@@ -49,6 +51,7 @@ class CfqSettings(Spec):
     slice_sync: Duration = 0.1
     slice_async: Duration = 0.04
     slice_idle: Duration = 0.008
+    idles_on_solid: bool = True
     read_expire: Duration = 0.125
     write_expire: Duration = 0.25
     quantum: int = 4

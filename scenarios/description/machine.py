@@ -17,6 +17,7 @@ from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size, parse_size
 from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
 from ...model.links.catalogue import LinkModel, link_model
+from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.prices import Prices
 
 DriveState = Literal["fresh", "sequential", "steady"]
@@ -258,6 +259,11 @@ class DriveInstance(Spec):
     def entry(self) -> AnyDrive:
         """The catalogue's drive."""
         return drive(self.model)
+
+    def queues(self) -> int:
+        """Hardware queues of the drive."""
+        known = self.spec()
+        return known.queues if isinstance(known, SolidStateSpec) else 1
 
     def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""

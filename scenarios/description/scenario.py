@@ -130,7 +130,7 @@ class ScenarioSpec(Spec):
             offered = levels_where(lambda level: not level.has_parity)
             found = f"{array.level} on {self.kernel}, which runs none"
             raise refusal(found, f"allowed: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
-        if array.journal is not None and (array.controller is not None or known.raid5.hold is not None):
+        if array.journal is not None and (array.controller is not None or not known.raid5.journals):
             found = f"a journal on {array.controller or self.kernel}"
             raise refusal(found, "allowed: with md of Linux 4.4 or later", ("arrays", name, "journal"))
         if array.group_thread_cnt and not known.raid5.worker_groups:

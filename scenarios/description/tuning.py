@@ -39,9 +39,10 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
         if given and name in hidden:
             found = f"{given[0]} of {name}, which is behind {hidden[name]}"
             raise refusal(found, "allowed: for drives that the kernel sees", ("machine", "drives", name, given[0]))
-        if instance.scheduler is not None and instance.scheduler not in known.choices:
+        choices = known.choices(instance.queues())
+        if instance.scheduler is not None and instance.scheduler not in choices:
             found = f"{instance.scheduler}, which {kernel_name} does not have"
-            allowed = f"allowed: {', '.join(known.choices)}"
+            allowed = f"allowed: {', '.join(choices)}"
             raise refusal(found, allowed, ("machine", "drives", name, "scheduler"))
         if instance.wbt_lat is not None and not known.throttle_rotational:
             found = f"write-back throttling on {kernel_name}, which has none"

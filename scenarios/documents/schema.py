@@ -22,7 +22,7 @@ from ...model.crypt.ciphers import cipher_names
 from ...model.drives.catalogue import drive_names
 from ...model.file_system import file_system_names
 from ...model.files.description import Spec
-from ...model.kernels import kernel_names
+from ...model.kernels import distributions, kernel_names
 from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
 from ..description.arrays import NONE
@@ -81,7 +81,7 @@ def document_schema() -> Schema:
 def _names(root: Schema, defs: dict[str, Schema]) -> None:
     """Names from catalogues."""
     choices: list[tuple[Schema, str, list[str]]] = [
-        (root, "kernel", list(kernel_names())),
+        (root, "kernel", [*kernel_names(), *distributions()]),
         (defs["DriveInstance"], "model", list(drive_names())),
         (defs["ControllerInstance"], "model", list(controller_names())),
         (defs["FileSystemSpec"], "kind", list(file_system_names())),

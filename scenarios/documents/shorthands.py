@@ -12,6 +12,7 @@ from typing import Any
 from ...model.controller.catalogue import controller_names
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
+from ...model.kernels import canonical
 from .machine_shorthands import expanded_machine
 from .mdadm_defaults import with_mdadm_defaults
 from .merge import as_mapping
@@ -197,7 +198,8 @@ class Expansion:
 
     def _file_system(self) -> str:
         """The kind that most users of the kernel have."""
-        name = str(self.result["kernel"])
+        given = str(self.result["kernel"])
+        name = canonical(given) or given
         return next((kind for series, kind in _FILE_SYSTEMS if name.startswith(series)), "ext4")
 
     def _workload(self) -> None:

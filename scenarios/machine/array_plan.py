@@ -25,6 +25,7 @@ from ...model.layouts import (
 from ...model.layouts.byte_striped import MEMBER_SECTOR
 from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
+from ...model.raid.stripes.write_plan import RmwLevel
 from ..description.arrays import ArraySpec
 from ..description.scenario import ScenarioSpec
 from .array_classes import plain_array_class
@@ -229,6 +230,8 @@ def _driver(
                 "workers": spec.group_thread_cnt or 0,
                 "discards": spec.devices_handle_discard_safely,
             }
+            if known.raid5.raid6_reconstructs and layout.parities == 2:
+                own["rmw_level"] = RmwLevel.NEVER
             set_by_hand = {"heads": spec.stripe_cache, "rmw_level": spec.rmw_level}
             own |= {field: value for field, value in set_by_hand.items() if value is not None}
             return ParityDriver(known.raid5.model_copy(update=own), spec.journal)

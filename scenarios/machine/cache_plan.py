@@ -15,19 +15,34 @@ from ...model.memory.settings import PageCacheSettings
 from ...model.raid.base.io_limit import largest_request_bytes, optimal_request_bytes
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import VirtualMemorySpec
-from .array_plan import has_stripe_cache, shown_layout
+from .array_plan import has_stripe_cache, is_rotational, shown_layout
 from .parts import CachePlan, RawCachePlan, ReadAheadPlan
 
 
-def read_ahead_plan(known: KernelSpec, layout: Layout | None, tuned: int | None = None) -> ReadAheadPlan:
-    """How a kernel reads ahead; `tuned` is the window (bytes) that its user has set."""
+def read_ahead_plan(
+    known: KernelSpec, layout: Layout | None, tuned: int | None = None, rotational: bool = False
+) -> ReadAheadPlan:
+    """How a kernel reads ahead.
+
+    Parameters
+    ----------
+    known
+        The kernel.
+    layout
+        Of the array that is read; None for a drive.
+    tuned
+        The window (bytes) that its user has set; None for the kernel's own.
+    rotational
+        If true, the device turns.
+    """
     section, most = known.read_ahead, known.queue.max_request
     if tuned is not None:
-        own = {"window": tuned, "parity_chunks": 0, "parity_least": 0, "optimal_ios": None}
-        section = section.model_copy(update=own)
-    window = section.window
+        rules = {"parity_chunks": 0, "parity_least": 0, "stripes": 0, "optimal_ios": None, "rotational_requests": 0}
+        section = section.model_copy(update={"window": tuned, **rules})
+    turns = most if rotational else 0
+    window = section.window_for(0, turns)
     if layout is not None and section.optimal_ios is not None:
-        window = section.window_for(optimal_request_bytes(layout))
+        window = section.window_for(optimal_request_bytes(layout), turns)
         most = largest_request_bytes(layout, most)
     elif layout is not None and has_stripe_cache(layout):
         window = section.window_for_parity(layout.data_members, layout.chunk_bytes)
@@ -88,7 +103,7 @@ def cache_plan(
     layout = shown_layout(scenario, on)
     largest = _largest_command(scenario, known, on)
     settings = page_cache_settings(known, layout, block, largest, scenario.vm, write_run, scale)
-    return CachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead))
+    return CachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead, is_rotational(scenario, on)))
 
 
 def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCachePlan:
@@ -101,7 +116,7 @@ def raw_cache_plan(scenario: ScenarioSpec, known: KernelSpec, on: str) -> RawCac
         task_plug=known.queue.task_plug,
         **({"flush_run_bytes": section.flush_run} if layout is not None and has_stripe_cache(layout) else {}),
     )
-    return RawCachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead))
+    return RawCachePlan(settings, read_ahead_plan(known, layout, scenario.read_ahead, is_rotational(scenario, on)))
 
 
 def _largest_command(scenario: ScenarioSpec, known: KernelSpec, on: str) -> int:

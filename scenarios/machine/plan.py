@@ -16,7 +16,6 @@ from ...model.file_system import on_array
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
-from ...model.solid_state.spec import SolidStateSpec
 from ...model.tasks.prices import Prices
 from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
@@ -161,14 +160,14 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
     machine, array = scenario.machine, scenario.arrays.get(name)
     if name in machine.drives:
         instance = machine.drives[name]
-        spec, section = instance.spec(), known.queue
-        queues = spec.queues if isinstance(spec, SolidStateSpec) else 1
+        spec, section, queues = instance.spec(), known.queue, instance.queues()
         yield disk_plan(planning, name)
         yield queue_plan(
             name,
             section,
             spec.queue_depth,
             hardware_queues=min(machine.cpu.cores, queues) if section.multiqueue else 1,
+            single=section.single_queue_drivers and queues == 1,
             rotational=spec.rotational,
             scheduler=instance.scheduler,
             nr_requests=instance.nr_requests,
@@ -225,7 +224,9 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
     layout = array.layout([planning.devices.capacity(member) for member in array.members])
     yield from array_parts(scenario, known, name, layout, behind, settings)
     yield VolumePlan(name, controller, settings, (controller, *instance.links))
-    yield queue_plan(name, known.queue, settings.queue_depth, max_request=instance.max_request)
+    section = known.queue
+    single = section.single_queue_drivers
+    yield queue_plan(name, section, settings.queue_depth, single=single, max_request=instance.max_request)
 
 
 def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:

@@ -18,6 +18,7 @@ def queue_plan(
     depth: int,
     *,
     hardware_queues: int = 1,
+    single: bool = False,
     rotational: bool = True,
     scheduler: SchedulerName | None = None,
     nr_requests: int | None = None,
@@ -36,21 +37,28 @@ def queue_plan(
         Commands that the device takes at once in each of its queues.
     hardware_queues
         How many queues it has.
+    single
+        If true, its driver has the request queue of before blk-mq (`single_queue_drivers` of a kernel with both).
     rotational
         Whether it turns.
     scheduler, nr_requests, max_request, wbt_lat
         As :class:`raidsim.scenarios.description.machine.DriveInstance` has them; None for the kernel's choice.
     """
-    own = section.scheduler_multiqueue if hardware_queues > 1 else section.scheduler
+    several = hardware_queues > 1 if not section.single_queue_drivers else not single
+    own = section.scheduler_multiqueue if several else section.scheduler
     chosen = scheduler or own
     throttle_s = wbt_lat
     if throttle_s is None:
         # BFQ turns throttling off unless it is asked for (wbt_disable_default).
         usual_s = section.throttle_rotational if rotational else section.throttle_solid
-        throttle_s = 0.0 if chosen == "bfq" else usual_s
+        throttle_s = 0.0 if chosen == "bfq" or single else usual_s
     commands, requests, writes = depth, nr_requests or section.limit_requests, 0
     first = 0
-    if section.multiqueue and chosen == "none":
+    if single:
+        # Two lists of nr_requests each: one of reads and waited-for writes, one of other writes (blk_init_rl).
+        first = requests
+        requests, writes = 2 * first, first
+    elif section.multiqueue and chosen == "none":
         commands = first = min(depth, nr_requests or depth)
     elif section.multiqueue:
         tags = section.tags_for(depth)

@@ -9,6 +9,7 @@ from ...model.schedulers import (
     Bfq,
     BufferElevator,
     Cfq,
+    CfqSettings,
     Deadline,
     Kyber,
     LinusElevator,
@@ -40,7 +41,10 @@ def made_scheduler(plan: QueuePlan, engine: Engine, readers: Readers) -> Schedul
             order = Deadline if plan.scheduler == "deadline" else MqDeadline
             return order(largest, section if plan.usual else None)
         case "cfq":
-            return Cfq(largest, section if plan.usual else None)
+            tunables: CfqSettings = section if plan.usual else CfqSettings()
+            if not (section.idles_on_solid or plan.rotational) and plan.depth > 1:
+                tunables = tunables.model_copy(update={"slice_idle": 0.0})
+            return Cfq(largest, tunables)
         case "bfq":
             return Bfq(largest, plan.rotational)
         case "kyber":

@@ -19,6 +19,7 @@ from ...model.kernels import kernel, kernel_names
 from ...model.layouts import ALGORITHMS, LEVELS, STRIPED_MIRRORS, Layout, layout_for
 from ...model.links.catalogue import link_model, link_names
 from ...model.network.protocols import protocol_names
+from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.documents.machine_catalogue import machine_names
 from .fields import NONE, USUAL, Form
 
@@ -221,7 +222,11 @@ def _threads(form: Form) -> Offer:
 
 
 def _schedulers(form: Form) -> Offer:
-    return None if form.controller != NONE else (USUAL, *kernel(form.kernel).queue.choices)
+    if form.controller != NONE:
+        return None
+    known = known_drive(form.drive)
+    queues = known.queues if isinstance(known, SolidStateSpec) else 1
+    return (USUAL, *kernel(form.kernel).queue.choices(queues))
 
 
 def _throttle(form: Form) -> Offer:

@@ -17,7 +17,7 @@ from .base import BalanceOptions, Mirrors, ReadBalance
 from .gmirror import GmirrorLoad, GmirrorPrefer, GmirrorRoundRobin, GmirrorSplit
 from .linux24 import Md24
 from .linux26 import Md26
-from .linux61 import Md61, Md61Raid10
+from .linux61 import Md30Raid10, Md36, Md61, Md61Raid10
 from .primary import PrimaryOnly
 
 
@@ -90,6 +90,8 @@ __all__ = [
     "GmirrorSplit",
     "Md24",
     "Md26",
+    "Md30Raid10",
+    "Md36",
     "Md61",
     "Md61Raid10",
     "Mirrors",

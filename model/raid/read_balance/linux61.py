@@ -1,4 +1,4 @@
-"""Read balance of md today: RAID 1 and RAID 10 of Linux 6.1 (raid1.c and raid10.c, read_balance).
+"""Read balance of md since 3.6: RAID 1 and RAID 10 (raid1.c and raid10.c, read_balance).
 
 Both count what is under way on each member, because a disk that does not turn gains nothing from a near head.
 RAID 1 first looks for a mirror that the read continues.
@@ -96,6 +96,34 @@ class Md61(ReadBalance):
         return self._next[slot] > optimal and self._next[slot] - optimal >= start
 
 
+class Md36(Md61):
+    """md RAID 1 of Linux 3.6 to 4.9 (checked in 3.10).
+
+    It looks at the mirrors in slot order and takes the first one that is idle or that the read continues, so an idle
+    mirror comes before a later one that the read continues. If there is none, it chooses as Linux 6.1 does: the one
+    with the least under way if a mirror does not turn, else the nearest head.
+    """
+
+    __slots__ = ()
+    name = "md-3.6"
+
+    def _balanced(self, offset: int, mirrors: Sequence[int]) -> int:
+        head, following, pending = self.head, self._next, self.pending
+        sequential = -1
+        for slot in mirrors:
+            if following[slot] == offset or head[slot] == offset:
+                sequential = slot
+                if not self._has_read_enough(slot):
+                    return slot
+            elif not pending[slot]:
+                return slot
+        if sequential >= 0:
+            return sequential
+        if all(self.rotational[slot] for slot in mirrors):
+            return self._nearest(offset, mirrors)
+        return min(mirrors, key=pending.__getitem__)
+
+
 class Md61Raid10(ReadBalance):
     """md RAID 10 of Linux 6.1.
 
@@ -142,6 +170,20 @@ class Md61Raid10(ReadBalance):
     def rebuild_source(self, candidates: Sequence[int]) -> int:
         """The first copy there is (raid10.c, raid10_sync_request)."""
         return candidates[0]
+
+
+class Md30Raid10(Md61Raid10):
+    """md RAID 10 of Linux 3.0 to 5.2: as of Linux 6.1, but a member that does not turn is chosen as if it did.
+
+    That a member without seeks is chosen by what it has under way came with "md/raid10: read balance chooses idlest
+    disk for SSD" (June 2019).
+    """
+
+    __slots__ = ()
+    name = "md-3.0-raid10"
+
+    def __init__(self, mirrors: int, rotational: Sequence[bool] = (), near: bool = True) -> None:
+        super().__init__(mirrors, (), near)
 
 
 def _address(place: tuple[int, int]) -> int:

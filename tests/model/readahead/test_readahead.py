@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raidsim.model.memory.paged_file import PagedFile
-from raidsim.model.readahead import PAGE, READ_AHEAD, PageMarks, ReadAhead, ReadAhead24, ReadAhead26, ReadAhead61
+from raidsim.model.readahead import (
+    PAGE,
+    READ_AHEAD,
+    PageMarks,
+    ReadAhead,
+    ReadAhead24,
+    ReadAhead26,
+    ReadAhead61,
+    ReadAhead2623,
+)
 
 END = 10_000
 LARGEST = {"2.4": 31 * PAGE, "2.4-calls": 31 * PAGE, "2.6": 32 * PAGE}
@@ -249,6 +258,18 @@ def test_a_call_larger_than_the_window_goes_out_in_one_piece() -> None:
     assert Reader61(32, request=320).sizes(0, 4, 256) == [256] * 5
     assert set(Reader61(32, request=128).sizes(0, 4, 256)) == {128}
     assert set(Reader61(32, request=16).sizes(0, 4, 256)) == {32}
+
+
+def test_until_4_9_no_window_is_larger_than_the_setting() -> None:
+    """Protects 2.6.23 to 4.9: calls of 1 MiB go out in windows of 128 KiB, whatever the device takes. Counter-test:
+    since 4.10, in one piece.
+    """
+    old, new = Reader61(32), Reader61(32)
+    old.state = ReadAhead2623(32 * PAGE, END * PAGE)
+    old.state.attach(old.pages)
+    assert set(old.sizes(0, 4, 256)) == {32}
+    assert new.sizes(0, 4, 256) == [256] * 5
+    assert old.state.touch(END * PAGE) is None
 
 
 def test_strides_inside_the_window_pass_for_a_sequential_reader() -> None:

@@ -25,7 +25,8 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.array_plan import shown_layout
 from raidsim.scenarios.machine.cache_plan import read_ahead_plan
 from raidsim.scenarios.machine.machine import BuiltMachine
-from raidsim.scenarios.machine.plan import LOW_MEMORY_BYTES
+from raidsim.scenarios.machine.parts import ArrayPlan, ParityDriver
+from raidsim.scenarios.machine.plan import LOW_MEMORY_BYTES, machine_plan
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario, scenario_document
 
 KIB = 1024
@@ -125,6 +126,52 @@ def test_parity_arrays_read_ahead_further() -> None:
             spec = scenario(kernel=name, **changes)
             layout = shown_layout(spec, "md0" if "array" in changes else "sda")
             assert read_ahead_plan(kernel_called(name), layout).window == window * 1024
+
+
+@pytest.mark.parametrize(
+    ("kernel", "array", "rotational", "window_kib"),
+    [
+        ("linux-6.12", None, True, 128),
+        ("linux-6.18", None, True, 8192),
+        ("linux-6.18", None, False, 128),
+        ("linux-6.18", array_of("raid1", 2), True, 8192),
+        ("linux-6.18", array_of("raid1", 2), False, 128),
+        ("linux-6.18", array_of("raid5"), True, 384),
+        ("linux-5.10", array_of("raid5"), True, 384),
+        ("linux-5.4", array_of("raid5"), True, 384),
+        ("linux-5.4", array_of("raid0"), True, 512),
+        ("linux-2.6.32", array_of("raid1", 2), True, 128),
+    ],
+)
+def test_disks_are_read_ahead_by_their_largest_request(
+    kernel: str, array: dict[str, Any] | None, rotational: bool, window_kib: int
+) -> None:
+    """Protects read-ahead since 6.17: twice the largest request of a device that turns and names no optimal I/O.
+    Counter-tests: what names one, what does not turn, and kernels before.
+    """
+    changes = {} if array is None else {"array": array, "targets": ("md0",)}
+    layout = shown_layout(scenario(kernel=kernel, **changes), "sda" if array is None else "md0")
+    assert read_ahead_plan(kernel_called(kernel), layout, None, rotational).window == window_kib * 1024
+    assert read_ahead_plan(kernel_called(kernel), layout, 65536, rotational).window == 65536
+
+
+@pytest.mark.parametrize(
+    ("kernel", "level"), [("linux-2.6.20", 0), ("linux-3.10", 0), ("linux-4.18", 1), ("linux-6.1", 1)]
+)
+def test_raid_6_reconstructs_until_4_0(kernel: str, level: int) -> None:
+    """Protects small writes to RAID 6: before 4.1 md reads all other data, and never the old parities. Counter-tests:
+    RAID 5, later kernels, and an array that is told.
+    """
+
+    def rmw_level(array: dict[str, Any]) -> int:
+        plan = machine_plan(scenario(kernel=kernel, array=array, targets=("md0",)))
+        (driver,) = (part.driver for part in plan.parts if isinstance(part, ArrayPlan))
+        assert isinstance(driver, ParityDriver)
+        return driver.settings.rmw_level
+
+    assert rmw_level(array_of("raid6", 4)) == level
+    assert rmw_level(array_of("raid5", 4)) == 1
+    assert rmw_level(array_of("raid6", 4, rmw_level=2)) == 2
 
 
 def test_2_4_counts_low_memory_only() -> None:

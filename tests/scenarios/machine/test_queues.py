@@ -80,6 +80,32 @@ def test_old_kernels_have_theirs() -> None:
     assert old[2].scheduler._expire_s == (0.5, 5.0)  # type: ignore[union-attr]
 
 
+def test_a_kernel_may_have_both_block_layers() -> None:
+    """Protects 3.10 and 4.18: SATA has the single queue of 128 requests of each direction, whatever the drive's depth,
+    with CFQ and no throttling; NVMe has blk-mq. Counter-test: 4.19, where both have blk-mq.
+    """
+    for kernel in ("linux-3.10", "linux-4.18"):
+        sata, nvme = queue(kernel=kernel, model=SATA), queue(kernel=kernel, model=NVME)
+        assert isinstance(sata, BlkMqQueue)
+        assert isinstance(sata.scheduler, Cfq)
+        assert (sata._free_tags, sata._free_write_tags, throttled(sata)) == (256, 128, None)
+        assert isinstance(nvme, HardwareQueues)
+    assert throttled(queue(kernel="linux-4.18", model=NVME)) == 0.002
+    assert throttled(queue(kernel="linux-4.18", model=SATA, wbt_lat="5ms")) == 0.005
+    assert queue(kernel="linux-4.18", nr_requests=16)._free_tags == 32  # type: ignore[union-attr]
+    assert isinstance(queue(kernel="linux-4.18", model=NVME, cores=1), HardwareQueues)
+    new = queue(kernel="linux-4.19", model=SATA)
+    assert isinstance(new.scheduler, MqDeadline)
+    assert (new._free_tags, throttled(new)) == (64, 0.002)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("kernel", "idle_s"), [("linux-2.6.20", 0.008), ("linux-2.6.32", 0.0), ("linux-4.18", 0.0)])
+def test_cfq_idles_on_flash_no_more(kernel: str, idle_s: float) -> None:
+    """Protects CFQ on drives without seeks: it waits for nobody. Counter-tests: 2.6.20, and a disk."""
+    assert queue(kernel=kernel, model=SATA).scheduler._slice_idle_s == idle_s  # type: ignore[union-attr]
+    assert queue(kernel=kernel, model=DISK).scheduler._slice_idle_s == 0.008  # type: ignore[union-attr]
+
+
 def test_requests_and_their_size_are_set() -> None:
     """nr_requests are tags of the scheduler, or of the drive without one; max_request is where I/Os are split."""
     usual, fewer = queue(), queue(nr_requests=8, max_request="128KiB")
@@ -98,6 +124,8 @@ def test_requests_and_their_size_are_set() -> None:
         ({"kernel": "linux-2.4.26", "scheduler": "bfq"}, "scheduler", "linus"),
         ({"kernel": "linux-6.1", "scheduler": "cfq"}, "scheduler", "mq-deadline, none, kyber, bfq"),
         ({"kernel": "linux-2.6.8", "scheduler": "cfq"}, "scheduler", "anticipatory, deadline, noop"),
+        ({"kernel": "linux-4.18", "scheduler": "bfq"}, "scheduler", "cfq, deadline, noop"),
+        ({"kernel": "linux-4.18", "model": NVME, "scheduler": "cfq"}, "scheduler", "none, mq-deadline, kyber, bfq"),
         ({"kernel": "linux-2.6.20", "wbt_lat": "2ms"}, "wbt_lat", "4.10"),
         ({"nr_requests": 3}, "nr_requests", "4"),
         ({"max_request": "512B"}, "max_request", "4"),

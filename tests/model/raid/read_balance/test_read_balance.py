@@ -11,6 +11,8 @@ from raidsim.model.raid.read_balance import (
     READ_BALANCE,
     Md24,
     Md26,
+    Md30Raid10,
+    Md36,
     Md61,
     Md61Raid10,
     Mirrors,
@@ -20,7 +22,7 @@ from raidsim.model.raid.read_balance import (
 )
 
 SECTOR = 512
-STAYING = ["md-2.4", "md-2.6", "md-6.1", "primary"]
+STAYING = ["md-2.4", "md-2.6", "md-3.6", "md-6.1", "primary"]
 """Policies that keep one sequential reader on one mirror."""
 
 
@@ -259,3 +261,36 @@ def test_raid10_above_the_resync_reads_the_first_copy() -> None:
     assert raid10_read(balance, (0, 0), (1, 0)) == 1
     balance.in_sync_below = 0
     assert raid10_read(balance, (0, 0), (1, 0)) == 0
+
+
+def test_3_6_prefers_an_idle_mirror_to_a_later_one_that_the_read_continues() -> None:
+    """Protects the order in which 3.10 looks: the first mirror that is idle or that the read continues. Counter-tests:
+    6.1, where the one that the read continues comes first, and an earlier mirror that is busy.
+    """
+    for policy, idle, slot in ((Md36(3), True, 0), (Md61(3), True, 2), (Md36(3), False, 2)):
+        policy._next[2] = 100 * SECTOR
+        if not idle:
+            busy(policy, 1, 1, 0)
+        assert read(policy, 100) == slot
+
+
+@pytest.mark.parametrize(("rotational", "slot"), [(False, 1), (True, 0)])
+def test_3_6_takes_the_least_loaded_where_one_does_not_turn(rotational: bool, slot: int) -> None:
+    """Protects flash in mirrors since 3.6: with all mirrors busy, the one with the least under way. Counter-test:
+    disks, the nearest head.
+    """
+    policy = Md36(2, [rotational] * 2)
+    policy.head[:] = [0, 10**9]
+    busy(policy, 3, 1)
+    assert read(policy, 500) == slot
+
+
+@pytest.mark.parametrize(("kind", "slot"), [(Md30Raid10, 0), (Md61Raid10, 1)])
+def test_raid10_until_5_2_takes_flash_for_disks(kind: type[Md61Raid10], slot: int) -> None:
+    """Protects RAID 10 of before "read balance chooses idlest disk for SSD": with both copies busy, the nearest head.
+    Counter-test: 6.1 on flash, the copy with the least under way.
+    """
+    policy = kind.for_members(Mirrors.of([False, False]), balance(kind.name))
+    policy.head[:] = [0, 10**9]
+    busy(policy, 2, 1)
+    assert raid10_read(policy, (0, 16), (1, 16)) == slot
