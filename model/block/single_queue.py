@@ -217,11 +217,15 @@ class BlockQueue(Wrapper):
 
         self.device.flush(flushed)
 
+    def _complete(self, queued: QueuedRequest) -> None:
+        """Charge the host for a command."""
+        self._host.complete_command()
+
     def _done(self, queued: Request) -> None:
         assert isinstance(queued, QueuedRequest)
         scheduler = self.scheduler
         self._in_flight -= 1
-        self._host.complete_command()
+        self._complete(queued)
         scheduler.completed(queued, self._engine._now)
         if queued.op == WRITE:
             self.queued_write_bytes -= queued.size

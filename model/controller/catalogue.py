@@ -57,6 +57,8 @@ class ControllerSpec(Spec):
     """Cores that take commands side by side; an XOR engine is booked on them too."""
     command: Duration
     """Firmware time of a host command."""
+    fast_path: Duration = 0.0
+    """Firmware time of a host command that goes past the cache to one drive; 0 for a controller without such a path."""
     write_page: Duration = 0.0
     """Firmware time for each 4 KiB that the host writes."""
     drive_command: Duration
@@ -113,6 +115,7 @@ class ControllerSpec(Spec):
         """How the controller works."""
         return ControllerSettings(
             command_s=self.command,
+            fast_path_s=self.fast_path,
             write_page_s=self.write_page,
             cache_bytes=self.cache,
             read_share=self.read_share,

@@ -6,6 +6,8 @@ them to the array (:mod:`.destaging`). When it is full a write waits until the d
 lasts is the array's own rate. Without write-back some controllers gather in the same way what waits for its turn.
 Sequential readers are read ahead for (:mod:`.read_ahead`).
 
+Without any of these a command that one drive can serve may go past the firmware (:mod:`.fast_path`).
+
 What the array does costs the same processor, if the array was built with it as its host. Firmware and link are booked
 at one end of a command, before a write goes to the array and after a read comes from it: a command costs one event
 besides those of the members.
@@ -15,21 +17,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.extents import ExtentSet
 from ..core.join import Join
 from ..core.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ..links.link import Path
 from ..readahead import PAGE
 from .cache import WriteCache
 from .destaging import Destager
+from .drive_queue import FAST_PATH
+from .fast_path import FastPath
 from .firmware import Firmware
-from .read_ahead import ReadCache, SequentialReaders, uncovered
+from .read_ahead import ReadCache, SequentialReaders, look_up, ready, uncovered
 from .settings import ControllerSettings, full_stripe_bytes_of, row_bytes_of
 
 
@@ -75,6 +77,7 @@ class RaidController(Device):
         "_cached",
         "_destager",
         "_engine",
+        "_fast_path",
         "_foreground",
         "_in_memory",
         "_on_room",
@@ -83,6 +86,7 @@ class RaidController(Device):
         "_readers",
         "_reads",
         "_received",
+        "_received_fast",
         "_replied",
         "_row_bytes",
         "_settings",
@@ -135,6 +139,8 @@ class RaidController(Device):
             self._gather if settings.gathers_in_turn else self._commit,
         )
         self._received: tuple[Callable[[Request], None], ...] = (self._write_through,)
+        self._received_fast: tuple[Callable[[Request], None], ...] = (self._write_fast,)
+        self._fast_path = FastPath(settings, array)
         self._active = 0
         self._outside: deque[Request] = deque()
         self._waiting: deque[Request] = deque()
@@ -223,6 +229,8 @@ class RaidController(Device):
     def _start(self, request: Request) -> None:
         if request.op == READ:
             self._read(request)
+        elif self._fast_path.takes(request):
+            self._transfer(request, self._received_fast, self._settings.fast_path_s)
         elif not self._in_memory:
             self._transfer(request, self._received)
         elif not self._waiting and self._writes.admits(request.size):
@@ -232,12 +240,14 @@ class RaidController(Device):
             self._waiting.append(request)
             self._destager.pump(True)
 
-    def _transfer(self, request: Request, then: tuple[Callable[[Request], None], ...]) -> None:
+    def _transfer(
+        self, request: Request, then: tuple[Callable[[Request], None], ...], fast_path_s: float = 0.0
+    ) -> None:
         """Firmware time and data over the link, from now; `then` is the callback of the command's event."""
         now = self._engine._now
         settings = self._settings
-        firmware_s = settings.command_s
-        if request.op != READ:
+        firmware_s = fast_path_s or settings.command_s
+        if request.op != READ and not fast_path_s:
             firmware_s += request.size / PAGE * settings.write_page_s
         ready = self.firmware.cpu.interrupt(firmware_s)
         self._engine.complete(request, then, self._path.reserve(now, ready, request.size, request.op != READ))
@@ -302,19 +312,28 @@ class RaidController(Device):
 
     def _write_through(self, request: Request) -> None:
         self._reads.forget(request.offset, request.offset + request.size)
+        self._write(request, request.issuer)
 
+    def _write_fast(self, request: Request) -> None:
+        self._write(request, request.issuer + FAST_PATH)
+
+    def _write(self, request: Request, issuer: int) -> None:
         def done(_: Request) -> None:
             self._finish(request)
 
         sync = WRITE_THROUGH if request.sync == WRITE_THROUGH else WAITED
-        self._array.submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync))
+        self._array.submit(Request(WRITE, request.offset, request.size, done, issuer, sync))
         self._unplug_array()
 
     # reads
 
     def _read(self, request: Request) -> None:
         start, end = request.offset, request.offset + request.size
-        if not self._in_memory and not self._reads.capacity_bytes:
+        if self._fast_path.takes(request):
+            fast_path_s = self._settings.fast_path_s
+            issuer = request.issuer + FAST_PATH
+            self._submit_read(start, end, issuer, lambda _: self._transfer(request, self._replied, fast_path_s))
+        elif not self._in_memory and not self._reads.capacity_bytes:
             self._submit_read(start, end, request.issuer, lambda _: self._transfer(request, self._replied))
         else:
             self._read_cached(request, start, end)
@@ -324,7 +343,7 @@ class RaidController(Device):
         self._array.submit(Request(READ, start, end - start, done, issuer))
 
     def _read_cached(self, request: Request, start: int, end: int) -> None:
-        missing, waits = self._look_up(start, end)
+        missing, waits = look_up(self._reads, self._writes, self._row_bytes, start, end)
         parts = len(waits) + (missing is not None)
         join = Join(parts, lambda: self._transfer(request, self._replied))
         for arrival in waits:
@@ -345,30 +364,6 @@ class RaidController(Device):
         if self._ahead_bytes:
             self._read_ahead(start, end, request.issuer, missing is not None)
 
-    def _look_up(self, start: int, end: int) -> tuple[tuple[int, int] | None, list[Any]]:
-        """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
-        missing: tuple[int, int] | None = None
-        waits: list[Any] = []
-        row_bytes = self._row_bytes
-        while start < end:
-            row = start // row_bytes
-            border = min(end, (row + 1) * row_bytes)
-            hole = uncovered(self._ready(row, False), start, border)
-            if hole is not None:
-                awaited = self._reads.arrivals(row, *hole)
-                if awaited:
-                    waits += awaited
-                    hole = uncovered(self._ready(row, True), start, border)
-                if hole is not None:
-                    missing = hole if missing is None else (missing[0], hole[1])
-            start = border
-        return missing, waits
-
-    def _ready(self, row: int, coming: bool) -> list[ExtentSet]:
-        """What is in memory of a row: dirty, being written, read; with `coming` also what is on its way."""
-        dirty = (self._writes.rows.get(row), self._writes.flights.get(row))
-        return [*self._reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]
-
     def _read_ahead(self, start: int, end: int, issuer: int, missed: bool) -> None:
         """Read ahead of the reader of [start, end), which was `missed` in memory or not, if it is time to."""
         reader = self._readers.read(start, end)
@@ -386,7 +381,7 @@ class RaidController(Device):
         while position < limit:
             row = position // row_bytes
             border = min(limit, (row + 1) * row_bytes)
-            hole = uncovered(self._ready(row, True), position, border)
+            hole = uncovered(ready(self._reads, self._writes, row, True), position, border)
             if hole is not None:
                 arrival = self._reads.expect(*hole)
                 if arrival is None:

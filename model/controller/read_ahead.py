@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from ..core.extents import ExtentSet
+from .cache import WriteCache
 
 
 def uncovered(sets: Iterable[ExtentSet], low: int, high: int) -> tuple[int, int] | None:
@@ -191,3 +193,30 @@ class SequentialReaders:
         reader.reads += 1
         expected[end] = reader
         return reader
+
+
+def look_up(
+    reads: ReadCache, writes: WriteCache, row_bytes: int, start: int, end: int
+) -> tuple[tuple[int, int] | None, list[Any]]:
+    """What of [start, end) has to be read, from its first to its last byte, and the arrivals to wait for."""
+    missing: tuple[int, int] | None = None
+    waits: list[Any] = []
+    while start < end:
+        row = start // row_bytes
+        border = min(end, (row + 1) * row_bytes)
+        hole = uncovered(ready(reads, writes, row, False), start, border)
+        if hole is not None:
+            awaited = reads.arrivals(row, *hole)
+            if awaited:
+                waits += awaited
+                hole = uncovered(ready(reads, writes, row, True), start, border)
+            if hole is not None:
+                missing = hole if missing is None else (missing[0], hole[1])
+        start = border
+    return missing, waits
+
+
+def ready(reads: ReadCache, writes: WriteCache, row: int, coming: bool) -> list[ExtentSet]:
+    """What is in memory of a row: dirty, being written, read; with `coming` also what is on its way."""
+    dirty = (writes.rows.get(row), writes.flights.get(row))
+    return [*reads.sets(row, coming), *(known.extents for known in dirty if known is not None)]

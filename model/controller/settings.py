@@ -15,6 +15,7 @@ Battery = Literal["good", "failed", "learning", "charging"]
 PartialRows = Literal["together", "chunk by chunk"]
 ReadsAhead = Literal["steadily", "on a miss"]
 
+_TIMES = ("command_s", "fast_path_s", "write_page_s", "partial_age_s")
 PLAIN_ROW_BYTES = 64 * 1024
 """Cache line of a controller over an array without chunks (a mirror, a linear array)."""
 
@@ -27,6 +28,9 @@ class ControllerSettings:
     ----------
     command_s
         Firmware time (s) of one host command.
+    fast_path_s
+        Firmware time (s) of a host command on the fast path, its command to the drive included; 0 for a controller that
+        has none. See :attr:`has_fast_path`.
     write_page_s
         Firmware time (s) for each 4 KiB that the host writes: a place in the memory found, linked and accounted for.
     cache_bytes
@@ -75,6 +79,7 @@ class ControllerSettings:
     """
 
     command_s: float = 0.0
+    fast_path_s: float = 0.0
     write_page_s: float = 0.0
     cache_bytes: int = 0
     read_share: float = 0.25
@@ -110,7 +115,15 @@ class ControllerSettings:
             )
         if not 0.0 <= self.read_share < 1.0:
             raise ModelError(f"read_share {self.read_share}; allowed: at least 0 and less than 1")
-        for name in ("command_s", "write_page_s", "cache_bytes", "partial_age_s", "read_ahead_rows", "row_bytes"):
+        for name in (
+            "command_s",
+            "fast_path_s",
+            "write_page_s",
+            "cache_bytes",
+            "partial_age_s",
+            "read_ahead_rows",
+            "row_bytes",
+        ):
             if getattr(self, name) < 0:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 0")
         if not self.partial_age_s > 0:
@@ -129,6 +142,16 @@ class ControllerSettings:
     def gathers_writes(self) -> bool:
         """Whether writes are gathered by stripe in memory, whenever they are acknowledged."""
         return self.writes_back or (self.clusters_writes and self.cache_bytes > 0)
+
+    @property
+    def has_fast_path(self) -> bool:
+        """Whether commands may go past the firmware to a drive: no data of the volume is ever in the memory.
+
+        So it is with write-through, no read-ahead and direct I/O, or with the cache off (Dell, PERC H700 and H800
+        technical guide: Cut-Through I/O is enabled by write-through and no read-ahead).
+        """
+        reads_in_memory = self.read_bytes > 0 and (self.keeps_reads or self.read_ahead_rows > 0)
+        return self.fast_path_s > 0 and not self.gathers_writes and not reads_in_memory
 
     @property
     def gathers_in_turn(self) -> bool:
@@ -167,7 +190,7 @@ def row_bytes_of(device: Device) -> int:
         return stripe
     if not isinstance(device, Array):
         return PLAIN_ROW_BYTES
-    chunk, members = _chunk_bytes(device), device.members
+    chunk, members = chunk_bytes_of(device), device.members
     if not chunk:
         return row_bytes_of(members[0])
     inner = _stripe_bytes(members[0])
@@ -187,7 +210,7 @@ def full_stripe_bytes_of(device: Device) -> int:
 def parity_chunk_of(device: Device) -> int:
     """Chunk size (bytes) of an array that keeps parity, or of the arrays that a stripe is made of; 0 without parity."""
     if _stripe_bytes(device):
-        return _chunk_bytes(device)
+        return chunk_bytes_of(device)
     return parity_chunk_of(device.members[0]) if isinstance(device, Array) else 0
 
 
@@ -197,7 +220,7 @@ def _stripe_bytes(device: Device) -> int:
     return layout.stripe_bytes if isinstance(layout, ParityLayout) else 0
 
 
-def _chunk_bytes(device: Device) -> int:
+def chunk_bytes_of(device: Device) -> int:
     """Chunk size (bytes) of an array; 0 for a device that has none."""
     layout = device.striping if isinstance(device, Array) else None
     return layout.chunk_bytes if layout is not None else 0

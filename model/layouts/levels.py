@@ -141,7 +141,7 @@ LEVELS: dict[str, Level] = {
         Level(
             name="raid0",
             redundancy="none",
-            least=2,
+            least=1,
             has_algorithms=True,
             uses_all=True,
             md=True,

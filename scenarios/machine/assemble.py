@@ -16,7 +16,7 @@ from ...model.block.multi_queue import BlkMqQueue
 from ...model.block.single_queue import BlockQueue, PlugSettings
 from ...model.block.throttle import WriteBackThrottle
 from ...model.controller.controller import RaidController
-from ...model.controller.drive_queue import DriveOrder
+from ...model.controller.drive_queue import DriveOrder, DriveQueue
 from ...model.controller.firmware import Firmware
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
@@ -234,7 +234,7 @@ class Assembly:
     def _drive_queue(self, plan: DriveQueuePlan) -> BlockQueue:
         firmware, disk = self.firmwares[plan.controller], self.disks[plan.drive]
         order = DriveOrder(plan.max_request, plan.background_wait_s)
-        return BlockQueue(self._engine, firmware, disk, order, plan.depth, _UNLIMITED, _UNLIMITED, None)
+        return DriveQueue(self._engine, firmware, disk, order, plan.depth, _UNLIMITED, _UNLIMITED, None)
 
     def _array(self, plan: ArrayPlan) -> Any:
         engine, name, failed = self._engine, plan.name, plan.failed

@@ -131,7 +131,7 @@ def test_smartctl_of_flash_is_flash_and_a_failure_is_noted() -> None:
 
 def test_storcli_raid50_rebuilding() -> None:
     """Protects a controller: product, cache, spans as groups, strip size, state, progress, the global spare."""
-    spec, found = made("storcli-controller.json", "storcli-volumes.json", "storcli-drives.json", "storcli-rebuild.json")
+    spec, _ = made("storcli-controller.json", "storcli-volumes.json", "storcli-drives.json", "storcli-rebuild.json")
     volume = spec.arrays["c0v0"]
     assert (volume.level, volume.groups, volume.chunk, volume.controller) == ("raid50", 2, 64 << 10, "c0")
     assert volume.members == tuple(f"c0e252s{slot}" for slot in range(6))
@@ -140,14 +140,22 @@ def test_storcli_raid50_rebuilding() -> None:
     assert volume.resync is not None
     assert volume.resync.position == pytest.approx(0.34 * 4.0e12, rel=0.001)
     controller = spec.machine.controllers["c0"]
-    assert controller.model == "LSI-9260-8i"
+    assert controller.model == "LSI-9361-8i"
     settings = controller.spec()
     assert settings.model == "LSI MegaRAID SAS 9361-8i"
     assert settings.cache == 826 << 20
     assert (settings.write_policy, settings.battery, settings.drive_rate) == ("write-back", "good", 1.2e9)
-    assert "processor stands in" in why(found, "machine.controllers.c0.model")
     drive = spec.machine.drives["c0e252s0"].hard_disk()
     assert (drive.capacity, drive.rotation, drive.write_cache) == (4000787030016, 7200, False)
+
+
+def test_a_controller_that_is_not_in_the_catalogue_has_a_stand_in() -> None:
+    """Protects other controllers: the nearest stands in with what was found, and says so."""
+    spec, found = made("storcli-controller.json", change=lambda text: text.replace("9361-8i", "9380-8e"))
+    controller = spec.machine.controllers["c0"]
+    assert (controller.model, controller.spec().model) == ("LSI-9260-8i", "LSI MegaRAID SAS 9380-8e")
+    assert controller.spec().drive_rate == 1.2e9
+    assert "processor stands in" in why(found, "machine.controllers.c0.model")
 
 
 def test_storcli_in_any_order_and_in_parts() -> None:
