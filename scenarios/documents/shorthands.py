@@ -47,6 +47,9 @@ class Expansion:
     def __init__(self, data: Mapping[Any, Any], name: str, origins: dict[KeyPath, KeyPath]) -> None:
         self.origins = origins
         self.result: dict[Any, Any] = {"name": name, "kernel": DEFAULT_KERNEL, **data}
+        kernel = self.result["kernel"]
+        if isinstance(kernel, str):
+            self.result["kernel"] = canonical(kernel) or kernel
         self.result["machine"] = expanded_machine(data.get("machine"), self._behind(data), self.origins)
         self._network()
         self._arrays()
@@ -198,8 +201,7 @@ class Expansion:
 
     def _file_system(self) -> str:
         """The kind that most users of the kernel have."""
-        given = str(self.result["kernel"])
-        name = canonical(given) or given
+        name = str(self.result["kernel"])
         return next((kind for series, kind in _FILE_SYSTEMS if name.startswith(series)), "ext4")
 
     def _workload(self) -> None:

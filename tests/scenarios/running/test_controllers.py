@@ -6,7 +6,7 @@ import pytest
 
 from raidsim.model.controller.catalogue import controller, controller_names
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.running.prediction import Prediction
+from raidsim.scenarios.running.base.prediction import Prediction
 from raidsim.scenarios.running.simulate import simulate
 
 DISK, FLASH = "WD5000AAKS", "Samsung-870-EVO-1TB"

@@ -63,6 +63,7 @@ def test_a_distribution_runs_as_its_kernel() -> None:
     """Protects aliases in scenarios: the scenario is that of the kernel, and so is the prediction."""
     alias, named = spec("debian12", "arrays.md0=raid5"), spec("linux-6.1", "arrays.md0=raid5")
     assert alias == named
+    assert spec("rhel6", "arrays.md0=raid5") == spec("linux-2.6.32", "arrays.md0=raid5"), "chunk and bitmap too"
     assert simulate(alias).iops == simulate(named).iops
     assert "debian12" in distributions()
 
