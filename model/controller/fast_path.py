@@ -1,8 +1,9 @@
 """The fast path of a controller: commands that go past its firmware to one drive.
 
 A command may take it where no data of the volume is ever in the memory, and if one drive of an array that has lost
-nothing can serve it: a read within a chunk, and a write to a stripe or a single drive. "Write IOs to RAID 1, 5, and 6
-are not allowed through FastPath" (HPE Smart Array P824i-p MR Gen10 user guide; MegaRAID FastPath, HPE SSD Smart Path).
+nothing can serve it: a read within a chunk, and a write to a stripe or a single drive. Sources: HPE Smart Array P824i-p
+MR Gen10 user guide, FastPath (no writes to RAID 1, 5 and 6); Linux drivers/scsi/megaraid/megaraid_sas_fp.c (an I/O
+within one strip).
 """
 
 from __future__ import annotations

@@ -115,15 +115,7 @@ class ControllerSettings:
             )
         if not 0.0 <= self.read_share < 1.0:
             raise ModelError(f"read_share {self.read_share}; allowed: at least 0 and less than 1")
-        for name in (
-            "command_s",
-            "fast_path_s",
-            "write_page_s",
-            "cache_bytes",
-            "partial_age_s",
-            "read_ahead_rows",
-            "row_bytes",
-        ):
+        for name in (*_TIMES, "cache_bytes", "read_ahead_rows", "row_bytes"):
             if getattr(self, name) < 0:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 0")
         if not self.partial_age_s > 0:
