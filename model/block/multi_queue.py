@@ -54,6 +54,10 @@ class BlkMqQueue(SubmittingThreads):
         Whether the device has a hardware queue for each CPU, so that threads stay on theirs and are interrupted there.
     throttle
         Write-back throttling, or None.
+    volatile_cache
+        If true, the device has a write cache that loses its data without power (queue/write_cache is "write back"): a
+        write with flush and FUA goes past the scheduler to the device. If false, it is queued as any write
+        (block/blk-core.c, submit_bio_noacct, takes both flags off).
 
     Attributes
     ----------
@@ -88,6 +92,7 @@ class BlkMqQueue(SubmittingThreads):
         "_switch_s",
         "_throttle",
         "_throttled",
+        "_volatile_cache",
         "_waiting",
         "_wake_batch",
         "_waking",
@@ -117,6 +122,7 @@ class BlkMqQueue(SubmittingThreads):
         only_async: bool = False,
         spreads: bool = False,
         throttle: Throttle | None = None,
+        volatile_cache: bool = True,
     ) -> None:
         if depth < 1 or requests < 1 or max_request_bytes < 1:
             raise ModelError(
@@ -148,6 +154,7 @@ class BlkMqQueue(SubmittingThreads):
         self._idle_until = -1.0
         self._dispatch_list: deque[QueuedRequest] = deque()
         self._throttle = throttle
+        self._volatile_cache = volatile_cache
         self._throttled: deque[Request] = deque()
         self._waiting: deque[Request] = deque()
         self._releasing = self._waking = False
@@ -264,7 +271,7 @@ class BlkMqQueue(SubmittingThreads):
         queued = QueuedRequest(request, self._engine._now, self._finished)
         if write and self._throttle is not None:
             self._throttle.track(queued)
-        if sync == WRITE_THROUGH:
+        if sync == WRITE_THROUGH and self._volatile_cache:
             if self._dispatch_list or self._in_flight >= self.depth:
                 self._dispatch_list.append(queued)
             else:

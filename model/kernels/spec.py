@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, model_validator
 
 from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal, refuse_set
+from ..raid.metadata.bitmap_waits import MirrorWaits
 from ..raid.read_balance import READ_BALANCE
 from ..raid.stripes.settings import ParitySettings
 from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
@@ -310,6 +311,10 @@ class KernelSpec(Spec):
         Whether its arrays can be checked as a whole.
     write_intent
         Whether md keeps write-intent bitmaps (since 2.6.14).
+    bitmap_waits
+        Who waits for a new bit of a mirror's write-intent bitmap: "thread", md's thread, for all writes that have come;
+        "task", the task that submits (since 3.6); "plugged-task", the task if it submits several writes at a time, and
+        md's thread otherwise (since 6.5). See :mod:`raidsim.model.raid.metadata.bitmap_waits`.
     discards
         Whether md and dm-crypt pass discards on (:mod:`raidsim.model.core.discard`): block layer since 2.6.28, dm-crypt
         since 3.1 (allow_discards), md since 3.7.
@@ -343,4 +348,5 @@ class KernelSpec(Spec):
     parity: bool = True
     checks: bool = True
     write_intent: bool = False
+    bitmap_waits: MirrorWaits = "thread"
     discards: bool = False

@@ -261,6 +261,11 @@ class ClosedLoad(DirectLoad):
         self._running = True
         engine.call_at(engine._now, self._start)
 
+    @property
+    def outstanding(self) -> int:
+        """I/Os that are submitted and not complete."""
+        return self._outstanding
+
     def _start(self, _: Any) -> None:
         self._running = False
         self._run()

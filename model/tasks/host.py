@@ -33,6 +33,15 @@ class SleepingThread:
         self.sleeps = 0
         self.backlog: deque[Callable[[], None]] = deque()
 
+    def go_on(self) -> None:
+        """Submit the backlog in order; what is left of an item over which the thread falls asleep comes first then."""
+        while self.backlog and not self.sleeps:
+            rest = self.backlog
+            item = rest.popleft()
+            left = self.backlog = deque()
+            item()
+            left.extend(rest)
+
 
 GIVE_WAY_S = 0.001
 """A program that is running when a kernel thread is woken is not preempted before (CFS, sched_wakeup_granularity)."""

@@ -104,8 +104,7 @@ class SubmittingThreads(Wrapper):
         """The thread sleeps for one I/O less; once awake it goes on where it was."""
         thread = self._sleepers[issuer]
         thread.sleeps -= 1
-        while thread.backlog and not thread.sleeps:
-            thread.backlog.popleft()()
+        thread.go_on()
         if not thread.sleeps:
             self._sleepers.pop(issuer, None)
 

@@ -134,6 +134,7 @@ def array_parts(
             failed=array.failed,
             rebuilding=array.rebuilding if redundant else (),
             bitmap=spec.bitmap if redundant else None,
+            bitmap_waits=known.bitmap_waits,
             marks=known.superblock if redundant and marked and controller is None else None,
             pace=pace,
             resync=resync,

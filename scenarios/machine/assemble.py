@@ -30,7 +30,8 @@ from ...model.memory.dirty_memory import DirtyMemory
 from ...model.memory.page_cache import PageCache
 from ...model.memory.page_memory import PageMemory
 from ...model.raid.base.io_limit import BioSplit, behind_limit
-from ...model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
+from ...model.raid.metadata.array_metadata import ArrayMetadata
+from ...model.raid.metadata.bitmap import WriteIntentBitmap
 from ...model.raid.metadata.journal import Journal
 from ...model.raid.metadata.superblock import GEOM, VERSION_0_90
 from ...model.raid.mirrors.barrier import RESYNC_BARRIER
@@ -276,7 +277,8 @@ class Assembly:
             array.rebuild_onto(slot)
         if plan.bitmap is not None:
             bitmap = WriteIntentBitmap(self._engine, array, plan.bitmap)
-            array.keep_metadata(ArrayMetadata(self._engine, array, bitmap))
+            waits = array.bitmap_waits(bitmap, plan.bitmap_waits)
+            array.keep_metadata(ArrayMetadata(self._engine, array, bitmap, waits=waits))
         elif plan.marks is not None:
             marks = plan.marks
             superblock = GEOM if marks.format == "geom" else VERSION_0_90

@@ -18,6 +18,7 @@ from ...model.kernels.spec import QueueSection, Raid1Section, Raid10Section, Sch
 from ...model.layouts import Layout
 from ...model.memory.raw_cache import RawCacheSettings
 from ...model.memory.settings import PageCacheSettings
+from ...model.raid.metadata.bitmap_waits import MirrorWaits
 from ...model.raid.read_balance import BalanceOptions, Mirrors
 from ...model.raid.resync.settings import Action, ResyncSettings
 from ...model.raid.stripes.settings import ParitySettings
@@ -209,6 +210,8 @@ class ArrayPlan:
         Slots that are lost, and those of them that are being rebuilt.
     bitmap
         Bytes of a member that one bit of the write-intent bitmap stands for; None: there is no bitmap.
+    bitmap_waits
+        Who waits for a new bit of a mirror's bitmap.
     marks
         How it is marked clean and dirty in superblocks; None: it is not.
     pace
@@ -231,6 +234,7 @@ class ArrayPlan:
     failed: tuple[int, ...] = ()
     rebuilding: tuple[int, ...] = ()
     bitmap: int | None = None
+    bitmap_waits: MirrorWaits = "thread"
     marks: SuperblockSection | None = None
     pace: ResyncSettings | None = None
     resync: ResyncPlan | None = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ...model.core.request import DAEMON_ISSUER, FLUSHER_ISSUER, READ, RESYNC_ISSUER, RESYNC_THREADS, Request
-from ...model.raid.metadata.bitmap import MetadataWrite
+from ...model.raid.metadata.superblock import MetadataWrite
 from .events import LogicalIO, Op
 
 

@@ -25,7 +25,7 @@ from ...model.disk.hard_disk import HardDisk
 from ...model.links.link import Link
 from ...model.raid.base.array import Array
 from ...model.raid.base.io_limit import BioSplit
-from ...model.raid.metadata.bitmap import MetadataWrite
+from ...model.raid.metadata.superblock import MetadataWrite
 from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.stripe_handler import StripeHandler
 from ...model.solid_state.drive import SolidState

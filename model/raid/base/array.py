@@ -26,10 +26,16 @@ from ...tasks.task_plug import TaskPlug
 
 
 class Metadata(Protocol):
-    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.bitmap`."""
+    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.array_metadata`."""
 
     def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
         """Call ``write(request)`` once the metadata on the members allow it."""
+
+    def plug(self) -> None:
+        """A task begins to submit several writes."""
+
+    def unplug(self) -> None:
+        """It has submitted all, or goes to sleep."""
 
     @property
     def holds_writers(self) -> bool:
@@ -178,7 +184,7 @@ class Array(Device):
 
     @property
     def has_room(self) -> bool:
-        """Whether every member's queue takes more writes, and no superblock is being written."""
+        """Whether every member's queue takes more writes, and no writer sleeps for a superblock or a bitmap."""
         if self.metadata is not None and self.metadata.holds_writers:
             return False
         return all(member.has_room for member in self._members)
@@ -217,11 +223,15 @@ class Array(Device):
 
     def plug(self) -> None:
         """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
+        if self.metadata is not None:
+            self.metadata.plug()
         for plug in self._pluggable:
             plug()
 
     def unplug(self) -> None:
         """Let held-back requests of all members go."""
+        if self.metadata is not None:
+            self.metadata.unplug()
         if self._task_plug is not None and not self._task_plug.queues:
             return
         for unplug in self._unpluggable:

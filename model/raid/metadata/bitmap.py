@@ -1,35 +1,21 @@
-"""What a redundant md array writes beside the data: its superblock, and the write-intent bitmap.
+"""The write-intent bitmap of a redundant md array.
 
-The first write to a clean array marks it dirty in the superblock of every member and waits for that; after
-``safe_mode_delay`` without writes it is marked clean again. With a bitmap, the first write to a bitmap chunk sets a bit
-on every member and waits for that too; after a crash only chunks with their bit set are resynchronised. Bits are
-cleared lazily: a chunk's counter goes 2, 1, 0 in passes of a daemon, and one more pass writes the page. Each of these
-writes is one flush + FUA write a member (``WRITE_THROUGH``). Sources: drivers/md/md.c (md_write_start, md_write_end,
-md_update_sb), drivers/md/md-bitmap.c (md_bitmap_startwrite, md_bitmap_endwrite, md_bitmap_unplug,
-md_bitmap_daemon_work), kernel/time/timer.c (the grain of long timeouts).
+The first write to a bitmap chunk sets a bit on every member and waits for that; after a crash only chunks with their
+bit set are resynchronised. Bits are cleared lazily: a chunk's counter goes 2, 1, 0 in passes of a daemon, and one more
+pass writes the page. Each of these writes is one flush + FUA write a member (``WRITE_THROUGH``). Who waits for a new
+bit differs by level and kernel: see :mod:`raidsim.model.raid.metadata.bitmap_waits`. Sources: drivers/md/md-bitmap.c
+(md_bitmap_startwrite, md_bitmap_endwrite, md_bitmap_unplug, md_bitmap_daemon_work), kernel/time/timer.c (the grain of
+long timeouts).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from ...core.engine import Engine
 from ...core.errors import ModelError
-from ...core.request import Request
-from .superblock import (
-    BITMAP_SECTOR,
-    DATA_OFFSET_SECTORS,
-    SECTOR,
-    VERSION_1_2,
-    MemberMetadata,
-    MetadataWrite,
-    Redundant,
-    Superblock,
-)
-
-__all__ = ["SAFE_MODE_DELAY_S", "SECTOR", "ArrayMetadata", "MetadataWrite", "WriteIntentBitmap"]
+from .superblock import BITMAP_SECTOR, DATA_OFFSET_SECTORS, SECTOR, MemberMetadata, Redundant
 
 SAFE_MODE_DELAY_S = 0.204
 """Idle time after which md marks an array clean (DEFAULT_SAFEMODE_DELAY, 51 jiffies of 4 ms)."""
@@ -68,7 +54,6 @@ class WriteIntentBitmap:
         "_engine",
         "_file_bytes",
         "_fresh",
-        "_go",
         "_idle",
         "_last_run",
         "_members",
@@ -101,7 +86,6 @@ class WriteIntentBitmap:
         self._dirty: set[int] = set()  # pages with a bit set that is not on the members yet
         self._clearing: set[int] = set()  # pages with bits cleared, which the next pass of the daemon writes
         self._waiting: list[Callable[[], None]] = []
-        self._go: list[Callable[[], None]] = []
         self._writing = False
         self._need_sync = False
         self._idle = not fresh
@@ -119,20 +103,32 @@ class WriteIntentBitmap:
         """The array's event count goes up: the bitmap's own superblock follows, before the others."""
         self._members.write(BITMAP_SECTOR, self._page_bytes(0), then)
 
-    def start(self, low: int, high: int, go: Callable[[], None]) -> None:
-        """A write to [low, high) begins: `go` is called when its bits are on the members."""
+    @property
+    def dirty(self) -> bool:
+        """Whether a bit is set that no member has yet."""
+        return bool(self._dirty)
+
+    def mark(self, low: int, high: int) -> None:
+        """A write to [low, high) begins: set the bits of its chunks, in memory (md_bitmap_startwrite)."""
         counters, fresh = self._counters, self._fresh
         for chunk in range(low // self.chunk_bytes, (high - 1) // self.chunk_bytes + 1):
             count = counters.get(chunk, fresh)
             if not count:
                 self._dirty.add(self._page(chunk))
             counters[chunk] = max(count, 2) + 1
-        if self._dirty or self._writing:
-            self._waiting.append(go)
-            if not self._writing:
-                self._write_dirty()
+
+    def flush(self, then: Callable[[], None]) -> None:
+        """Write the pages with new bits to the members, behind what is being written, and call `then`.
+
+        Without new bits `then` is called at once, also while others are on their way (md_bitmap_unplug).
+        """
+        if not self._dirty:
+            then()
+        elif self._writing:
+            self._waiting.append(then)
         else:
-            go()
+            self._waiting.append(then)
+            self._write_dirty()
 
     def end(self, low: int, high: int, first_since_event: bool) -> None:
         """A write to [low, high) is over; `first_since_event`: the first since the superblock was last written."""
@@ -161,9 +157,9 @@ class WriteIntentBitmap:
         self._members.write(sector, self._page_bytes(page), then)
 
     def _write_dirty(self) -> None:
-        """Write the pages with new bits; what came before may go then, what comes meanwhile waits for the next."""
+        """Write the pages with new bits for all that wait; who comes meanwhile waits for the next write."""
         pages, self._dirty = sorted(self._dirty), set()
-        self._go, self._waiting = self._waiting, []
+        going, self._waiting = self._waiting, []
         self._writing = True
         left = len(pages)
 
@@ -173,12 +169,8 @@ class WriteIntentBitmap:
             if left:
                 return
             self._writing = False
-            going, self._go = self._go, []
-            if self._dirty:
+            if self._dirty and self._waiting:
                 self._write_dirty()
-            else:
-                going += self._waiting
-                self._waiting = []
             for go in going:
                 go()
 
@@ -230,166 +222,6 @@ class WriteIntentBitmap:
         if page not in writing:
             self._clearing.add(page)
             self._idle = False
-
-
-class ArrayMetadata:
-    """Superblock and bitmap of one array, between it and its writes.
-
-    Parameters
-    ----------
-    engine
-        The clock.
-    array
-        Whose metadata they are; it calls :meth:`before_write`.
-    bitmap
-        Its write-intent bitmap, or None.
-    safe_mode_delay_s
-        Idle time after which the array is marked clean; 0: never, once it is dirty (``safe_mode_delay`` 0).
-    data_offset_sectors
-        Where the data begin on the members.
-    superblock
-        Where it is, and how it is written.
-    """
-
-    __slots__ = (
-        "_array",
-        "_bitmap",
-        "_engine",
-        "_first_since_event",
-        "_idle_since",
-        "_on_written",
-        "_safe_mode_delay_s",
-        "_superblock",
-        "_supers",
-        "_timer",
-        "_updating",
-        "_waiting",
-        "_writes",
-        "clean",
-    )
-
-    def __init__(
-        self,
-        engine: Engine,
-        array: Redundant,
-        bitmap: WriteIntentBitmap | None = None,
-        safe_mode_delay_s: float = SAFE_MODE_DELAY_S,
-        data_offset_sectors: int = DATA_OFFSET_SECTORS,
-        superblock: Superblock = VERSION_1_2,
-    ) -> None:
-        self._engine = engine
-        self._array = array
-        self._bitmap = bitmap
-        self._superblock = superblock
-        self._safe_mode_delay_s = safe_mode_delay_s
-        self._supers = MemberMetadata(array, data_offset_sectors)
-        self.clean = True
-        self._updating = False
-        self._first_since_event = False
-        self._writes = 0
-        self._idle_since = 0.0
-        self._timer = False
-        self._waiting: list[tuple[Request, Callable[[Request], None]]] = []
-        self._on_written: list[Callable[[], None]] = []
-
-    @property
-    def holds_writers(self) -> bool:
-        """Whether superblocks are being written: who comes with a write sleeps until they are (md_write_start)."""
-        return self._updating
-
-    @property
-    def holds_thread(self) -> bool:
-        """Whether md's thread is busy with them: it marks arrays clean, while writers mark them dirty themselves."""
-        return self._updating and self.clean
-
-    def when_written(self, callback: Callable[[], None]) -> None:
-        """Call back once, when superblocks are being written no more."""
-        self._on_written.append(callback)
-
-    @property
-    def bitmap(self) -> WriteIntentBitmap | None:
-        """The write-intent bitmap."""
-        return self._bitmap
-
-    def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
-        """Call ``write(request)`` once the array is marked dirty and the request's bits are set."""
-        self._writes += 1
-        if self._updating or self.clean:
-            self._waiting.append((request, write))
-            if not self._updating:
-                self.clean = False
-                self._update_superblock()
-            return
-        self._marked(request, write)
-
-    def _marked(self, request: Request, write: Callable[[Request], None]) -> None:
-        bitmap, done = self._bitmap, request.done
-        if bitmap is None:
-
-            def over(_: Request) -> None:
-                self._over()
-                request.done = done
-                done(request)
-
-            request.done = over
-            write(request)
-            return
-        low, high = self._array.resync_range(request.offset, request.size)
-
-        def over_and_noted(_: Request) -> None:
-            first, self._first_since_event = self._first_since_event, False
-            bitmap.end(low, high, first and not self._array.failed)
-            self._over()
-            request.done = done
-            done(request)
-
-        request.done = over_and_noted
-        bitmap.start(low, high, partial(write, request))
-
-    def _over(self) -> None:
-        self._writes -= 1
-        if not self._writes and self._safe_mode_delay_s:
-            self._idle_since = self._engine._now
-            if not self._timer:
-                self._timer = True
-                self._engine.call_at(self._idle_since + self._safe_mode_delay_s, self._safe_mode)
-
-    def _safe_mode(self, _: Any) -> None:
-        self._timer = False
-        if self._writes or self.clean:
-            return
-        due = self._idle_since + self._safe_mode_delay_s
-        if due > self._engine._now:
-            self._timer = True
-            self._engine.call_at(due, self._safe_mode)
-            return
-        self.clean = True
-        self._update_superblock()
-
-    def _update_superblock(self) -> None:
-        self._updating = True
-        if self._bitmap is not None:
-            self._bitmap.superblock_changed(self._write_superblock)
-        else:
-            self._write_superblock()
-
-    def _write_superblock(self) -> None:
-        self._supers.write_superblock(self._superblock, self._superblock_written)
-
-    def _superblock_written(self) -> None:
-        self._updating = False
-        self._first_since_event = not self.clean
-        if self._waiting and self.clean:  # marked clean while a write arrived
-            self.clean = False
-            self._update_superblock()
-        elif self._waiting:
-            waiting, self._waiting = self._waiting, []
-            for request, write in waiting:
-                self._marked(request, write)
-            self._array.unplug()
-        sleepers, self._on_written = self._on_written, []
-        for callback in sleepers:
-            callback()
 
 
 def _nothing() -> None:

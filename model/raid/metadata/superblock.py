@@ -95,6 +95,9 @@ class Redundant(Protocol):
     def resync_range(self, offset: int, size: int) -> tuple[int, int]:
         """From where to where a logical range lies in the address space that the bitmap counts in."""
 
+    def plug(self) -> None:
+        """Hold requests back, so that neighbours merge."""
+
     def unplug(self) -> None:
         """Let held-back requests go."""
 

@@ -13,6 +13,8 @@ from ...core.join import Join
 from ...core.request import ASYNC, DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
 from ...tasks.host import Host
 from ..base.array import Array
+from ..metadata.bitmap import WriteIntentBitmap
+from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, mirror_waits
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, BucketBarrier, ResyncBarrier
 
@@ -115,6 +117,10 @@ class MirrorArray(Array):
         self._members_changed()
         if not self.rebuilding:
             self._barrier.finished()
+
+    def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
+        """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
+        return mirror_waits(self._engine, self.host, self, bitmap, who)
 
     def _survives(self, failed: frozenset[int]) -> bool:
         return len(failed) < len(self._members)

@@ -20,6 +20,8 @@ from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Re
 from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
+from ..metadata.bitmap import WriteIntentBitmap
+from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, mirror_waits
 from ..read_balance import ReadBalance
 from .barrier import WAITS, AlternatingBarrier, ResyncBarrier
 from .discard_ranges import mirrored_ranges
@@ -99,6 +101,10 @@ class Raid10Array(Array):
         super().rebuilt(slot)
         if not self.rebuilding:
             self._barrier.finished()
+
+    def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
+        """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
+        return mirror_waits(self._engine, self.host, self, bitmap, who)
 
     def _survives(self, failed: frozenset[int]) -> bool:
         return self.layout.tolerates(failed)

@@ -21,6 +21,8 @@ from ...layouts.layout import Layout
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
 from ..base.array import Array, Metadata
+from ..metadata.bitmap import WriteIntentBitmap
+from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, StripeWaits, ThreadWaits
 from ..metadata.journal import Journal
 from ..parity_6_1.stripe_handler import StripeHandler
 from ..parity_6_1.thread import ParityThread
@@ -177,6 +179,13 @@ class ParityArray(Array):
         """See :meth:`Array.keep_metadata`."""
         super().keep_metadata(metadata)
         self._choose_paths()
+
+    def bitmap_waits(self, bitmap: WriteIntentBitmap, _: MirrorWaits) -> BitmapWaits:
+        """Who waits for a new bit of its write-intent bitmap: md's thread, which handles no stripe head meanwhile."""
+        if isinstance(self._writer, StripeHandler):
+            self._writer.keep_bitmap(bitmap)
+            return StripeWaits(bitmap)
+        return ThreadWaits(bitmap, stops_thread=True)
 
     def rebuild_onto(self, slot: int) -> None:
         """See :meth:`Array.rebuild_onto`."""

@@ -14,18 +14,20 @@ async_copy_data (for every block it copies it looks for the block's page from th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 
 from ...core.request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
+from ..metadata.bitmap import WriteIntentBitmap
 from ..metadata.journal import Journal
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from ..stripes.write_plan import WritePlan
+from .bitmap_list import BitmapList
 from .plan_cache import RunPlans
 from .stripe_head_run import Flight, Piece, StripeHeadRun, cover
 from .thread import STRIPE_BATCH, ParityThread
@@ -59,6 +61,7 @@ class StripeHandler:
     __slots__ = (
         "_array",
         "_asleep",
+        "_bitmap_list",
         "_cache",
         "_chunk_bytes",
         "_delayed",
@@ -110,10 +113,17 @@ class StripeHandler:
         self._idle: dict[int, list[Callable[[], None]]] = {}
         self._plugged = self._waking = self._asleep = False
         self._plans = RunPlans(layout, settings.rmw_level)
+        self._bitmap_list: BitmapList | None = None
         self.unreadable = self.absent = array.failed
         self.prereading = 0
         self.parity_reads = 0
         self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
+
+    def keep_bitmap(self, bitmap: WriteIntentBitmap) -> None:
+        """From now on heads with new data wait until their bits are on the members."""
+        self._bitmap_list = BitmapList(bitmap, self._activate)
+        if isinstance(self._md_thread, ParityThread):
+            self._md_thread.bitmap_list = self._bitmap_list
 
     # from the submitters
 
@@ -126,6 +136,8 @@ class StripeHandler:
         self._plugged = False
         if self._listed:
             self._ready.update(self._listed)
+            if self._bitmap_list is not None:
+                self._await_bits(self._bitmap_list, self._listed)
             self._listed.clear()
             self._wake()
 
@@ -195,11 +207,22 @@ class StripeHandler:
                     run.known = self._known(run)
                 run.add(index, low, high, piece)
                 run.queued = True
+                if self._bitmap_list is not None:
+                    run.flush = self._bitmap_list.following
         if self._plugged:
             self._listed[row] = None
         else:
             self._ready[row] = None
+            if self._bitmap_list is not None:
+                self._await_bits(self._bitmap_list, (row,))
             self._wake()
+
+    def _await_bits(self, bitmap_list: BitmapList, rows: Iterable[int]) -> None:
+        """Put rows with new data on the list of heads that wait for their bits."""
+        for row in rows:
+            bitmap_list.rows[row] = None
+        if isinstance(self._md_thread, ParityWorkers):
+            bitmap_list.flush_beside()
 
     def _known(self, run: StripeHeadRun) -> int:
         """Which members' contents of these heads the stripe cache holds, as bits."""
@@ -213,6 +236,12 @@ class StripeHandler:
         return known
 
     # in the thread
+
+    def _activate(self, rows: Iterable[int]) -> None:
+        """The bits of these rows are on the members."""
+        for row in rows:
+            self._ready[row] = None
+        self._wake()
 
     def _wake(self) -> None:
         if not self._waking:
@@ -248,6 +277,8 @@ class StripeHandler:
         runs = self._rows.get(row)
         if runs is None:
             return 0.0
+        if self._bitmap_list is not None:
+            self._note_bits(self._bitmap_list, row, runs)
         if len(runs) > 1:
             joined = [runs[0]]
             for run in runs[1:]:
@@ -258,11 +289,19 @@ class StripeHandler:
             runs[:] = joined
         seconds = 0.0
         for run in runs:
-            if run.queued:
+            if run.queued and not run.flush:
                 run.queued = False
                 if run.full | run.partial:
                     seconds += self._handle(run)
         return seconds
+
+    def _note_bits(self, bitmap_list: BitmapList, row: int, runs: list[StripeHeadRun]) -> None:
+        """See which runs have their bits on the members; a row with others waits for the next flush."""
+        for run in runs:
+            if run.flush <= bitmap_list.written:
+                run.flush = 0
+            else:
+                bitmap_list.rows[row] = None
 
     def _handle(self, run: StripeHeadRun) -> float:
         """Read up or write a run with new data, if it can be now; returns CPU time (s)."""

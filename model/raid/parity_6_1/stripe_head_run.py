@@ -55,6 +55,8 @@ class StripeHeadRun:
         Whether the run may be read up though nobody waits.
     queued
         Whether the thread will look at it.
+    flush
+        The number of the bitmap's flush that it waits for (bm_seq); 0: it waits for none.
     reading, writing
         Whether member I/O is under way.
     """
@@ -62,6 +64,7 @@ class StripeHeadRun:
     __slots__ = (
         "active",
         "deferred",
+        "flush",
         "full",
         "high",
         "known",
@@ -82,7 +85,7 @@ class StripeHeadRun:
         self.low = low
         self.high = high
         self.known = known
-        self.full = self.partial = 0
+        self.full = self.partial = self.flush = 0
         self.spans: dict[int, tuple[int, int]] = {}
         self.pieces: list[Piece] = []
         self.deferred: list[tuple[int, int, int, Piece]] = []
@@ -116,7 +119,18 @@ class StripeHeadRun:
         """Cut the run in two at byte `at`; this one keeps the lower part, the upper one is returned."""
         upper = StripeHeadRun(self.row, at, self.high, self.known)
         self.high = at
-        for name in ("full", "partial", "spans", "sync", "write_through", "active", "queued", "reading", "writing"):
+        for name in (
+            "full",
+            "partial",
+            "spans",
+            "sync",
+            "write_through",
+            "active",
+            "queued",
+            "reading",
+            "writing",
+            "flush",
+        ):
             setattr(upper, name, getattr(self, name))
         upper.spans = self.spans.copy()
         upper.pieces = self.pieces.copy()
@@ -147,6 +161,7 @@ class StripeHeadRun:
             and other.queued
             and self.full == other.full
             and self.known == other.known
+            and self.flush == other.flush
             and not (self.partial or other.partial or self.deferred or other.deferred)
             and not (self.reading or self.writing or other.reading or other.writing)
         )

@@ -19,6 +19,7 @@ from ...core.request import PARITY_THREADS, Request
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
+from .bitmap_list import BitmapList
 
 STRIPE_BATCH = 8
 """The thread takes so many heads from its list at a time (MAX_STRIPE_BATCH)."""
@@ -50,6 +51,8 @@ class ParityThread:
         How often it ran.
     issuer
         The stream of its I/O.
+    bitmap_list
+        Heads for which the thread writes the bitmap before each pass; None without a bitmap.
     """
 
     __slots__ = (
@@ -68,6 +71,7 @@ class ParityThread:
         "_until",
         "_work",
         "awake",
+        "bitmap_list",
         "busy_s",
         "heads",
         "issuer",
@@ -93,6 +97,7 @@ class ParityThread:
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
+        self.bitmap_list: BitmapList | None = None
 
     def add(self, work: Callable[[], float]) -> None:
         """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
@@ -123,9 +128,26 @@ class ParityThread:
                 return
         self._run()
 
-    def _run(self) -> None:
-        """Go through the list, a few heads at a time: they are computed, and then what that made is sent."""
-        while self._work:
+    def _bits_written(self) -> None:
+        """The bitmap is on the members: make the pass, after the time that it takes to wake."""
+        seconds = self._host.prices.switch_s if self._host is not None else 0.0
+        self._engine.call_at(self._engine._now + seconds, self._run_on)
+
+    def _run_on(self, _: Any) -> None:
+        self._run(True)
+
+    def _run(self, flushed: bool = False) -> None:
+        """Go through the list, a few heads at a time: they are computed, and then what that made is sent.
+
+        If `flushed`, the bitmap has been written for the first of these passes.
+        """
+        while self._work or (self.bitmap_list is not None and self.bitmap_list.rows):
+            if self.bitmap_list is not None and not flushed and self.bitmap_list.must_sleep():
+                if self._plugged and self._host is not None:
+                    self._task_plug.flush()
+                self.bitmap_list.flush(self._bits_written)
+                return
+            flushed = False
             self.passes += 1
             self.heads = 0
             seconds = 0.0

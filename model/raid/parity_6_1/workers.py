@@ -32,9 +32,9 @@ class _Worker(ParityThread):
         self._group = group
         self._work = group.waiting
 
-    def _run(self) -> None:
+    def _run(self, flushed: bool = False) -> None:
         self._group.current = self
-        super()._run()
+        super()._run(flushed)
 
     def _go_on(self, _: Any = None) -> None:
         self._group.current = self

@@ -24,7 +24,14 @@ KIB = 1024
 class Rig:
     """A queue over a device that serves `depth` requests at once, 1 ms each, and what it was sent."""
 
-    def __init__(self, depth: int = 32, scheduler: bool = False, max_bytes: int = MIB, requests: int = 64) -> None:
+    def __init__(
+        self,
+        depth: int = 32,
+        scheduler: bool = False,
+        max_bytes: int = MIB,
+        requests: int = 64,
+        volatile_cache: bool = True,
+    ) -> None:
         self.engine = Engine()
         self.device = FixedServiceDevice(self.engine, "d0", 1 << 30, linear_service(1e-3), depth)
         self.sent: list[tuple[int, int]] = []
@@ -46,6 +53,7 @@ class Rig:
             scheduler=MqDeadline(max_bytes) if scheduler else None,
             max_request_bytes=max_bytes,
             requests=requests,
+            volatile_cache=volatile_cache,
         )
 
     def submit(self, op: int, kib: int, size_kib: int = 4, issuer: int = 0, sync: int = DIRECT) -> None:
@@ -112,6 +120,17 @@ def test_a_write_through_is_neither_plugged_nor_merged() -> None:
     rig.submit(WRITE, 0)
     rig.submit(WRITE, 4, sync=WRITE_THROUGH)
     assert rig.sent == [(4, 4)]
+
+
+@pytest.mark.parametrize(("volatile", "order"), [(True, [100, 500, 8, 200]), (False, [100, 500, 200, 8])])
+def test_without_a_volatile_cache_a_write_through_is_queued_as_any_write(volatile: bool, order: list[int]) -> None:
+    """Protects flush and FUA: past the scheduler where a cache has to be flushed; in its turn where there is none."""
+    rig = Rig(depth=1, scheduler=True, volatile_cache=volatile)
+    for kib in (100, 500, 200):
+        rig.submit(WRITE, kib)
+    rig.submit(WRITE, 8, sync=WRITE_THROUGH)
+    rig.engine.run()
+    assert [kib for kib, _ in rig.sent] == order
 
 
 def test_behind_a_scheduler_what_waits_merges_but_the_next_request_does_not() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from raidsim.model.core.engine import Engine
 from raidsim.model.tasks.cpu import Cpu
-from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.host import Host, SleepingThread
 from raidsim.model.tasks.prices import FREE
 
 
@@ -40,3 +40,21 @@ def test_scaling_scales_every_price() -> None:
     assert [getattr(twice, name) for name in names] == [2.0 * (i + 1) for i in range(len(names))]
     assert twice.cache_bytes == 7  # no price
     assert prices.scaled(1.0) == prices
+
+
+def test_what_a_thread_sleeps_over_is_submitted_before_what_comes_later() -> None:
+    """Protects the order of a backlog: the rest of an item over which the thread falls asleep stays in its place."""
+    thread = SleepingThread()
+    said: list[str] = []
+
+    def falls_asleep() -> None:
+        thread.sleeps += 1
+        said.append("first half")
+        thread.backlog.append(lambda: said.append("second half"))
+
+    thread.backlog.extend([falls_asleep, lambda: said.append("next")])
+    thread.go_on()
+    assert said == ["first half"]
+    thread.sleeps = 0
+    thread.go_on()
+    assert said == ["first half", "second half", "next"]

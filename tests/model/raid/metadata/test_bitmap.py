@@ -18,7 +18,8 @@ from raidsim.model.core.request import DIRECT, WAITED, WRITE, WRITE_THROUGH, Req
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
-from raidsim.model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, ArrayMetadata, WriteIntentBitmap
+from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
+from raidsim.model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
 from raidsim.model.raid.metadata.superblock import GEOM, VERSION_0_90, VERSION_1_2, MetadataWrite, Superblock
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.model.core.request import READ, Request
-from raidsim.model.raid.metadata.bitmap import ArrayMetadata
+from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.superblock import VERSION_0_90
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 

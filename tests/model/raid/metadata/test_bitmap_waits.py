@@ -1,0 +1,229 @@
+"""Who sleeps for a new bit of a write-intent bitmap: the task, md's thread of a mirror, and md's thread of RAID 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from raidsim.model.block.multi_queue import BlkMqQueue
+from raidsim.model.core.engine import Engine
+from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
+from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
+from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
+from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
+from raidsim.model.raid.metadata.bitmap_waits import MirrorWaits
+from raidsim.model.raid.metadata.superblock import MetadataWrite
+from raidsim.model.raid.mirrors.mirror import MirrorArray
+from raidsim.model.raid.mirrors.raid10 import Raid10Array
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.read_balance import Md61, Md61Raid10
+from raidsim.model.raid.stripes.settings import ParitySettings
+from raidsim.model.schedulers import MqDeadline
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
+from raidsim.tests.model.recording import KIB, MIB, Recorder
+
+CAPACITY = 256 * MIB
+BITMAP = -2032
+
+
+class Member(Recorder):
+    """A recorder that notes when it is sent the bitmap, and when data."""
+
+    __slots__ = ("bitmaps", "data")
+
+    def __init__(self, engine: Engine, name: str, servers: int) -> None:
+        super().__init__(engine, name, CAPACITY, 0.001, servers)
+        self.bitmaps: list[float] = []
+        self.data: list[tuple[float, int]] = []
+
+    def submit(self, request: Any) -> None:
+        part = request.parts[0]
+        if isinstance(part, MetadataWrite):
+            if part.sector == BITMAP:
+                self.bitmaps.append(self._engine.now)
+        elif request.op == WRITE:
+            self.data.append((self._engine.now, request.offset))
+        super().submit(request)
+
+
+class Bench:
+    """An array with a bitmap of 1 MiB chunks behind queues, already marked dirty; members take 1 ms."""
+
+    def __init__(
+        self, level: str, who: MirrorWaits, servers: int = 1, chunk: int | None = MIB, workers: int = 0
+    ) -> None:
+        self.engine = Engine()
+        host = Host(Cpu(self.engine))
+        count = 2 if level == "raid1" else 4
+        self.members = [Member(self.engine, f"d{slot}", servers) for slot in range(count)]
+        scheduler = servers == 1
+        queues = [
+            BlkMqQueue(self.engine, host, member, depth=servers, scheduler=MqDeadline(MIB) if scheduler else None)
+            for member in self.members
+        ]
+        self.array: Any
+        if level == "raid1":
+            self.array = MirrorArray(self.engine, "md0", queues, Md61(count), host, clones_pages=False)
+        else:
+            layout = layout_for(level, count, 64 * KIB, [CAPACITY] * count)
+            if isinstance(layout, Raid10Layout):
+                self.array = Raid10Array(self.engine, "md0", queues, layout, Md61Raid10(count), host)
+            else:
+                assert isinstance(layout, ParityLayout)
+                settings = ParitySettings(heads=256, hold=None, direct_reads=True, workers=workers)
+                self.array = ParityArray(self.engine, "md0", queues, layout, settings, host)
+        bitmap = waits = None
+        if chunk is not None:
+            bitmap = WriteIntentBitmap(self.engine, self.array, chunk)
+            waits = self.array.bitmap_waits(bitmap, who)
+        self.array.keep_metadata(ArrayMetadata(self.engine, self.array, bitmap, 0.0, waits=waits))
+        self.done: list[tuple[float, int]] = []
+        self.chunks: set[int] = set()
+        self.write(0)
+        self.engine.run(until=1.0)
+        for member in self.members:
+            member.bitmaps.clear()
+            member.data.clear()
+            member.log.clear()
+        self.done.clear()
+
+    def write(self, offset: int, issuer: int = 1) -> None:
+        """Write 4 KiB now."""
+        self.array.submit(Request(WRITE, offset, 4 * KIB, self._done, issuer, DIRECT))
+
+    def _done(self, request: Request) -> None:
+        self.done.append((self.engine.now - 1.0, request.offset))
+
+    def rate(self, depth: int) -> float:
+        """Random writes of 4 KiB a second over 0.5 s."""
+        offsets = self.engine.streams.generator("offsets")
+
+        def ios() -> Iterator[tuple[int, int, int]]:
+            while True:
+                offset = 4 * KIB * int(offsets.integers(self.array.capacity // (4 * KIB)))
+                self.chunks.add(self.array.resync_range(offset, 4 * KIB)[0] // MIB)
+                yield WRITE, offset, 4 * KIB
+
+        load = ClosedLoad(self.engine, self.array, size=4 * KIB, depth=depth, issuer=1, ios=ios())
+        self.engine.run(until=1.5)
+        load.stop()
+        return 2.0 * load.writes
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid10"])
+@pytest.mark.parametrize("depth", [1, 16])
+def test_a_task_that_submits_to_a_mirror_waits_for_each_new_bit_alone(level: str, depth: int) -> None:
+    """Protects 6.1: as many bitmap writes as new bits at any queue depth. Counter-test: without bitmap none."""
+    bench = Bench(level, "task")
+    rate = bench.rate(depth)
+    assert len(bench.members[0].bitmaps) == pytest.approx(len(bench.chunks - {0}), abs=1)
+    bare = Bench(level, "task", chunk=None)
+    assert rate < 0.7 * bare.rate(depth)
+    assert bare.members[0].bitmaps == []
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid10"])
+@pytest.mark.parametrize("who", ["thread", "plugged-task"])
+def test_md_s_thread_writes_the_bitmap_once_for_all_that_wait(level: str, who: MirrorWaits) -> None:
+    """Protects 2.6 and 6.5: single writes of a deep queue share bitmap writes, and are faster than on 6.1 for it."""
+    shared, alone = Bench(level, who), Bench(level, "task")
+    assert shared.rate(16) > 1.15 * alone.rate(16)
+    assert len(shared.members[0].bitmaps) < 0.8 * len(shared.chunks)
+
+
+@pytest.mark.parametrize("who", ["task", "plugged-task"])
+def test_a_plugged_task_waits_once(who: MirrorWaits) -> None:
+    """Protects write-back: what a task submits from plug to unplug shares one bitmap write, and none goes before."""
+    bench = Bench("raid1", who)
+    bench.array.plug()
+    for number in range(1, 9):
+        bench.write(number * MIB)
+    assert [member.bitmaps for member in bench.members] == [[], []]
+    bench.array.unplug()
+    assert bench.array.sleeps(1)
+    assert not bench.array.has_room
+    woken: list[float] = []
+    bench.array.when_room(lambda: woken.append(bench.engine.now - 1.0))
+    bench.engine.run(until=1.1)
+    assert [len(member.bitmaps) for member in bench.members] == [1, 1]
+    assert woken == [pytest.approx(0.001)]
+    assert len(bench.done) == 8
+    assert min(at for at, _ in bench.members[0].data) == pytest.approx(1.001)
+
+
+def test_the_task_sleeps_and_another_one_does_not() -> None:
+    """Protects who waits: what the task submits after a new bit is later; another task writes to its known chunk."""
+    bench = Bench("raid1", "task", servers=32)
+    bench.write(5 * MIB)
+    bench.write(8 * KIB)  # its bit is set, but the task is asleep
+    bench.write(16 * KIB, issuer=2)
+    assert bench.array.sleeps(1)
+    assert not bench.array.sleeps(2)
+    bench.engine.run(until=1.1)
+    assert [(round(at, 6), offset) for at, offset in bench.done] == [
+        (0.001, 16 * KIB),
+        (0.002, 5 * MIB),
+        (0.002, 8 * KIB),
+    ]
+    assert not bench.array.sleeps(1)
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+@pytest.mark.parametrize("who", ["task", "thread", "plugged-task"])
+def test_no_data_goes_before_its_bit(level: str, who: MirrorWaits) -> None:
+    """Protects the promise of the bitmap: a member gets the first data of a chunk after all have had its bit."""
+    bench = Bench(level, who)
+    bench.rate(16)
+    bits = sorted(at for member in bench.members for at in member.bitmaps)
+    first: dict[int, float] = {}
+    for member in bench.members:
+        for at, offset in member.data:
+            first[offset // MIB] = min(first.get(offset // MIB, at), at)
+    late = [at for chunk, at in first.items() if chunk]
+    assert len(late) > 50
+    for at in late:  # the last bitmap write that began a service time before it
+        assert any(written <= at - 0.001 + 1e-9 for written in bits)
+    assert min(late) >= bits[0] + 0.001 - 1e-9
+
+
+@pytest.mark.parametrize(("workers", "known"), [(0, False), (0, True), (4, False)])
+def test_raid5d_handles_nothing_while_the_bitmap_is_written(workers: int, known: bool) -> None:
+    """Protects 6.1's RAID 5: old contents that arrive while raid5d sleeps for another write's bit wait for it.
+
+    Counter-tests: a write without a new bit does not stop it, nor does any where workers handle the stripes.
+    """
+    bench = Bench("raid5", "task", servers=32, workers=workers)
+    bench.write(128 * KIB * 3)  # known chunk: reads at once, its writes come 1 ms later
+    bench.engine.run(until=1.0005)
+    bench.write(12 * KIB if known else 60 * MIB)
+    bench.engine.run(until=1.1)
+    written = min(at for member in bench.members for at, offset in member.data if offset < MIB) - 1.0
+    stops = not workers and not known
+    assert written == pytest.approx(0.0015 if stops else 0.001)
+    assert sum(len(member.bitmaps) for member in bench.members) == (0 if known else 4)
+
+
+def test_writes_that_come_while_raid5d_sleeps_share_the_next_bitmap_write() -> None:
+    """Protects the numbers of the flushes: four writes with new bits during one flush need one more, not four."""
+    bench = Bench("raid5", "task", servers=32)
+    bench.write(60 * MIB)
+    bench.engine.run(until=1.0005)
+    for number in range(4):
+        bench.write((90 + 12 * number) * MIB)
+    bench.engine.run(until=1.1)
+    assert [round(at - 1.0, 6) for at in bench.members[0].bitmaps] == [0.0, 0.001]
+    assert len(bench.done) == 5
+
+
+def test_reads_do_not_wait_for_bits() -> None:
+    """Counter-test: only writes have bits to wait for."""
+    bench = Bench("raid1", "task", servers=32)
+    done: list[float] = []
+    bench.array.submit(Request(READ, 100 * MIB, 4 * KIB, lambda _: done.append(bench.engine.now), 1, WAITED))
+    bench.engine.run(until=1.1)
+    assert done == [pytest.approx(1.001)]
+    assert bench.members[0].bitmaps == []
