@@ -63,7 +63,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "readbalance": 1,
         "readahead": 1,
         "resync": 1,
-        "timing": 10,
+        "timing": 12,
         "fs": 2,
         "workloads": 34,
     }

@@ -19,7 +19,8 @@ from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.raid.base.array import Array
 from ....model.raid.base.io_limit import BioSplit
-from ....model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
+from ....model.raid.metadata.array_metadata import ArrayMetadata
+from ....model.raid.metadata.bitmap import WriteIntentBitmap
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
@@ -28,14 +29,11 @@ from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
 from ..base import KindResult, Progress, TruthFile
 from .footprint import SECTOR, Run, merged, side_by_side
-from .mdadm import MdadmArray, parameter, recorded_array
+from .mdadm import BITMAP_CHUNK_BYTES, MdadmArray, parameter, recorded_array
 from .recorder import RecordingMember, SentRequest
 
 MEMBER_KIB = 127 * 1024
 """Data area of the recorded members (128 MiB less 1 MiB), unless the recording has `member_data_kib`."""
-
-BITMAP_CHUNK_BYTES = 64 << 20
-"""What a bit of the bitmap stands for unless mdadm is told otherwise."""
 
 MOST_HEADS = 32768
 """How far the stripe cache may grow: md's own limit; memory was not short."""
@@ -140,12 +138,13 @@ class PlayedArray:
         """Have superblock and bitmap written, before data that begin where mdadm puts them or the recording says."""
         offset_kib = array.get("data_offset_kib") or max(1024, 4 * (made.chunk_bytes or 0) // 1024)
         offset = offset_kib * 1024 // SECTOR
-        bitmap = None
+        bitmap = waits = None
         if made.bitmap:
             chunk = made.bitmap_chunk_bytes or BITMAP_CHUNK_BYTES
             bitmap = WriteIntentBitmap(self._engine, built, chunk, fresh=True, data_offset_sectors=offset)
+            waits = built.bitmap_waits(bitmap, "task")
         # The recordings stay dirty through 20 s without a write: safe_mode_delay was 0.
-        built.keep_metadata(ArrayMetadata(self._engine, built, bitmap, 0.0, offset))
+        built.keep_metadata(ArrayMetadata(self._engine, built, bitmap, 0.0, offset, waits=waits))
 
     def difference(self, case: Mapping[str, Any]) -> str:
         """Play the I/Os of a case; what its recording says otherwise, "" if nothing."""

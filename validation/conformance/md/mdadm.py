@@ -23,6 +23,9 @@ _LONG = {
     "e": "metadata",
     "x": "spare-devices",
 }
+BITMAP_CHUNK_BYTES = 64 * 1024 * 1024
+"""Chunk of a write-intent bitmap unless the command gives one (mdadm 4.2 on members of this size)."""
+
 _BARE_NUMBER_IS_KIB = re.compile(r"\d+")
 _MOST_DEVICES = 1024
 
@@ -105,6 +108,14 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
         failed,
         rebuilding,
     )
+
+
+def bitmap_chunk(place: str, options: str) -> int | None:
+    """Bytes that a bit of the write-intent bitmap stands for with these options of mdadm; None without a bitmap."""
+    given = _options(place, options)
+    if given.get("bitmap", "none") != "internal":
+        return None
+    return _size(place, given, "bitmap-chunk") or BITMAP_CHUNK_BYTES
 
 
 def parameter(place: str, array: Mapping[str, Any], name: str, default: int) -> int:

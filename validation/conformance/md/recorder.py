@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.request import Request
-from ....model.raid.metadata.bitmap import SECTOR, MetadataWrite
+from ....model.raid.metadata.superblock import SECTOR, MetadataWrite
 
 COMPLETION_S = 100e-6
 """After this long the recorded members (null_blk) completed a request, whatever its size."""

@@ -18,6 +18,8 @@ from ....model.core.errors import InputError
 from ....model.core.exact_sums import sum_in_order
 from ....model.loads.direct_load import ClosedLoad
 from ..base import KindResult, Progress, TruthFile
+from .bitmap import after_difference, probe_difference
+from .mdadm import bitmap_chunk
 from .vm_member import (
     BYTE_S,
     HUGE_PAGE,
@@ -96,6 +98,11 @@ class Case:
     warm_up_s: float = WARM_UP_S
     before: Job | None = None
     """What was recorded just before on the same array, if that wrote."""
+    lasting_s: float | None = None
+    """How long it was recorded (s) if all of that counts, as where new bits of a bitmap become rare on the way; None if
+    a part of the run gives the rate."""
+    after: tuple[tuple[float, ...], ...] = ()
+    """What each member was sent afterwards; empty if that was not recorded."""
 
 
 def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
@@ -106,8 +113,10 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     for file in files:
         for case in cases(file):
             progress(f"{file.path.stem} {case.name}")
-            predicted = predict(case)
+            machine, predicted = play(case)
             found = difference(case, predicted)
+            if case.after and not found:
+                found = after_difference(machine, bool(case.array.bitmap_bytes), case.after)
             result.record(file.path.name, case.name, found)
             if is_calibrated(file.path.name, case.name):
                 fitted += 1
@@ -118,6 +127,10 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
                     for recorded, model in zip(case.recorded, predicted, strict=True)
                     if recorded
                 ]
+        for name in file.content.get("probe", {}):
+            progress(f"{file.path.stem} {name} probe")
+            array = _recorded_array(name, file.content["arrays"][name])
+            result.record(file.path.name, f"{name} probe", probe_difference(file.path.name, file.content, name, array))
     if errors:
         result.notes.append(
             f"{len(errors)} predicted rates: median error {100 * median(errors):.1f} %, nine of ten within "
@@ -149,6 +162,11 @@ def difference(case: Case, predicted: Rates) -> str:
 
 def predict(case: Case) -> Rates:
     """What the model gives."""
+    return play(case)[1]
+
+
+def play(case: Case) -> tuple[VirtualMachine, Rates]:
+    """What the model gives, and the machine as the job leaves it."""
     machine = build(case.member, case.array)
     engine = machine.engine
     if case.before is not None and machine.throttled and case.job.read_share < 1:
@@ -158,10 +176,24 @@ def predict(case: Case) -> Rates:
             load.stop()
         engine.run(until=BEFORE_S + PAUSE_S)
     loads = list(_loads(machine, case.job))
+    if case.lasting_s is not None:
+        return machine, _measure_all(machine, loads, case.lasting_s)
     _warm_up(case, machine, loads)
     for load in loads:
         load.start_statistics(engine.now)
-    return _measure(machine, loads)
+    return machine, _measure(machine, loads)
+
+
+def _measure_all(machine: VirtualMachine, loads: Sequence[ClosedLoad], lasting_s: float) -> Rates:
+    """The rates over the whole time of the recording. It has no warm-up: md counted as many I/Os in all as fio did."""
+    engine = machine.engine
+    engine.run(until=engine.now + lasting_s)
+    for load in loads:
+        load.stop()
+    while any(load.outstanding for load in loads):
+        engine.step()
+    done = _done(loads)
+    return Rates(done.read / engine.now, done.write / engine.now)
 
 
 def _measure(machine: VirtualMachine, loads: Sequence[ClosedLoad]) -> Rates:
@@ -240,7 +272,7 @@ def cases(file: TruthFile) -> Iterator[Case]:
 def _table(content: Mapping[str, Any]) -> Iterator[Case]:
     member = Member.recorded(content["member"])
     for name, results in content["results"].items():
-        array = _recorded_array(content["arrays"][name])
+        array = _recorded_array(name, content["arrays"][name])
         before = None
         for job, result in results.items():
             yield Case(
@@ -251,23 +283,27 @@ def _table(content: Mapping[str, Any]) -> Iterator[Case]:
                 Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0)),
                 max(result.get("read_spread_pct", 0.0), result.get("write_spread_pct", 0.0)) / 100,
                 before=_writing(before),
+                lasting_s=content["member"]["runtime_s"] if array.clean else None,
+                after=tuple(map(tuple, result["runs"][0].get("members_after", ()))),
             )
             before = _job(content["fio_jobs"][job])
 
 
-def _recorded_array(array: Any) -> RecordedArray:
+def _recorded_array(name: str, array: Any) -> RecordedArray:
     if isinstance(array, str):
         return RecordedArray("single", 1)
     extra = array.get("extra", "")
     heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
-    faulty = re.search(r"echo faulty > \S*nullb(\d+)/state", extra)
+    faulty = re.findall(r"echo faulty > \S*nullb(\d+)/state", extra)
     return RecordedArray(
         array["level"],
         array["members"],
         array["chunk_bytes"] or 65_536,
         algorithm_of(array["level"], array["md_layout"]),
         int(heads[1]) if heads else 256,
-        frozenset({int(faulty[1])}) if faulty else frozenset(),
+        frozenset(map(int, faulty)),
+        bitmap_chunk(f"array {name}, field extra", extra) or 0 if "bitmap" in array else 0,
+        "bitmap" in array,
     )
 
 

@@ -23,7 +23,7 @@ from raidsim.validation.conformance.md.vm_member import MIB, Member, RecordedArr
 from raidsim.validation.conformance.run import check_all
 
 TRUTH = Path(raidsim.__file__).parent / "validation" / "truth" / "fs"
-MEMBER = Member(1e-3, 1, 64 * 1024, True, 64, 0.075, 1536 * MIB)
+MEMBER = Member(1e-3, 1, 64 * 1024, True, 64, 0.075, 1536 * MIB, volatile_cache=True)
 DIRTY = VirtualMemorySpec.model_validate({"dirty_background_bytes": 64 * MIB, "dirty_bytes": 128 * MIB})
 
 
