@@ -31,9 +31,9 @@ from ...model.memory.page_cache import PageCache
 from ...model.memory.page_memory import PageMemory
 from ...model.raid.base.io_limit import BioSplit, behind_limit
 from ...model.raid.metadata.array_metadata import ArrayMetadata
-from ...model.raid.metadata.bitmap import WriteIntentBitmap
+from ...model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
 from ...model.raid.metadata.journal import Journal
-from ...model.raid.metadata.superblock import GEOM, VERSION_0_90
+from ...model.raid.metadata.superblock import GEOM, VERSION_0_90, VERSION_1_2
 from ...model.raid.mirrors.barrier import RESYNC_BARRIER
 from ...model.raid.mirrors.mirror import MirrorArray
 from ...model.raid.mirrors.raid10 import Raid10Array
@@ -275,15 +275,19 @@ class Assembly:
         """What goes on in an array without anybody's I/O: rebuilds, bitmaps, superblocks, checks."""
         for slot in plan.rebuilding:
             array.rebuild_onto(slot)
+        superblock, clean_after, marks = VERSION_1_2, SAFE_MODE_DELAY_S, plan.marks
+        if marks is not None:
+            version = GEOM if marks.format == "geom" else VERSION_0_90
+            superblock = replace(version, in_turn=marks.in_turn, write_through=marks.barrier)
+            clean_after = marks.clean_after
+        bitmap = waits = None
         if plan.bitmap is not None:
-            bitmap = WriteIntentBitmap(self._engine, array, plan.bitmap)
+            bitmap = WriteIntentBitmap(self._engine, array, plan.bitmap, superblock=superblock)
             waits = array.bitmap_waits(bitmap, plan.bitmap_waits)
-            array.keep_metadata(ArrayMetadata(self._engine, array, bitmap, waits=waits))
-        elif plan.marks is not None:
-            marks = plan.marks
-            superblock = GEOM if marks.format == "geom" else VERSION_0_90
-            written = replace(superblock, in_turn=marks.in_turn, write_through=marks.barrier)
-            array.keep_metadata(ArrayMetadata(self._engine, array, None, marks.clean_after, superblock=written))
+        if bitmap is not None or marks is not None:
+            array.keep_metadata(
+                ArrayMetadata(self._engine, array, bitmap, clean_after, superblock=superblock, waits=waits)
+            )
         if plan.resync is None or plan.pace is None:
             return
         resync, start = plan.resync, plan.resync.position

@@ -15,7 +15,15 @@ from typing import Any
 
 from ...core.engine import Engine
 from ...core.errors import ModelError
-from .superblock import BITMAP_SECTOR, DATA_OFFSET_SECTORS, SECTOR, MemberMetadata, Redundant
+from .superblock import (
+    BITMAP_SECTORS,
+    DATA_OFFSET_SECTORS,
+    SECTOR,
+    VERSION_1_2,
+    MemberMetadata,
+    Redundant,
+    Superblock,
+)
 
 SAFE_MODE_DELAY_S = 0.204
 """Idle time after which md marks an array clean (DEFAULT_SAFEMODE_DELAY, 51 jiffies of 4 ms)."""
@@ -44,6 +52,8 @@ class WriteIntentBitmap:
         Time between these passes.
     data_offset_sectors
         Where the data begin on the members.
+    superblock
+        Where the superblock is, behind which the bitmap lies.
     """
 
     __slots__ = (
@@ -58,7 +68,9 @@ class WriteIntentBitmap:
         "_last_run",
         "_members",
         "_need_sync",
+        "_sector",
         "_waiting",
+        "_write_through",
         "_writing",
         "chunk_bytes",
         "daemon_sleep_s",
@@ -72,11 +84,14 @@ class WriteIntentBitmap:
         fresh: bool = False,
         daemon_sleep_s: float = DAEMON_SLEEP_S,
         data_offset_sectors: int = DATA_OFFSET_SECTORS,
+        superblock: Superblock = VERSION_1_2,
     ) -> None:
         if chunk_bytes < _PAGE or chunk_bytes & (chunk_bytes - 1):
             raise ModelError(f"{array.name}: bitmap chunk of {chunk_bytes} bytes; a power of two of at least {_PAGE}")
         self._engine = engine
         self._members = MemberMetadata(array, data_offset_sectors)
+        self._sector = self._members.sector_of(superblock) + BITMAP_SECTORS
+        self._write_through = superblock.write_through
         self.chunk_bytes = chunk_bytes
         self.daemon_sleep_s = daemon_sleep_s
         _, end = array.resync_range(array.capacity - SECTOR, SECTOR)
@@ -101,7 +116,7 @@ class WriteIntentBitmap:
 
     def superblock_changed(self, then: Callable[[], None]) -> None:
         """The array's event count goes up: the bitmap's own superblock follows, before the others."""
-        self._members.write(BITMAP_SECTOR, self._page_bytes(0), then)
+        self._members.write(self._sector, self._page_bytes(0), then, self._write_through)
 
     @property
     def dirty(self) -> bool:
@@ -153,8 +168,8 @@ class WriteIntentBitmap:
         return min(_PAGE, -(-(self._file_bytes - page * _PAGE) // SECTOR) * SECTOR)
 
     def _write_page(self, page: int, then: Callable[[], None]) -> None:
-        sector = BITMAP_SECTOR + page * (_PAGE // SECTOR)
-        self._members.write(sector, self._page_bytes(page), then)
+        sector = self._sector + page * (_PAGE // SECTOR)
+        self._members.write(sector, self._page_bytes(page), then, self._write_through)
 
     def _write_dirty(self) -> None:
         """Write the pages with new bits for all that wait; who comes meanwhile waits for the next write."""

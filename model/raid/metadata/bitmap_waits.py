@@ -10,9 +10,9 @@ have done meanwhile is done later:
   task). The task sleeps, so what it would submit next waits too. Up to Linux 6.4 each write to a block device is
   plugged on its own (block/fops.c, blkdev_write_iter); from 6.5 on a task that has not plugged leaves the bitmap to
   md's thread, as a task does that unplugs because it goes to sleep.
-- **md's thread of RAID 4, 5 and 6** (:class:`StripeWaits`): stripe heads with new data wait on a list of their own
-  (raid5.c, __add_stripe_bio: bm_seq; do_release_stripe: bitmap_list). Before each pass raid5d flushes the bitmap for
-  those on the list (seq_flush, seq_write). It handles no other stripe head meanwhile.
+- **md's thread of RAID 4, 5 and 6** (:class:`StripeWaits`, :class:`RowWaits`): stripe heads with new data wait on a
+  list of their own (raid5.c, __add_stripe_bio: bm_seq; do_release_stripe: bitmap_list). Before each pass raid5d flushes
+  the bitmap for those on the list (seq_flush, seq_write). It handles no other stripe head meanwhile.
 
 Sources: Linux 2.6.20 and 6.1 drivers/md/raid1.c, raid10.c, raid5.c, md-bitmap.c; 6.12 drivers/md/raid1-10.c
 (raid1_add_bio_to_plug, raid1_prepare_flush_writes).
@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from ...core.engine import Engine
 from ...core.errors import ModelError
-from ...core.request import Request
+from ...core.request import WRITE, Request
 from ...tasks.host import Host, SleepingThread
 from .bitmap import WriteIntentBitmap
 from .superblock import Redundant
@@ -82,21 +82,12 @@ class BitmapWaits:
 
 
 class ThreadWaits(BitmapWaits):
-    """md's thread flushes the bitmap for all writes that have come, and then submits them.
+    """md's thread flushes the bitmap for all writes that have come, and then submits them."""
 
-    Parameters
-    ----------
-    bitmap
-        The bitmap.
-    stops_thread
-        If true, the thread also takes what the members complete (RAID 4, 5 and 6), which waits while it sleeps.
-    """
+    __slots__ = ("_asleep", "_going", "_pending")
 
-    __slots__ = ("_asleep", "_going", "_pending", "_stops_thread")
-
-    def __init__(self, bitmap: WriteIntentBitmap, stops_thread: bool = False) -> None:
+    def __init__(self, bitmap: WriteIntentBitmap) -> None:
         super().__init__(bitmap)
-        self._stops_thread = stops_thread
         self._asleep = False
         self._pending: list[Callable[[], None]] = []
         self._going: list[Callable[[], None]] = []
@@ -104,17 +95,16 @@ class ThreadWaits(BitmapWaits):
     def start(self, request: Request, low: int, high: int, write: Callable[[Request], None]) -> None:
         """See :meth:`BitmapWaits.start`."""
         self._bitmap.mark(low, high)
+        self.hold(partial(write, request))
+
+    def hold(self, go: Callable[[], None]) -> None:
+        """Call `go` when the bits that are set now are on the members and the thread is awake."""
         if not self._asleep and not self._bitmap.dirty:
-            write(request)
+            go()
             return
-        self._pending.append(partial(write, request))
+        self._pending.append(go)
         if not self._asleep:
             self._flush()
-
-    @property
-    def holds_thread(self) -> bool:
-        """See :attr:`BitmapWaits.holds_thread`."""
-        return self._asleep and self._stops_thread
 
     def _flush(self) -> None:
         self._asleep = True
@@ -226,15 +216,54 @@ class TaskWaits(ThreadWaits):
         self.over()
 
 
-class StripeWaits(BitmapWaits):
-    """The array puts the write into stripe heads, which wait for the bitmap themselves."""
+class RowWaits(ThreadWaits):
+    """md's thread of RAID 4, 5 and 6 flushes the bitmap for rows that have their stripe heads, up to Linux 4.0.
 
-    __slots__ = ()
+    The array calls :meth:`has_heads` for a write whose data come into stripe heads, and :meth:`hold` for each row that
+    is to be read up or written. So no more waits than there are heads for. While the thread sleeps it does not take
+    what the members complete.
+    """
+
+    __slots__ = ("_without_heads",)
+
+    def __init__(self, bitmap: WriteIntentBitmap) -> None:
+        super().__init__(bitmap)
+        self._without_heads: dict[Request, tuple[int, int]] = {}
 
     def start(self, request: Request, low: int, high: int, write: Callable[[Request], None]) -> None:
         """See :meth:`BitmapWaits.start`."""
-        self._bitmap.mark(low, high)
+        if request.op == WRITE:
+            self._without_heads[request] = low, high
+        else:
+            self._bitmap.mark(low, high)
         write(request)
+
+    def has_heads(self, request: Request) -> None:
+        """Data of `request` are in stripe heads: its bits are set, the first time."""
+        span = self._without_heads.pop(request, None)
+        if span is not None:
+            self._bitmap.mark(*span)
+
+    @property
+    def bitmap(self) -> WriteIntentBitmap:
+        """The bitmap."""
+        return self._bitmap
+
+    @property
+    def holds_thread(self) -> bool:
+        """See :attr:`BitmapWaits.holds_thread`."""
+        return self._asleep
+
+
+class StripeWaits(RowWaits):
+    """The same for drivers whose thread makes passes: it keeps a list of the heads, and flushes before each pass."""
+
+    __slots__ = ()
+
+    @property
+    def holds_thread(self) -> bool:
+        """See :attr:`BitmapWaits.holds_thread`: the thread sleeps by itself."""
+        return False
 
 
 def mirror_waits(

@@ -12,8 +12,9 @@ from ...core.request import RESYNC_ISSUER, WAITED, WRITE, WRITE_THROUGH, Request
 
 SECTOR = 512
 SUPERBLOCK_SECTOR = 8
-BITMAP_SECTOR = 16
-"""Where version 1.2 metadata put superblock and bitmap on a member (sectors)."""
+BITMAP_SECTORS = 8
+"""Where version 1.2 metadata put the superblock on a member (sectors), and how far behind it the bitmap begins, also of
+version 0.90 (MD_SB_BYTES; drivers/md/md.c, super_90_load)."""
 DATA_OFFSET_SECTORS = 2048
 """Where they put the data, unless the chunk asks for more."""
 
@@ -118,13 +119,17 @@ class MemberMetadata:
         self._data_offset = data_offset_sectors
         self.writes = 0
 
+    def sector_of(self, superblock: Superblock) -> int:
+        """Where the superblock is, counted from the beginning of a member."""
+        block = superblock.last_block
+        if not block:
+            return SUPERBLOCK_SECTOR
+        least = min(member.capacity for member in self._array.members)
+        return (least // block - 1) * block // SECTOR + self._data_offset
+
     def write_superblock(self, superblock: Superblock, then: Callable[[], None]) -> None:
         """Write the superblock of every member that is there, and call `then`."""
-        sector = SUPERBLOCK_SECTOR
-        block = superblock.last_block
-        if block:
-            least = min(member.capacity for member in self._array.members)
-            sector = (least // block - 1) * block // SECTOR + self._data_offset
+        sector = self.sector_of(superblock)
         if not superblock.in_turn:
             self.write(sector, superblock.size, then, superblock.write_through)
             return

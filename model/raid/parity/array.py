@@ -22,7 +22,7 @@ from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
 from ..base.array import Array, Metadata
 from ..metadata.bitmap import WriteIntentBitmap
-from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, StripeWaits, ThreadWaits
+from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, RowWaits, StripeWaits, ThreadWaits
 from ..metadata.journal import Journal
 from ..parity_6_1.stripe_handler import StripeHandler
 from ..parity_6_1.thread import ParityThread
@@ -182,10 +182,11 @@ class ParityArray(Array):
 
     def bitmap_waits(self, bitmap: WriteIntentBitmap, _: MirrorWaits) -> BitmapWaits:
         """Who waits for a new bit of its write-intent bitmap: md's thread, which handles no stripe head meanwhile."""
-        if isinstance(self._writer, StripeHandler):
-            self._writer.keep_bitmap(bitmap)
-            return StripeWaits(bitmap)
-        return ThreadWaits(bitmap, stops_thread=True)
+        if self._row_locks is not None:
+            return ThreadWaits(bitmap)
+        waits = StripeWaits(bitmap) if isinstance(self._writer, StripeHandler) else RowWaits(bitmap)
+        self._writer.keep_bitmap(waits)
+        return waits
 
     def rebuild_onto(self, slot: int) -> None:
         """See :meth:`Array.rebuild_onto`."""

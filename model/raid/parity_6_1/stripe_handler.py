@@ -21,7 +21,7 @@ from itertools import pairwise
 from ...core.request import ASYNC, READ, WAITED, WRITE, WRITE_THROUGH, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
-from ..metadata.bitmap import WriteIntentBitmap
+from ..metadata.bitmap_waits import RowWaits
 from ..metadata.journal import Journal
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
@@ -62,6 +62,7 @@ class StripeHandler:
         "_array",
         "_asleep",
         "_bitmap_list",
+        "_bitmap_waits",
         "_cache",
         "_chunk_bytes",
         "_delayed",
@@ -114,14 +115,16 @@ class StripeHandler:
         self._plugged = self._waking = self._asleep = False
         self._plans = RunPlans(layout, settings.rmw_level)
         self._bitmap_list: BitmapList | None = None
+        self._bitmap_waits: RowWaits | None = None
         self.unreadable = self.absent = array.failed
         self.prereading = 0
         self.parity_reads = 0
         self.row_writes = {"full": 0, "rmw": 0, "rcw": 0}
 
-    def keep_bitmap(self, bitmap: WriteIntentBitmap) -> None:
+    def keep_bitmap(self, waits: RowWaits) -> None:
         """From now on heads with new data wait until their bits are on the members."""
-        self._bitmap_list = BitmapList(bitmap, self._activate)
+        self._bitmap_waits = waits
+        self._bitmap_list = BitmapList(waits.bitmap, self._activate)
         if isinstance(self._md_thread, ParityThread):
             self._md_thread.bitmap_list = self._bitmap_list
 
@@ -194,6 +197,8 @@ class StripeHandler:
 
     def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data into heads that are taken, in whole blocks and parts of them."""
+        if self._bitmap_waits is not None:
+            self._bitmap_waits.has_heads(piece.owner.request)
         head = self._head_bytes
         first, last = low // head * head, -(-high // head) * head
         runs = self._rows.get(row)

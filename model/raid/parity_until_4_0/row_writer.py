@@ -16,6 +16,7 @@ from ...core.join import Join
 from ...core.request import Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
+from ..metadata.bitmap_waits import RowWaits
 from ..stripes.owner import Owner
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
@@ -53,6 +54,7 @@ class RowWriter(RowState):
 
     __slots__ = (
         "_all_data",
+        "_bitmap_waits",
         "_data_members",
         "_engine",
         "_gathers_per_head",
@@ -96,9 +98,14 @@ class RowWriter(RowState):
         self._plans: dict[Any, WritePlan] = {}
         self._small_plans: list[WritePlan | None] = [None] * (layout.data_members * layout.period)
         self.unreadable = self.absent = array.failed
+        self._bitmap_waits: RowWaits | None = None
         self.gathering: dict[int, GatheredRow] = {}
         self._hold_timer = False
         self._letting_go = False
+
+    def keep_bitmap(self, waits: RowWaits) -> None:
+        """From now on rows are written when their bits are on the members."""
+        self._bitmap_waits = waits
 
     def plug(self) -> None:
         """A task begins to submit several I/Os: rows gather anyway."""
@@ -207,6 +214,8 @@ class RowWriter(RowState):
 
     def _gather(self, number: int, index: int, low: int, high: int, owner: Owner) -> None:
         """Add a piece, whose heads are taken, to its row; write the row if it is complete now."""
+        if self._bitmap_waits is not None:
+            self._bitmap_waits.has_heads(owner.request)
         row = self.gathering.get(number)
         if (
             row is not None
@@ -251,8 +260,14 @@ class RowWriter(RowState):
             self._engine.call_at(soonest, self._hold_over)
 
     def complete_row(self, gathered: GatheredRow) -> None:
-        """Stop gathering and write the row: reads, parity, writes, and the owners' completion."""
+        """Stop gathering and write the row: its bits, reads, parity, writes, and the owners' completion."""
         del self.gathering[gathered.row]
+        if self._bitmap_waits is None:
+            self._write_row(gathered)
+        else:
+            self._bitmap_waits.hold(partial(self._write_row, gathered))
+
+    def _write_row(self, gathered: GatheredRow) -> None:
         ranges: list[tuple[int, int, list[int], list[int]]]
         if gathered.covered == self._stripe_bytes and self._whole_heads:
             ranges = [(0, self.chunk_bytes, self._all_data, [])]

@@ -14,14 +14,17 @@ from typing import Any, NamedTuple
 from ....model.core.errors import InputError
 from ....model.core.fixed_service import FixedServiceDevice
 from ....model.core.request import DIRECT, WRITE, Request
-from ....model.raid.metadata.superblock import BITMAP_SECTOR, SECTOR, SUPERBLOCK_SECTOR, MetadataWrite
+from ....model.raid.metadata.superblock import BITMAP_SECTORS, SECTOR, SUPERBLOCK_SECTOR, MetadataWrite
 from .vm_member import Member, RecordedArray, VirtualMachine, build
 
 AFTER_BITMAP_S = 16.0
 AFTER_S = 2.0
 """How long the members were watched after a job, with a bitmap and without."""
 
-_FIRST_BLOCKS = 4096
+_WRITE_BYTES = 4096
+_PAGE_SECTORS = 8
+"""Of the recorded bitmaps, which fit into a page."""
+
 _DATA_OFFSET = re.compile(r"(\d+) sectors")
 
 
@@ -135,7 +138,7 @@ def _recorded_probe(place: str, entries: Sequence[Any]) -> Iterator[tuple[int | 
 
 def _write(machine: VirtualMachine, offset: int) -> None:
     done: list[Request] = []
-    machine.device.submit(Request(WRITE, offset, _FIRST_BLOCKS, done.append, 0, DIRECT))
+    machine.device.submit(Request(WRITE, offset, _WRITE_BYTES, done.append, 0, DIRECT))
     while not done:
         machine.engine.step()
 
@@ -146,7 +149,7 @@ def _steps(trace: Sequence[tuple[int, bool, int, int]]) -> list[Step]:
     for member, is_write, sector, sectors in trace:
         if sector == SUPERBLOCK_SECTOR:
             kind = "superblock"
-        elif BITMAP_SECTOR <= sector < BITMAP_SECTOR + 8:
+        elif 0 <= sector - SUPERBLOCK_SECTOR - BITMAP_SECTORS < _PAGE_SECTORS:
             kind = "bitmap"
         else:
             kind = "writes" if is_write else "reads"

@@ -15,7 +15,7 @@ from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
 from raidsim.model.raid.metadata.bitmap_waits import MirrorWaits
-from raidsim.model.raid.metadata.superblock import MetadataWrite
+from raidsim.model.raid.metadata.superblock import VERSION_0_90, MetadataWrite
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.mirrors.raid10 import Raid10Array
 from raidsim.model.raid.parity.array import ParityArray
@@ -227,3 +227,55 @@ def test_reads_do_not_wait_for_bits() -> None:
     bench.engine.run(until=1.1)
     assert done == [pytest.approx(1.001)]
     assert bench.members[0].bitmaps == []
+
+
+class OldBench:
+    """A RAID 5 of four as 2.6.20 runs it, with 0.90 metadata and a bitmap of 1 MiB chunks; members take 1 ms."""
+
+    def __init__(self, chunk: int | None = MIB) -> None:
+        self.engine = Engine()
+        self.disks = [Recorder(self.engine, f"d{slot}", CAPACITY, 0.001, 32) for slot in range(4)]
+        layout = layout_for("raid5", 4, 64 * KIB, [CAPACITY] * 4)
+        assert isinstance(layout, ParityLayout)
+        settings = ParitySettings(heads=256)
+        self.array = ParityArray(self.engine, "md0", list(self.disks), layout, settings, Host(Cpu(self.engine)))
+        bitmap = waits = None
+        if chunk is not None:
+            bitmap = WriteIntentBitmap(self.engine, self.array, chunk, superblock=VERSION_0_90)
+            waits = self.array.bitmap_waits(bitmap, "thread")
+        self.array.keep_metadata(
+            ArrayMetadata(self.engine, self.array, bitmap, 0.0, superblock=VERSION_0_90, waits=waits)
+        )
+        self.done: list[float] = []
+
+    def write(self, offset: int, sync: int = WAITED) -> None:
+        """Write a full stripe now."""
+        self.array.submit(Request(WRITE, offset, 192 * KIB, lambda _: self.done.append(self.engine.now), 1, sync))
+
+
+def test_a_bitmap_of_version_0_90_lies_behind_the_superblock() -> None:
+    """Protects where old md has it: at the end of the members, a whole stroke of the arm away from the data."""
+    bench = OldBench()
+    bench.write(0)
+    bench.engine.run(until=0.1)
+    superblock = (CAPACITY // (64 * KIB) - 1) * 64 * KIB
+    places = [offset for _, offset, size in bench.disks[0].log if size <= 4 * KIB]
+    assert places == [superblock + 4 * KIB, superblock, superblock + 4 * KIB]
+
+
+def test_before_4_1_no_more_rows_wait_for_bits_than_there_are_heads() -> None:
+    """Protects write-back to an old RAID 5: a flush is for the rows that have heads, so a long write needs several.
+
+    Counter-test: without a bitmap the same rows are written in less time.
+    """
+    took = {}
+    for chunk in (MIB, None):
+        bench = OldBench(chunk)
+        for number in range(64):  # 4 MiB of each member, of which 1 MiB has heads at once
+            bench.write(number * 192 * KIB)
+        bench.engine.run(until=1.0)
+        assert len(bench.done) == 64
+        took[chunk] = max(bench.done)
+        bitmaps = [offset for _, offset, size in bench.disks[0].log if size <= 4 * KIB]
+        assert (len(bitmaps) >= 5) == (chunk is not None)
+    assert took[MIB] > 1.5 * took[None]
