@@ -86,6 +86,8 @@ class Scheduler:
             neighbour.size += request.size
             by_end[start + request.size] = neighbour
         else:
+            if isinstance(request, QueuedRequest):
+                return False  # what a plug held is put behind its neighbour only (elv_attempt_insert_merge)
             neighbour = by_start.get(start + request.size)
             if neighbour is None or neighbour.size + request.size > most:
                 return False

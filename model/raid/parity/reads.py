@@ -14,7 +14,7 @@ from ...core.join import Join, forward
 from ...core.request import READ, Request
 from ...layouts.parity import ParityLayout
 from ..base.array import Array
-from ..parity_6_1.thread import ParityThread
+from ..parity_6_1.thread import STRIPE_BATCH, ParityThread
 from ..parity_6_1.workers import ParityWorkers
 from ..parity_until_4_0.daemon import ParityDaemon
 from ..parity_until_4_0.waiting_readers import WaitingReaders
@@ -82,6 +82,7 @@ class RowReader:
         "_daemon",
         "_direct_reads",
         "_head_bytes",
+        "_in_hand",
         "_layout",
         "_md_thread",
         "_submit",
@@ -110,6 +111,8 @@ class RowReader:
         self._acquire = acquire
         self._md_thread = thread
         self._turns = turns
+        # Row, bytes [low, high) and number of the pass in which md's thread gave the last heads of a read away.
+        self._in_hand: tuple[int, int, int, int] | None = None
         self._submit = [member.submit for member in array.members]
         self.unreadable = array.failed
 
@@ -163,6 +166,7 @@ class RowReader:
         size = last - first
         heads = size // head
         prices = array.prices
+        turns = self._in_turn(thread, row, first, last)
 
         def fetch() -> float:
             slots = self.sources(row, slot) if slot in self.unreadable else [slot]
@@ -175,7 +179,6 @@ class RowReader:
                 if not left:
                     thread.add(lambda: fill(len(slots)))
 
-            base = row * self._layout.chunk_bytes
             for source in slots:
                 known = cache.overlap(row, source, first, last)
                 missing, arrivals = [(first, last)], []
@@ -183,9 +186,7 @@ class RowReader:
                     missing = [(a, b) for a, b in ((first, known[0]), (known[1], last)) if a < b]
                     arrivals.append(known[2])
                 for a, b in missing:
-                    arrival = Arrival()
-                    arrivals.append(arrival)
-                    thread.send(source, Request(READ, base + a, b - a, arrival.arrived, thread.issuer))
+                    arrivals += self._send_reads(thread, row, source, a, b, turns)
                 read += len(missing)
                 whole = arrivals[0] if len(arrivals) == 1 else Arrival.of_all(arrivals)
                 if missing:
@@ -202,9 +203,64 @@ class RowReader:
 
         def over() -> None:
             cache.release(row)
+            if isinstance(thread, ParityThread):
+                batch = ((heads - 1) % STRIPE_BATCH + 1) * head
+                self._in_hand = row, max(turns[-1][0], turns[-1][1] - batch), turns[-1][1], thread.passes
             done()
 
         self._acquire(row, low, high, lambda: thread.add(fetch))
+
+    def _in_turn(self, thread: ParityThread | ParityWorkers, row: int, first: int, last: int) -> list[tuple[int, int]]:
+        """The heads of bytes [first, last) of `row` as ranges, in the order in which the thread will handle them.
+
+        A reader that the thread wakes with the last heads of a batch runs before the thread puts those down, where both
+        share a core. If it goes on in the same row, these heads come back to the list before the others, which the
+        reader has taken off it (raid5.c: handle_active_stripes puts its batch down behind cond_resched, and raid5d then
+        takes what was released, release_stripe_list).
+        """
+        whole = [(first, last)]
+        host = self._array.host
+        if self._in_hand is None or not isinstance(thread, ParityThread) or host is None or host.cpu.cores > 1:
+            return whole
+        held_row, low, high, passes = self._in_hand
+        self._in_hand = None
+        low, high = max(low, first), min(high, last)
+        if held_row != row or passes != thread.passes or low >= high:
+            return whole
+        return [(a, b) for a, b in ((low, high), (first, low), (high, last)) if a < b]
+
+    def _send_reads(
+        self,
+        thread: ParityThread | ParityWorkers,
+        row: int,
+        source: int,
+        first: int,
+        last: int,
+        turns: list[tuple[int, int]],
+    ) -> list[Arrival]:
+        """Send the reads of bytes [first, last) of a member in the order of the heads; returns when they arrive.
+
+        The thread sends head by head. So what lies below a range that is sent already becomes a request of its own: its
+        first head is no neighbour of that range, and the next ones are put behind the first.
+        """
+        base, head = row * self._layout.chunk_bytes, self._head_bytes
+        spans: list[tuple[int, int]] = []
+        for low, high in turns:
+            low, high = max(low, first), min(high, last)
+            if low >= high:
+                continue
+            if spans and spans[-1][1] == low:
+                spans[-1] = spans[-1][0], high
+            elif high - low > head and any(high == sent for sent, _ in spans):
+                spans += [(low, low + head), (low + head, high)]
+            else:
+                spans.append((low, high))
+        arrivals = []
+        for low, high in spans:
+            arrival = Arrival()
+            arrivals.append(arrival)
+            thread.send(source, Request(READ, base + low, high - low, arrival.arrived, thread.issuer))
+        return arrivals
 
     def copy_out(self, row: int, size: int) -> None:
         """Give the reader so many bytes of the row's heads, and the heads back."""

@@ -95,3 +95,13 @@ def test_a_scheduler_without_a_queue_says_so() -> None:
     (queued,) = drained(scheduler)
     with pytest.raises(RuntimeError, match="set by its block queue"):
         queued.done(queued)
+
+
+def test_a_request_that_a_plug_held_merges_behind_its_neighbour_only() -> None:
+    """Protects elv_attempt_insert_merge: requests are looked up by where they end, so one in front stays its own."""
+    for offset, merges in ((8 * KIB, 1), (0, 0)):
+        scheduler = queue([(READ, 4 * KIB, 4 * KIB)])
+        request = Request(READ, offset, 4 * KIB, lambda request: None)
+        held = QueuedRequest(request, 0.0, lambda request: None)
+        assert scheduler.merge(held, 0.0) == bool(merges)
+        assert scheduler.merges == merges
