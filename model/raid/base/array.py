@@ -37,6 +37,12 @@ class Metadata(Protocol):
     def unplug(self) -> None:
         """It has submitted all, or goes to sleep."""
 
+    def begin_call(self) -> None:
+        """The pieces of one write follow."""
+
+    def end_call(self) -> None:
+        """All pieces have come."""
+
     @property
     def holds_writers(self) -> bool:
         """Whether who comes with a write sleeps now."""

@@ -20,8 +20,9 @@ from __future__ import annotations
 from ...core.device import Device, Wrapper
 from ...core.discard import pieces_of
 from ...core.join import Join
-from ...core.request import READ, TRIM, Request
+from ...core.request import READ, TRIM, WRITE, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
+from .array import Array
 
 PARITY_REQUEST_BYTES = 256 * 4096
 """Largest request of a parity array (RAID5_MAX_REQ_STRIPES stripe heads of a page)."""
@@ -106,11 +107,16 @@ class BioSplit(Wrapper):
             return
         pieces = self._pieces(request)
         join = Join(len(pieces), lambda: request.done(request))
+        metadata = self.device.metadata if request.op == WRITE and isinstance(self.device, Array) else None
+        if metadata is not None:
+            metadata.begin_call()
         for number, (offset, size) in enumerate(pieces):
             piece = Request(request.op, offset, size, join.done, request.issuer, request.sync)
             self._submit(piece)
             if not number:
                 request.submitted = piece.submitted
+        if metadata is not None:
+            metadata.end_call()
 
     def _pieces(self, request: Request) -> list[tuple[int, int]]:
         """(offset, size) of the pieces in their order."""

@@ -116,6 +116,16 @@ class ArrayMetadata:
         if self._waits is not None:
             self._waits.unplug()
 
+    def begin_call(self) -> None:
+        """The pieces of one write follow."""
+        if self._waits is not None:
+            self._waits.begin_call()
+
+    def end_call(self) -> None:
+        """All pieces have come."""
+        if self._waits is not None:
+            self._waits.end_call()
+
     def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
         """Call ``write(request)`` once the array is marked dirty and the request's bits are set."""
         self._writes += 1

@@ -65,6 +65,12 @@ class BitmapWaits:
     def unplug(self) -> None:
         """It has submitted all, or goes to sleep."""
 
+    def begin_call(self) -> None:
+        """The pieces of one write follow, which is larger than what the queue takes."""
+
+    def end_call(self) -> None:
+        """All pieces have come."""
+
     @property
     def plugged(self) -> bool:
         """Whether a task has begun to submit several writes, for whose bits it will wait together."""
@@ -141,7 +147,7 @@ class TaskWaits(ThreadWaits):
         is flushed for on its own.
     """
 
-    __slots__ = ("_array", "_engine", "_held", "_host", "_only_plugged", "_open", "_sleepers", "_sleeping")
+    __slots__ = ("_array", "_call", "_engine", "_held", "_host", "_only_plugged", "_open", "_sleepers", "_sleeping")
 
     def __init__(
         self, engine: Engine, host: Host, array: Redundant, bitmap: WriteIntentBitmap, only_plugged: bool
@@ -152,7 +158,7 @@ class TaskWaits(ThreadWaits):
         self._host = host
         self._sleepers: dict[int, SleepingThread] = host.sleepers
         self._only_plugged = only_plugged
-        self._open = False
+        self._open = self._call = False
         self._held: list[tuple[Request, Callable[[Request], None]]] = []
         self._sleeping = 0
 
@@ -174,6 +180,17 @@ class TaskWaits(ThreadWaits):
     def plug(self) -> None:
         """See :meth:`BitmapWaits.plug`."""
         self._open = True
+
+    def begin_call(self) -> None:
+        """See :meth:`BitmapWaits.begin_call`: the plug is around the whole call, if there is one."""
+        if not self._open and not self._only_plugged:
+            self._open = self._call = True
+
+    def end_call(self) -> None:
+        """See :meth:`BitmapWaits.end_call`."""
+        if self._call:
+            self._call = False
+            self.unplug()
 
     @property
     def plugged(self) -> bool:

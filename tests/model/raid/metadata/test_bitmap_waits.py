@@ -12,6 +12,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.layouts import ParityLayout, Raid10Layout, layout_for
 from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.base.io_limit import BioSplit
 from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
 from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
 from raidsim.model.raid.metadata.bitmap_waits import MirrorWaits
@@ -279,3 +280,17 @@ def test_before_4_1_no_more_rows_wait_for_bits_than_there_are_heads() -> None:
         bitmaps = [offset for _, offset, size in bench.disks[0].log if size <= 4 * KIB]
         assert (len(bitmaps) >= 5) == (chunk is not None)
     assert took[MIB] > 1.5 * took[None]
+
+
+@pytest.mark.parametrize(("who", "flushes"), [("task", 1), ("plugged-task", 2)])
+def test_the_pieces_of_one_write_share_a_bitmap_write(who: MirrorWaits, flushes: int) -> None:
+    """Protects the plug of a write call: 256 KiB over four chunks of a bitmap, in pieces of 64 KiB, are one flush.
+
+    Since 6.5 the call has no plug: md's thread flushes for the first piece, and then for the three others.
+    """
+    bench = Bench("raid1", who, chunk=64 * KIB)
+    done: list[Request] = []
+    BioSplit(bench.array, 64 * KIB).submit(Request(WRITE, 8 * MIB, 256 * KIB, done.append, 1, DIRECT))
+    bench.engine.run(until=1.1)
+    assert len(done) == 1
+    assert [len(member.bitmaps) for member in bench.members] == [flushes, flushes]
