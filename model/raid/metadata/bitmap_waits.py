@@ -20,6 +20,7 @@ Sources: Linux 2.6.20 and 6.1 drivers/md/raid1.c, raid10.c, raid5.c, md-bitmap.c
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
@@ -226,7 +227,11 @@ class TaskWaits(ThreadWaits):
         self._sleeping -= 1
         thread = self._sleepers[issuer]
         thread.sleeps -= 1
-        thread.backlog.extendleft(partial(write, request) for request, write in reversed(held))
+        after, thread.backlog = thread.backlog, deque(partial(write, request) for request, write in held)
+        self._array.plug()
+        thread.go_on()
+        self._array.unplug()
+        thread.backlog.extend(after)
         thread.go_on()
         if not thread.sleeps:
             self._sleepers.pop(issuer, None)

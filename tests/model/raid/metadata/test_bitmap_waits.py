@@ -156,6 +156,18 @@ def test_a_plugged_task_waits_once(who: MirrorWaits) -> None:
     assert min(at for at, _ in bench.members[0].data) == pytest.approx(1.001)
 
 
+def test_a_task_is_still_plugged_when_its_bits_are_written() -> None:
+    """Protects merging: neighbours that a task submitted in one plug are one request of each member after the flush."""
+    bench = Bench("raid1", "task")
+    bench.array.plug()
+    for number in range(8):
+        bench.write(8 * MIB + number * 4 * KIB)
+    bench.array.unplug()
+    bench.engine.run(until=1.1)
+    assert len(bench.done) == 8
+    assert [member.sent(WRITE)[1:] for member in bench.members] == [[(8 * MIB, 32 * KIB)]] * 2
+
+
 def test_the_task_sleeps_and_another_one_does_not() -> None:
     """Protects who waits: what the task submits after a new bit is later; another task writes to its known chunk."""
     bench = Bench("raid1", "task", servers=32)
