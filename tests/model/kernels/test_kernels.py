@@ -53,6 +53,8 @@ def test_what_kernels_learned_in_between() -> None:
     since 2.6.20. Ubuntu built its server's kernel with the deadline scheduler and 100 ticks a second.
     """
     assert [name for name in LINUX if kernel(name).write_intent] == since(2, 6, 14)
+    assert [name for name in LINUX if kernel(name).bitmap_waits != "thread"] == since(3, 6)
+    assert [name for name in LINUX if kernel(name).bitmap_waits == "plugged-task"] == since(6, 5)
     assert [name for name in LINUX if kernel(name).raid5.direct_reads] == since(2, 6, 20)
     assert kernel("linux-2.6.20").queue.scheduler == "cfq"
     assert {name for name in LINUX if kernel(name).queue.scheduler == "cfq"} <= set(since(2, 6, 18))
