@@ -23,36 +23,7 @@ from ...layouts import Layout
 from ...tasks.host import Host
 from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
-
-
-class Metadata(Protocol):
-    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.array_metadata`."""
-
-    def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
-        """Call ``write(request)`` once the metadata on the members allow it."""
-
-    def plug(self) -> None:
-        """A task begins to submit several writes."""
-
-    def unplug(self) -> None:
-        """It has submitted all, or goes to sleep."""
-
-    def begin_call(self) -> None:
-        """The pieces of one write follow."""
-
-    def end_call(self) -> None:
-        """All pieces have come."""
-
-    @property
-    def holds_writers(self) -> bool:
-        """Whether who comes with a write sleeps now."""
-
-    @property
-    def holds_thread(self) -> bool:
-        """Whether the array's own thread does."""
-
-    def when_written(self, callback: Callable[[], None]) -> None:
-        """Call back once, when it writes to the members no more."""
+from .metadata import Metadata
 
 
 class Submitter(Protocol):

@@ -20,7 +20,8 @@ from ...core.request import READ, Request
 from ...layouts.layout import Layout
 from ...layouts.parity import ParityLayout
 from ...tasks.host import Host
-from ..base.array import Array, Metadata
+from ..base.array import Array
+from ..base.metadata import Metadata
 from ..metadata.bitmap import WriteIntentBitmap
 from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, RowWaits, StripeWaits, ThreadWaits
 from ..metadata.journal import Journal

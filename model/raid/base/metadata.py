@@ -1,0 +1,38 @@
+"""What an array asks of its superblocks and its write-intent bitmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from ...core.request import Request
+
+
+class Metadata(Protocol):
+    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.array_metadata`."""
+
+    def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
+        """Call ``write(request)`` once the metadata on the members allow it."""
+
+    def plug(self) -> None:
+        """A task begins to submit several writes."""
+
+    def unplug(self) -> None:
+        """It has submitted all, or goes to sleep."""
+
+    def begin_call(self) -> None:
+        """The pieces of one write follow."""
+
+    def end_call(self) -> None:
+        """All pieces have come."""
+
+    @property
+    def holds_writers(self) -> bool:
+        """Whether who comes with a write sleeps now."""
+
+    @property
+    def holds_thread(self) -> bool:
+        """Whether the array's own thread does."""
+
+    def when_written(self, callback: Callable[[], None]) -> None:
+        """Call back once, when it writes to the members no more."""
