@@ -19,8 +19,7 @@ from ...model.network.server import NetworkFront
 from ...model.process.process import Mount
 from ...model.readahead import PAGE
 from ..description.devices import Devices
-from ..description.scenario import ScenarioSpec
-from ..description.target import target_of
+from ..description.scenario import ScenarioSpec, target_of
 from ..machine.machine import BuiltMachine
 from .plan import Plan
 

@@ -16,8 +16,7 @@ from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
-from ...description.scenario import ScenarioSpec
-from ...description.target import target_of
+from ...description.scenario import ScenarioSpec, target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
