@@ -111,7 +111,7 @@ def file_machine(
     memory
         Bytes of memory.
     """
-    vm = build(member, array, member_type=CountedMember)
+    vm = build(kernel(_KERNEL), member, array, member_type=CountedMember)
     engine, counted = vm.engine, CountedArray(vm.device)
     layout = None if array.level == "single" else layout_of(array, member.size)
     shown = None if isinstance(layout, MirroredLayout) else layout

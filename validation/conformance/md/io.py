@@ -16,6 +16,7 @@ from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError, ModelError
 from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
+from ....model.kernels import KernelSpec
 from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.raid.base.array import Array
 from ....model.raid.base.io_limit import BioSplit
@@ -23,11 +24,11 @@ from ....model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from .footprint import SECTOR, Run, merged, side_by_side
+from .kernels import raid1_balance, raid10_balance, recorded_kernel
 from .mdadm import MdadmArray, parameter, recorded_array
 from .recorder import RecordingMember, SentRequest
 
@@ -36,9 +37,6 @@ MEMBER_KIB = 127 * 1024
 
 BITMAP_CHUNK_BYTES = 64 << 20
 """What a bit of the bitmap stands for unless mdadm is told otherwise."""
-
-MOST_HEADS = 32768
-"""How far the stripe cache may grow: md's own limit; memory was not short."""
 
 SETTLED_S = 1.0
 """From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
@@ -52,20 +50,24 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     result = KindResult("io")
     for file in files:
         for array in file.content["arrays"]:
-            _check_array(file.path.name, array, result, progress)
+            _check_array(file, array, result, progress)
     return result
 
 
-def _check_array(file: str, array: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
-    place = f"{file}, array {array['name']}"
-    if not any(case.get("reads") or case.get("writes") for case in array["cases"]):
-        result.notes.append(f"{place}: no member I/O was recorded, so its {len(array['cases'])} cases are left out")
+def _check_array(file: TruthFile, array: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
+    name, cases = file.path.name, array["cases"]
+    if not any(case.get("reads") or case.get("writes") for case in cases):
+        result.skip(name, array["name"], "no member I/O was recorded", len(cases))
         return
-    played = PlayedArray(place, array)
-    for case in array["cases"]:
-        name = f"{array['name']} {case['case']}"
-        progress(name)
-        result.record(file, name, played.difference(case))
+    try:
+        played = PlayedArray(f"{name}, array {array['name']}", array, recorded_kernel(file))
+    except NotSupported as error:
+        result.skip(name, array["name"], error, len(cases))
+        return
+    for case in cases:
+        title = f"{array['name']} {case['case']}"
+        progress(title)
+        result.record(name, title, played.difference(case))
 
 
 class PlayedArray:
@@ -77,10 +79,13 @@ class PlayedArray:
         File and array, for errors.
     array
         The recording.
+    known
+        The recorded kernel.
     """
 
-    def __init__(self, place: str, array: Mapping[str, Any]) -> None:
+    def __init__(self, place: str, array: Mapping[str, Any], known: KernelSpec) -> None:
         self._place = place
+        self._kernel = known
         self._engine = Engine()
         made = recorded_array(place, array)
         kib = array.get("member_data_kib") or [MEMBER_KIB] * made.devices
@@ -95,39 +100,40 @@ class PlayedArray:
                 self._keep_metadata(built, array, made)
             self._device = self._behind_queue(built, array)
             self._engine.run(until=SETTLED_S)
-        except InputError as error:
-            raise InputError(f"{place}: {error.place}", error.found, error.allowed) from None
         except ModelError as error:
-            raise InputError(place, str(error), "allowed: an array that can run") from None
+            raise NotSupported(place, str(error), "allowed: an array that can run") from None
 
     def _built(
         self, array: Mapping[str, Any], made: MdadmArray, sizes: list[int]
     ) -> StripeArray | MirrorArray | Raid10Array | ParityArray:
         engine, members, failed = self._engine, self._members, made.failed
         rotational = [bool(parameter(self._place, array, "q_rotational", 1))] * made.devices
-        layout = layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
+        try:
+            layout = layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
+        except InputError as error:
+            raise NotSupported(f"{self._place}: {error.place}", error.found, error.allowed) from None
         match layout:
             case LinearLayout() | StripedLayout():
                 return StripeArray(engine, "md0", members, layout, failed=failed)
             case MirroredLayout():
-                return MirrorArray(engine, "md0", members, Md61(made.devices, rotational), failed=failed)
+                return MirrorArray(engine, "md0", members, raid1_balance(self._kernel, rotational), failed=failed)
             case Raid10Layout():
-                balance = Md61Raid10(made.devices, rotational, near=layout.algorithm == "near")
+                balance = raid10_balance(self._kernel, rotational, near=layout.algorithm == "near")
                 return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
             case ParityLayout():
                 settings = ParitySettings(
                     heads=parameter(self._place, array, "stripe_cache_size", 256),
-                    hold=None,
-                    rmw_level=parameter(self._place, array, "rmw_level", 1),
-                    direct_reads=True,
-                    most_heads=MOST_HEADS,
+                    hold=self._kernel.raid5.hold,
+                    rmw_level=parameter(self._place, array, "rmw_level", self._kernel.raid5.rmw_level),
+                    direct_reads=self._kernel.raid5.direct_reads,
+                    most_heads=self._kernel.raid5.most_heads,
                 )
                 lost = failed if made.rebuilding is None else failed | {made.rebuilding}
                 parity = ParityArray(engine, "md0", members, layout, settings, failed=lost)
                 if made.rebuilding is not None:
                     parity.rebuild_onto(made.rebuilding)
                 return parity
-        raise InputError("field cmd", made.level, "allowed: a level that md runs")
+        raise NotSupported(f"{self._place}, field cmd", f"level {made.level}", "allowed: a level that md runs")
 
     def _behind_queue(self, built: Array, array: Mapping[str, Any]) -> Device:
         """The array behind the limit of its own queue."""

@@ -1,8 +1,8 @@
 """The virtual machine of the timing recordings: members of known service time, md arrays over them, and fio's threads.
 
 A member is null_blk: it completes a request a fixed time after its dispatch, so many at once, behind the block layer
-of Linux 6.1. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an I/O is
-measured on a member without md (`single` in the recordings), and what md adds in four other cases
+of the recorded kernel. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an
+I/O is measured on a member without md (`single` in the recordings), and what md adds in four other cases
 (:data:`CALIBRATED`); nothing else is fitted.
 """
 
@@ -17,19 +17,18 @@ from ....model.block.throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
+from ....model.kernels import KernelSpec
 from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
-from ....model.raid.mirrors.barrier import AlternatingBarrier
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.striped.stripe import StripeArray
-from ....model.raid.stripes.settings import ParitySettings
 from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
+from .kernels import raid1_balance, raid1_barrier, raid10_balance, raid10_barrier
 
 MIB = 1 << 20
 
@@ -101,8 +100,6 @@ _TAG_WORD = 64
 """Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
 
 _LEFT_SYMMETRIC = 2
-_MOST_HEADS = 32_768
-"""What memory allows the stripe cache to grow to: more than any recorded load asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +213,13 @@ _KEEP_IDLE = ("single", "raid0")
 
 
 def build(
-    member: Member, array: RecordedArray, seed: int = 0, member_type: type[FixedServiceDevice] = FixedServiceDevice
+    known: KernelSpec,
+    member: Member,
+    array: RecordedArray,
+    seed: int = 0,
+    member_type: type[FixedServiceDevice] = FixedServiceDevice,
 ) -> VirtualMachine:
-    """The virtual machine with `array` over members like `member`, which are made as `member_type`."""
+    """The virtual machine of the kernel `known` with `array` over members like `member`, made as `member_type`."""
     engine = Engine(seed)
     cpu = Cpu(engine)
     host = Host(cpu, PRICES)
@@ -243,12 +244,14 @@ def build(
                 throttle=throttle,
             )
         )
-    device = queues[0] if array.level == "single" else _array(engine, host, queues, member, array)
+    device = queues[0] if array.level == "single" else _array(known, engine, host, queues, member, array)
     throttled = 0 < member.target_s <= member.service_s and array.level not in _KEEP_IDLE
     return VirtualMachine(engine, cpu, host, queues, device, throttles, throttled)
 
 
-def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray) -> Device:
+def _array(
+    known: KernelSpec, engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray
+) -> Device:
     layout = layout_of(array, member.size)
     rotational = [member.rotational] * array.members
     device: StripeArray | MirrorArray | Raid10Array | ParityArray
@@ -260,17 +263,25 @@ def _array(engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member,
             "md0",
             queues,
             layout,
-            Md61Raid10(array.members, rotational, near=layout.algorithm == "near"),
+            raid10_balance(known, rotational, near=layout.algorithm == "near"),
             host,
             array.failed,
-            barrier=AlternatingBarrier,
+            barrier=raid10_barrier(known),
         )
     elif isinstance(layout, ParityLayout):
-        settings = ParitySettings(heads=array.heads, most_heads=_MOST_HEADS, hold=None, direct_reads=True)
+        settings = known.raid5.model_copy(update={"heads": array.heads})
         device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
     else:
-        balance = Md61(array.members, rotational)
-        device = MirrorArray(engine, "md0", queues, balance, host, array.failed, clones_pages=False)
+        device = MirrorArray(
+            engine,
+            "md0",
+            queues,
+            raid1_balance(known, rotational),
+            host,
+            array.failed,
+            barrier=raid1_barrier(known),
+            clones_pages=known.raid1.clones_pages,
+        )
     return BioSplit(device, largest_request_bytes(layout, member.max_request_bytes))
 
 

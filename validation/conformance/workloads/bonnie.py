@@ -14,12 +14,11 @@ from typing import Literal, NamedTuple
 
 from pydantic import NonNegativeInt
 
-from ....model.core.errors import InputError
 from ....model.programs.bonnie import MIB, SEEKERS, SEEKS, UPDATE_EVERY, Bonnie, bonnie_64
 from ....model.programs.bonnie_plus_plus import SEEKS as PLUS_SEEKS
 from ....model.programs.bonnie_plus_plus import BonniePlusPlus, BonniePlusPlusSettings, version_1_03
 from ....model.programs.operation import Kind, Operation, system_calls
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from ..shapes import Shape
 from .files import field_differences, first_difference, parsed
 
@@ -105,7 +104,8 @@ def _program(name: str, output: str) -> _Program:
         return _Program(run, run.settings.seek_chunk, SEEKS, int(plain[1]))
     last = output.rstrip("\n").rpartition("\n")[2].split(",")
     if len(last) < 15 or not re.fullmatch(r"[1-9]\d*M", last[1]) or not last[14].isdigit():
-        raise InputError(f"{name}, field command_output", "no size in it", "allowed: what bonnie or bonnie++ prints")
+        found = "field command_output names no size that is known"
+        raise NotSupported(name, found, "allowed: what bonnie or bonnie++ prints")
     plus = version_1_03(BonniePlusPlusSettings(megabytes=int(last[1][:-1]), small_files=int(last[14])))
     return _Program(plus, plus.settings.chunk, PLUS_SEEKS, 0)
 
