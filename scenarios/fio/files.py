@@ -243,7 +243,8 @@ class FilePlaces:
     def _direct_file(self, name: str, device: str | None) -> DirectFile:
         if name not in self._direct:
             if device is not None:
-                self._direct[name] = DirectFile(self._device(device), 0, flushes=self._flushes)
+                opened = self._machine.opened(self._device(device))
+                self._direct[name] = DirectFile(opened, 0, flushes=self._flushes)
             elif name in self._laid_out:
                 start, _ = self._laid_out[name]
                 self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)

@@ -252,7 +252,7 @@ def replay(
     options.check()
     target = target_of(scenario, options.target)
     machine = BuiltMachine(scenario.model_copy(update={"workload": TraceSpec(targets=(target,))}))
-    device = machine.targets[0]
+    device = machine.opened(machine.targets[0])
     selection = options.selection
     memory = TraceMemory()
     discards = TraceDiscards(device.discard_limits.refusal, options.device)
