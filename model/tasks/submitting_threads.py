@@ -9,6 +9,7 @@ device, waits until it is awake again. Source: block/blk-mq.c (blk_mq_submit_bio
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Callable
 
 from ..core.device import Device, SubmissionQueue, Wrapper
@@ -105,7 +106,10 @@ class SubmittingThreads(Wrapper):
         thread = self._sleepers[issuer]
         thread.sleeps -= 1
         while thread.backlog and not thread.sleeps:
-            thread.backlog.popleft()()
+            # What the first entry leaves for later, if the thread blocks again, comes before the other entries.
+            rest, thread.backlog = thread.backlog, deque()
+            rest.popleft()()
+            thread.backlog.extend(rest)
         if not thread.sleeps:
             self._sleepers.pop(issuer, None)
 

@@ -255,7 +255,9 @@ class Assembly:
             case Raid10Driver(section=tenth):
                 balance = self._balance(plan.root, plan.driver)
                 barrier, depth = RESYNC_BARRIER[tenth.barrier], tenth.resync_depth
-                made = Raid10Array(engine, name, members, layout, balance, host, failed, depth, barrier)
+                made = Raid10Array(
+                    engine, name, members, layout, balance, host, failed, depth, barrier, tenth.holds_writes
+                )
             case ByteStripeDriver(round_robin=in_turn):
                 made = ByteStripedArray(engine, name, members, layout, host, failed, in_turn)
             case ParityDriver(settings=settings, journal=journal):
@@ -328,7 +330,7 @@ class Assembly:
         array = self.devices[plan.name]
         if plan.layout is None:
             return BioSplit(array, plan.max_request)
-        return behind_limit(array, plan.layout, plan.max_request)
+        return behind_limit(array, plan.layout, plan.max_request, plan.raid10_chunks)
 
     def _volume(self, plan: VolumePlan) -> RaidController:
         array, firmware = self.devices[plan.name], self.firmwares[plan.controller]

@@ -32,6 +32,10 @@ class Metadata(Protocol):
         """Call ``write(request)`` once the metadata on the members allow it."""
 
     @property
+    def has_bitmap(self) -> bool:
+        """Whether a write-intent bitmap is among them."""
+
+    @property
     def holds_writers(self) -> bool:
         """Whether who comes with a write sleeps now."""
 

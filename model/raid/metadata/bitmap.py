@@ -266,6 +266,7 @@ class ArrayMetadata:
         "_waiting",
         "_writes",
         "clean",
+        "has_bitmap",
     )
 
     def __init__(
@@ -280,6 +281,7 @@ class ArrayMetadata:
         self._engine = engine
         self._array = array
         self._bitmap = bitmap
+        self.has_bitmap = bitmap is not None
         self._superblock = superblock
         self._safe_mode_delay_s = safe_mode_delay_s
         self._supers = MemberMetadata(array, data_offset_sectors)

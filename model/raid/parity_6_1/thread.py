@@ -89,7 +89,7 @@ class ParityThread:
         self._out: list[tuple[int, Request]] = []
         self._sent = 0
         self._plugged = False
-        self._task_plug = TaskPlug()
+        self._task_plug = TaskPlug(cache.head_bytes)
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)

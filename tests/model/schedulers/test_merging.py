@@ -95,3 +95,15 @@ def test_a_scheduler_without_a_queue_says_so() -> None:
     (queued,) = drained(scheduler)
     with pytest.raises(RuntimeError, match="set by its block queue"):
         queued.done(queued)
+
+
+def test_a_request_of_a_plug_is_only_appended() -> None:
+    """Protects elv_attempt_insert_merge: what was plugged goes behind what is queued; an I/O also goes before it."""
+
+    def at(offset: int) -> Request:
+        return Request(WRITE, offset, 4 * KIB, lambda request: None)
+
+    for first, second, merges in ((0, 4 * KIB, True), (4 * KIB, 0, False)):
+        scheduler = queue([(WRITE, first, 4 * KIB)])
+        assert scheduler.merge(QueuedRequest(at(second), 0.0, lambda request: None), 0.0) is merges
+    assert queue([(WRITE, 4 * KIB, 4 * KIB)]).merge(at(0), 0.0)
