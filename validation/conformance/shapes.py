@@ -76,9 +76,10 @@ Run = tuple[NonNegativeInt, int, PositiveInt]
 
 
 class Totals(Shape):
-    """What the members got in all, ranges that were moved twice counted twice."""
+    """What the members got in all, ranges that were moved twice counted twice, and requests by their sectors."""
 
     sectors: NonNegativeInt
+    rq_sizes: dict[str, PositiveInt] | None = None
 
 
 class IoCase(Shape):

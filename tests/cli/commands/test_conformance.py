@@ -25,7 +25,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def folder(tmp_path: Path) -> Path:
     """A folder with one small recording of each of two kinds."""
     for kind in ("io", "layout"):
-        (tmp_path / f"{kind}.json").write_bytes((DEFAULT_TRUTH / kind / "raid4.json").read_bytes())
+        content = json.loads((DEFAULT_TRUTH / kind / "raid4.json").read_text())
+        for array in content["arrays"] if kind == "io" else ():
+            array["cases"] = array["cases"][:5]  # so few that one of them is more than the aim allows
+        (tmp_path / f"{kind}.json").write_text(json.dumps(content))
     return tmp_path
 
 
@@ -43,7 +46,7 @@ def test_all_matches(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     rows = [line.split() for line in out.splitlines() if line.split()[:1] in (["layout"], ["io"])]
     assert [row[:7] for row in rows] == [
         ["layout", "8", "8", "100.0", "%", "100", "%"],
-        ["io", "34", "34", "100.0", "%", "99", "%"],
+        ["io", "5", "5", "100.0", "%", "95", "%"],
     ]
 
 

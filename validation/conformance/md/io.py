@@ -3,7 +3,8 @@
 Every recorded array is built from the model's own classes over members that write down what they are sent. Its
 cases are played in order, one I/O at a time, on one array, so what a case leaves in the stripe cache is there for
 the next. Compared are the merged footprint of the member reads and writes, their sectors in all (a range moved
-twice counts twice), and the writes of superblock and write-intent bitmap.
+twice counts twice), how many requests of each size the members get after merging, and the writes of superblock and
+write-intent bitmap. The program plugs a call where the recorded kernel does (:mod:`raidsim.model.block.block_file`).
 """
 
 from __future__ import annotations
@@ -12,23 +13,35 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError, ModelError
 from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from ....model.kernels import KernelSpec
-from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.layouts import (
+    Layout,
+    LinearLayout,
+    MirroredLayout,
+    ParityLayout,
+    Raid10Layout,
+    StripedLayout,
+    layout_for,
+)
 from ....model.raid.base.array import Array
-from ....model.raid.base.io_limit import BioSplit
+from ....model.raid.base.io_limit import behind_limit
 from ....model.raid.metadata.bitmap import ArrayMetadata, WriteIntentBitmap
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
 from ....model.raid.striped.stripe import StripeArray
-from ....model.raid.stripes.settings import ParitySettings
+from ....model.schedulers import MqDeadline
+from ....model.tasks.cpu import Cpu
+from ....model.tasks.host import Host
+from ....model.tasks.prices import FREE
 from ..base import KindResult, NotSupported, Progress, TruthFile
 from .footprint import SECTOR, Run, merged, side_by_side
-from .kernels import raid1_balance, raid10_balance, recorded_kernel
+from .kernels import opened, raid1_array, raid10_array, raid10_section, recorded_kernel
 from .mdadm import MdadmArray, parameter, recorded_array
 from .recorder import RecordingMember, SentRequest
 
@@ -37,6 +50,9 @@ MEMBER_KIB = 127 * 1024
 
 BITMAP_CHUNK_BYTES = 64 << 20
 """What a bit of the bitmap stands for unless mdadm is told otherwise."""
+
+TAGS = 32
+"""Requests that a recorded member (null_blk) takes at once. Its queue has the usual scheduler, mq-deadline."""
 
 SETTLED_S = 1.0
 """From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
@@ -94,51 +110,69 @@ class PlayedArray:
             raise InputError(f"{place}, field member_data_kib", found, allowed)
         sizes = [size * 1024 for size in kib]
         self._members = [RecordingMember(self._engine, f"d{slot}", size) for slot, size in enumerate(sizes)]
+        self._host = Host(Cpu(self._engine), FREE)
+        self._queues = [
+            BlkMqQueue(
+                self._engine,
+                self._host,
+                member,
+                depth=TAGS,
+                scheduler=MqDeadline(known.queue.max_request),
+                max_request_bytes=known.queue.max_request,
+                requests=known.queue.tags_for(TAGS),
+                write_requests=known.queue.write_tags(known.queue.tags_for(TAGS), TAGS),
+            )
+            for member in self._members
+        ]
         try:
-            built = self._built(array, made, sizes)
+            layout = self._layout(made, sizes)
+            built = self._built(array, made, layout)
             if not isinstance(built, StripeArray):
                 self._keep_metadata(built, array, made)
-            self._device = self._behind_queue(built, array)
+            self._device = self._behind_queue(built, layout)
             self._engine.run(until=SETTLED_S)
         except ModelError as error:
             raise NotSupported(place, str(error), "allowed: an array that can run") from None
 
-    def _built(
-        self, array: Mapping[str, Any], made: MdadmArray, sizes: list[int]
-    ) -> StripeArray | MirrorArray | Raid10Array | ParityArray:
-        engine, members, failed = self._engine, self._members, made.failed
-        rotational = [bool(parameter(self._place, array, "q_rotational", 1))] * made.devices
+    def _layout(self, made: MdadmArray, sizes: list[int]) -> Layout:
         try:
-            layout = layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
+            return layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
         except InputError as error:
             raise NotSupported(f"{self._place}: {error.place}", error.found, error.allowed) from None
+
+    def _built(
+        self, array: Mapping[str, Any], made: MdadmArray, layout: Layout
+    ) -> StripeArray | MirrorArray | Raid10Array | ParityArray:
+        engine, members, host, failed = self._engine, self._queues, self._host, made.failed
+        rotational = [bool(parameter(self._place, array, "q_rotational", 1))] * made.devices
         match layout:
             case LinearLayout() | StripedLayout():
-                return StripeArray(engine, "md0", members, layout, failed=failed)
+                return StripeArray(engine, "md0", members, layout, host, failed)
             case MirroredLayout():
-                return MirrorArray(engine, "md0", members, raid1_balance(self._kernel, rotational), failed=failed)
+                return raid1_array(self._kernel, engine, members, rotational, host, failed)
             case Raid10Layout():
-                balance = raid10_balance(self._kernel, rotational, near=layout.algorithm == "near")
-                return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
+                return raid10_array(self._kernel, engine, members, layout, rotational, host, failed)
             case ParityLayout():
-                settings = ParitySettings(
-                    heads=parameter(self._place, array, "stripe_cache_size", 256),
-                    hold=self._kernel.raid5.hold,
-                    rmw_level=parameter(self._place, array, "rmw_level", self._kernel.raid5.rmw_level),
-                    direct_reads=self._kernel.raid5.direct_reads,
-                    most_heads=self._kernel.raid5.most_heads,
-                )
+                rules = self._kernel.raid5
+                changed = {
+                    "heads": parameter(self._place, array, "stripe_cache_size", rules.heads),
+                    "rmw_level": parameter(self._place, array, "rmw_level", rules.rmw_level),
+                }
+                settings = rules.model_copy(update=changed)
                 lost = failed if made.rebuilding is None else failed | {made.rebuilding}
-                parity = ParityArray(engine, "md0", members, layout, settings, failed=lost)
+                parity = ParityArray(engine, "md0", members, layout, settings, host, lost)
                 if made.rebuilding is not None:
                     parity.rebuild_onto(made.rebuilding)
                 return parity
         raise NotSupported(f"{self._place}, field cmd", f"level {made.level}", "allowed: a level that md runs")
 
-    def _behind_queue(self, built: Array, array: Mapping[str, Any]) -> Device:
-        """The array behind the limit of its own queue."""
-        kib = parameter(self._place, array, "q_max_sectors_kb", 0)
-        return BioSplit(built, kib * 1024) if kib else built
+    def _behind_queue(self, built: Array, layout: Layout) -> Device:
+        """The array behind the limit of its own queue, as a program opens it."""
+        device: Device = built
+        if not isinstance(layout, LinearLayout):
+            chunks = raid10_section(self._kernel).chunk_limit
+            device = behind_limit(built, layout, self._kernel.queue.max_request, chunks)
+        return opened(self._kernel, device, self._host)
 
     def _keep_metadata(
         self, built: MirrorArray | Raid10Array | ParityArray, array: Mapping[str, Any], made: MdadmArray
@@ -185,11 +219,21 @@ def _footprint_difference(what: str, op: int, case: Mapping[str, Any], sent: lis
         if request.op == op and request.offset >= 0
     ]
     difference = side_by_side(what, merged(case.get(what, ())), merged(runs))
-    recorded = case.get(f"{what}_n", {}).get("sectors")
+    recorded = case.get(f"{what}_n", {})
     total = sum(run[2] for run in runs)
-    if not difference and recorded not in (None, total):
-        return f"{what}: the same ranges, but {recorded} sectors in all recorded, {total} from the model"
-    return difference
+    if not difference and recorded.get("sectors") not in (None, total):
+        return f"{what}: the same ranges, but {recorded['sectors']} sectors in all recorded, {total} from the model"
+    if difference or "rq_sizes" not in recorded:
+        return difference
+    sizes = Counter(str(run[2]) for run in runs)
+    if sizes == recorded["rq_sizes"]:
+        return ""
+    return f"requests of the {what}: {_sizes(recorded['rq_sizes'])} recorded, {_sizes(sizes)} from the model"
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    """Requests by their size in sectors ("16 x 128 + 1 x 64 sectors")."""
+    return " + ".join(f"{sizes[size]} x {size}" for size in sorted(sizes, key=int, reverse=True)) + " sectors"
 
 
 def _metadata_difference(case: Mapping[str, Any], sent: list[tuple[int, SentRequest]]) -> str:

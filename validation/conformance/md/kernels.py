@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ....model.block.block_file import BlockFile
+from ....model.core.device import Device
+from ....model.core.engine import Engine
 from ....model.kernels import KernelSpec, kernel, kernel_names
-from ....model.raid.mirrors.barrier import RESYNC_BARRIER, ResyncBarrier
+from ....model.kernels.spec import Raid10Section
+from ....model.layouts import Raid10Layout
+from ....model.raid.mirrors.barrier import RESYNC_BARRIER
+from ....model.raid.mirrors.mirror import MirrorArray
+from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.read_balance import READ_BALANCE, Mirrors, ReadBalance, balance
+from ....model.tasks.host import Host
 from ..base import NotSupported, TruthFile
 
 DEFAULT = "linux-6.1"
@@ -43,27 +51,64 @@ def recorded_kernel(file: TruthFile) -> KernelSpec:
     return kernel(name)
 
 
-def raid1_balance(known: KernelSpec, rotational: Sequence[bool]) -> ReadBalance:
-    """Read balance of RAID 1 over members of which `rotational` says whether they turn."""
-    return _balance(known.raid1.balance, rotational, near=True)
+def raid1_array(
+    known: KernelSpec,
+    engine: Engine,
+    members: Sequence[Device],
+    rotational: Sequence[bool],
+    host: Host | None = None,
+    failed: Iterable[int] = (),
+) -> MirrorArray:
+    """RAID 1 as the kernel runs it, over members of which `rotational` says whether they turn."""
+    section = known.raid1
+    return MirrorArray(
+        engine,
+        "md0",
+        members,
+        _balance(section.balance, rotational, near=True),
+        host,
+        failed,
+        barrier=RESYNC_BARRIER[section.barrier],
+        clones_pages=section.clones_pages,
+    )
 
 
-def raid10_balance(known: KernelSpec, rotational: Sequence[bool], near: bool) -> ReadBalance:
-    """Read balance of RAID 10; `near` says whether the copies lie side by side."""
-    section = known.raid10
-    assert section is not None, "every kernel with multiple queues has RAID 10"
-    return _balance(section.balance, rotational, near)
+def raid10_section(known: KernelSpec) -> Raid10Section:
+    """How the kernel runs RAID 10."""
+    assert known.raid10 is not None, "every kernel with multiple queues has RAID 10"
+    return known.raid10
 
 
-def raid1_barrier(known: KernelSpec) -> type[ResyncBarrier]:
-    """How RAID 1 keeps resync and normal I/O apart."""
-    return RESYNC_BARRIER[known.raid1.barrier]
+def raid10_array(
+    known: KernelSpec,
+    engine: Engine,
+    members: Sequence[Device],
+    layout: Raid10Layout,
+    rotational: Sequence[bool],
+    host: Host | None = None,
+    failed: Iterable[int] = (),
+) -> Raid10Array:
+    """RAID 10 as the kernel runs it, over members of which `rotational` says whether they turn."""
+    section = raid10_section(known)
+    balance = _balance(section.balance, rotational, near=layout.algorithm == "near")
+    return Raid10Array(
+        engine,
+        "md0",
+        members,
+        layout,
+        balance,
+        host,
+        failed,
+        section.resync_depth,
+        barrier=RESYNC_BARRIER[section.barrier],
+        holds_writes=section.holds_writes,
+    )
 
 
-def raid10_barrier(known: KernelSpec) -> type[ResyncBarrier]:
-    """How RAID 10 does."""
-    assert known.raid10 is not None
-    return RESYNC_BARRIER[known.raid10.barrier]
+def opened(known: KernelSpec, device: Device, host: Host) -> Device:
+    """A device as a program opens it with O_DIRECT, whose calls the kernel may plug."""
+    reads, writes = known.queue.plugs_reads_above, known.queue.plugs_writes_above
+    return device if reads is None or writes is None else BlockFile(device, host, reads, writes)
 
 
 def _balance(name: str, rotational: Sequence[bool], near: bool) -> ReadBalance:

@@ -25,8 +25,6 @@ from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout,
 from ....model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from ....model.memory.raw_cache import RawCache, RawCacheSettings
 from ....model.raid.base.io_limit import behind_limit, largest_request_bytes, optimal_request_bytes
-from ....model.raid.mirrors.mirror import MirrorArray
-from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
 from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
@@ -35,7 +33,7 @@ from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
 from ..base import KindResult, NotSupported, Progress, TruthFile
-from .kernels import raid1_balance, raid10_balance, recorded_kernel
+from .kernels import raid1_array, raid10_array, raid10_section, recorded_kernel
 from .recorder import RecordingMember
 
 KIB = 1024
@@ -115,7 +113,8 @@ class Recording:
         if layout is not None:
             request_bytes = largest_request_bytes(layout, MEMBER_REQUEST_BYTES)
             array = _array(known, self.engine, layout, self.at_members)
-            device = self.at_array = Tap(behind_limit(array, layout, MEMBER_REQUEST_BYTES))
+            chunks = raid10_section(known).chunk_limit
+            device = self.at_array = Tap(behind_limit(array, layout, MEMBER_REQUEST_BYTES, chunks))
         section = known.cache
         self.cache = RawCache(
             self.engine,
@@ -197,9 +196,8 @@ def _array(known: KernelSpec, engine: Engine, layout: Layout, members: Sequence[
     if isinstance(layout, ParityLayout):
         return ParityArray(engine, "md0", members, layout, ParitySettings(heads=0, direct_reads=True))
     if isinstance(layout, Raid10Layout):
-        balance = raid10_balance(known, still, near=layout.algorithm == "near")
-        return Raid10Array(engine, "md0", members, layout, balance)
-    return MirrorArray(engine, "md0", members, raid1_balance(known, still))
+        return raid10_array(known, engine, members, layout, still)
+    return raid1_array(known, engine, members, still)
 
 
 def _calls(place: str, run: Run) -> Iterator[int]:

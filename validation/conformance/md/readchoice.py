@@ -16,11 +16,9 @@ from ....model.core.request import READ, WRITE, Request
 from ....model.kernels import KernelSpec
 from ....model.layouts import Raid10Layout, layout_for
 from ....model.raid.base.array import Array
-from ....model.raid.mirrors.mirror import MirrorArray
-from ....model.raid.mirrors.raid10 import Raid10Array
 from ..base import KindResult, NotSupported, Progress, TruthFile
 from .footprint import SECTOR, Run
-from .kernels import raid1_balance, raid1_barrier, raid10_balance, recorded_kernel
+from .kernels import raid1_array, raid10_array, recorded_kernel
 from .mdadm import parameter, recorded_array
 from .recorder import RecordingMember
 
@@ -60,12 +58,10 @@ def md_mirrors(
     """RAID 1 or RAID 10 as the kernel `known` runs it; `algorithm` is the layout of RAID 10 by md's name ("f2")."""
     turns = [rotational] * len(members)
     if level == "raid1":
-        balance = raid1_balance(known, turns)
-        return MirrorArray(engine, "md0", members, balance, failed=failed, barrier=raid1_barrier(known))
+        return raid1_array(known, engine, members, turns, failed=failed)
     layout = layout_for(level, len(members), chunk, [member.capacity for member in members], algorithm)
     assert isinstance(layout, Raid10Layout)
-    balance = raid10_balance(known, turns, near=layout.algorithm == "near")
-    return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
+    return raid10_array(known, engine, members, layout, turns, failed=failed)
 
 
 class _Member(RecordingMember):

@@ -31,12 +31,11 @@ from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
 from ....model.raid.resync.thread import Resync, ResyncSettings
-from ....model.raid.stripes.settings import ParitySettings
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ..base import KindResult, NotSupported, Progress, TruthFile
 from . import vm_member
-from .kernels import raid1_balance, raid1_barrier, raid10_balance, raid10_barrier, recorded_kernel
+from .kernels import raid1_array, raid10_array, recorded_kernel
 from .vm_member import IO_S, LATENCY_S
 
 TOLERANCE = 0.2
@@ -181,26 +180,12 @@ class _Bench:
     ) -> MirrorArray | Raid10Array | ParityArray:
         engine, turns = self.engine, [kind.tags == 1] * len(queues)
         if level == "raid1":
-            return MirrorArray(
-                engine,
-                "md0",
-                queues,
-                raid1_balance(known, turns),
-                host,
-                failed,
-                barrier=raid1_barrier(known),
-                clones_pages=False,
-            )
+            return raid1_array(known, engine, queues, turns, host, failed)
         layout = layout_for(level, len(queues), CHUNK, [kind.capacity] * len(queues), algorithm)
         if isinstance(layout, Raid10Layout):
-            balance = raid10_balance(known, turns, near=layout.algorithm == "near")
-            barrier = raid10_barrier(known)
-            return Raid10Array(
-                engine, "md0", queues, layout, balance, host, failed, RAID10_DEPTH + 1, barrier=barrier
-            )
+            return raid10_array(known, engine, queues, layout, turns, host, failed)
         assert isinstance(layout, ParityLayout)
-        settings = ParitySettings(hold=None, direct_reads=True, most_heads=MOST_STRIPES)
-        return ParityArray(engine, "md0", queues, layout, settings, host, failed)
+        return ParityArray(engine, "md0", queues, layout, known.raid5, host, failed)
 
     def load(self, place: str) -> DirectLoad | None:
         """The foreground fio job of the run's name."""

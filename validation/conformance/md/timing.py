@@ -20,6 +20,7 @@ from ....model.kernels import KernelSpec
 from ....model.loads.direct_load import ClosedLoad
 from ..base import KindResult, NotChecked, NotSupported, Progress, TruthFile
 from .kernels import recorded_kernel
+from .mdadm import LEVELS
 from .vm_member import (
     BYTE_S,
     HUGE_PAGE,
@@ -57,7 +58,6 @@ STEADY_S = 0.3
 """Throttling that has not changed for so long (s) will not."""
 
 _SLICE_S = 0.01
-_LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
 _FOLLOWED = {"rw", "bs", "iodepth", "rwmixread", "numjobs", "offset_increment", "size"}
 _SAME_EVERYWHERE = {"direct", "ioengine", "thread", "filename", "randseed", "runtime", "ramp_time"}
 _PRINTED = {"name", "group_reporting", "output-format"}
@@ -221,7 +221,7 @@ def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[Clo
         seconds = IO_S + job.size * (HUGE_PAGE_BYTE_S if job.size * job.depth >= HUGE_PAGE else BYTE_S)
         yield ClosedLoad(
             machine.engine,
-            machine.device,
+            machine.file,
             size=job.size,
             depth=job.depth,
             read_share=job.read_share,
@@ -299,8 +299,8 @@ def _recorded_array(array: Any) -> RecordedArray:
     if isinstance(array, str):
         return RecordedArray("single", 1)
     extra = array.get("extra", "")
-    if array["level"] not in _LEVELS:
-        raise NotSupported("field arrays", f"level {array['level']!r}", f"allowed: {', '.join(_LEVELS)}")
+    if array["level"] not in LEVELS:
+        raise NotSupported("field arrays", f"level {array['level']!r}", f"allowed: {', '.join(LEVELS)}")
     heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
     faulty = re.search(r"echo faulty > \S*nullb(\d+)/state", extra)
     return RecordedArray(

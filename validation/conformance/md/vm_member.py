@@ -18,8 +18,8 @@ from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.kernels import KernelSpec
-from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
-from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
+from ....model.layouts import Layout, LinearLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.raid.base.io_limit import behind_limit
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
@@ -28,7 +28,7 @@ from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
-from .kernels import raid1_balance, raid1_barrier, raid10_balance, raid10_barrier
+from .kernels import opened, raid1_array, raid10_array, raid10_section
 
 MIB = 1 << 20
 
@@ -96,9 +96,6 @@ def is_calibrated(file: str, case: str) -> bool:
     return any(fnmatchcase(case, pattern) for pattern in (*CALIBRATED["*"], *CALIBRATED.get(file, ())))
 
 
-_TAG_WORD = 64
-"""Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
-
 _LEFT_SYMMETRIC = 2
 
 
@@ -131,19 +128,6 @@ class Member:
     scheduler_requests: int
     target_s: float
     size: int
-
-    @property
-    def scheduler_writes(self) -> int:
-        """How many of the scheduler's tags writes could take.
-
-        mq-deadline lets writes have three quarters of the tags, but applies that number to each word of the tags'
-        bitmap, and when nr_requests is set it computes it from the one before, which is twice the device's tags
-        (block/mq-deadline.c, dd_depth_updated and dd_limit_depth; block/blk-mq.c, blk_mq_update_nr_requests).
-        """
-        word = _TAG_WORD
-        while word > 1 and 4 * word > self.scheduler_requests:
-            word //= 2
-        return max(self.scheduler_requests // word * min(word, max(3 * 2 * self.tags // 4, 1)), 1)
 
     @classmethod
     def recorded(cls, member: Mapping[str, object]) -> Member:
@@ -203,6 +187,8 @@ class VirtualMachine:
     host: Host
     queues: list[BlkMqQueue]
     device: Device
+    file: Device
+    """The device as a program opens it for direct I/O."""
     throttles: list[WriteBackThrottle]
     throttled: bool
     """Whether write-back throttling has something to do: writes that it counts, and reads slower than its target."""
@@ -240,13 +226,13 @@ def build(
                 scheduler=MqDeadline(member.max_request_bytes) if member.scheduler_requests else None,
                 max_request_bytes=member.max_request_bytes,
                 requests=max(member.scheduler_requests, 1),
-                write_requests=member.scheduler_writes,
+                write_requests=known.queue.write_tags(member.scheduler_requests, member.tags),
                 throttle=throttle,
             )
         )
     device = queues[0] if array.level == "single" else _array(known, engine, host, queues, member, array)
     throttled = 0 < member.target_s <= member.service_s and array.level not in _KEEP_IDLE
-    return VirtualMachine(engine, cpu, host, queues, device, throttles, throttled)
+    return VirtualMachine(engine, cpu, host, queues, device, opened(known, device, host), throttles, throttled)
 
 
 def _array(
@@ -255,34 +241,16 @@ def _array(
     layout = layout_of(array, member.size)
     rotational = [member.rotational] * array.members
     device: StripeArray | MirrorArray | Raid10Array | ParityArray
-    if isinstance(layout, StripedLayout):
+    if isinstance(layout, StripedLayout | LinearLayout):
         device = StripeArray(engine, "md0", queues, layout, host)
     elif isinstance(layout, Raid10Layout):
-        device = Raid10Array(
-            engine,
-            "md0",
-            queues,
-            layout,
-            raid10_balance(known, rotational, near=layout.algorithm == "near"),
-            host,
-            array.failed,
-            barrier=raid10_barrier(known),
-        )
+        device = raid10_array(known, engine, queues, layout, rotational, host, array.failed)
     elif isinstance(layout, ParityLayout):
         settings = known.raid5.model_copy(update={"heads": array.heads})
         device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
     else:
-        device = MirrorArray(
-            engine,
-            "md0",
-            queues,
-            raid1_balance(known, rotational),
-            host,
-            array.failed,
-            barrier=raid1_barrier(known),
-            clones_pages=known.raid1.clones_pages,
-        )
-    return BioSplit(device, largest_request_bytes(layout, member.max_request_bytes))
+        device = raid1_array(known, engine, queues, rotational, host, array.failed)
+    return behind_limit(device, layout, member.max_request_bytes, raid10_section(known).chunk_limit)
 
 
 def layout_of(array: RecordedArray, member_bytes: int) -> Layout:

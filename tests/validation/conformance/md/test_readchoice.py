@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import raidsim.validation.conformance.md.readchoice as readchoice_module
 from raidsim.model.raid.read_balance import Md61, PrimaryOnly
 from raidsim.validation.conformance.base import KindResult, TruthFile
+from raidsim.validation.conformance.md import kernels as recorded_kernels
 from raidsim.validation.conformance.md import readbalance, readchoice
 
 IO = Path(readchoice.__file__).parents[2] / "truth" / "io"
@@ -48,7 +48,7 @@ def test_every_read_goes_where_it_went() -> None:
 
 def test_another_policy_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the check itself: if the first mirror served every read, the first random read would differ."""
-    monkeypatch.setattr(readchoice_module, "raid1_balance", lambda known, turns: PrimaryOnly(len(turns)))
+    monkeypatch.setattr(recorded_kernels, "_balance", lambda name, turns, near: PrimaryOnly(len(turns)))
     result = checked(load("readchoice_raid1.json"))
     assert [miss.case.split()[1] for miss in result.misses] == ["random_x32"] * 2
 
