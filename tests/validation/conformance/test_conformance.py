@@ -71,7 +71,7 @@ def test_every_recording_is_assigned_to_a_kind() -> None:
         "resync": 1,
         "timing": 11,
         "fs": 2,
-        "workloads": 34,
+        "workloads": 36,
     }
 
 
