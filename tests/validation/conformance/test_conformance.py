@@ -109,6 +109,28 @@ def test_a_stale_explanation_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.misses[0].why == "because"
 
 
+def test_a_reason_for_clean_arrays_is_not_given_for_others() -> None:
+    """A lost member or a bitmap is another cause: the reason of the clean array does not fit."""
+    known = KnownMiss(kind="timing", file="timing*.json", case="raid5_n?* seqread_1m_q?", clean=True, why="because")
+    found = {
+        array: known.is_about("timing", Miss("timing_a.json", f"{array} seqread_1m_q8", "-"))
+        for array in ("raid5_n4", "raid5_n4_sc4096", "raid5_n4_degraded", "raid5_n4_lost0", "raid5_n4_bm1M")
+    }
+    assert found == {
+        "raid5_n4": True,
+        "raid5_n4_sc4096": True,
+        "raid5_n4_degraded": False,
+        "raid5_n4_lost0": False,
+        "raid5_n4_bm1M": False,
+    }
+
+
+def test_every_reason_says_how_well_it_is_known() -> None:
+    """A reason without an experiment must not read like a fact."""
+    first = ("Known:", "Suspected (no experiment):", "Unknown")
+    assert [known.why[:40] for known in known_misses.known_misses() if not known.why.startswith(first)] == []
+
+
 def changed_footprint(case: dict[str, Any]) -> None:
     """A read one sector further on."""
     case["reads"][0][1] += 1
