@@ -174,7 +174,7 @@ def test_every_wrapper_is_tried() -> None:
         if name.startswith(("model.", "validation.")):
             text = path.read_text(encoding="utf-8")
             found |= {line.split("class ")[1].split("(")[0] for line in text.splitlines() if "(Wrapper):" in line}
-    assert found - {"Tap"} <= known
+    assert found - {"Tap", "CountedArray"} <= known
 
 
 @pytest.mark.parametrize("name", list(abilities()))
