@@ -180,6 +180,20 @@ class DriveSpec(Spec):
     At least one: at 0 the drive is first come, first served. Found: 0.28 on a desktop drive of 2007 (study
     louwrentius-2019), 0.75 on nearline drives of 2022 (data sheet of the Exos X24); the default lies between.
     """
+    media_cache: Size = 0
+    """Bytes of the platters to which small writes go before they are moved home; 0: none."""
+    media_cache_regions: int = Field(default=16, ge=1, le=1000)
+    """Parts of the media cache, spread evenly over the disk; the first one is at the outer rim."""
+    media_cache_entries: int = Field(default=250_000, ge=128)
+    """Writes that the media cache's map holds at most."""
+    media_cache_largest: PositiveSize = 64 * 1024
+    """Largest write that goes to the media cache."""
+    media_cache_batch: PositiveSize = 16 * 1024 * 1024
+    """Bytes of the media cache that are read into the buffer at once, to be moved home in order of their addresses."""
+    media_cache_idle: Duration = 1.0
+    """Time without a command after which the drive moves writes home."""
+    media_cache_filled: Fraction = 0.0
+    """Share of the media cache that older writes, of 4 KiB at random addresses, take at time 0."""
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
@@ -196,6 +210,8 @@ class DriveSpec(Spec):
         buffers = self.segments * self.segment_size + (self.write_buffer if self.write_cache else 0)
         if buffers > self.cache:
             raise ValueError(f"segments and write_buffer take {buffers} bytes; at most cache, {self.cache} bytes")
+        if self.media_cache:
+            self._fits_media_cache()
         if not isinstance(self.zones, int) and len({zone.track_skew is None for zone in self.zones}) > 1:
             raise ValueError("zones: some have skews; expected all or none")
         if self.write_seek_points and not self.seek_points:
@@ -205,6 +221,19 @@ class DriveSpec(Spec):
         except ModelError as error:
             raise ValueError(str(error)) from None
         return self
+
+    def _fits_media_cache(self) -> None:
+        """Refuse a media cache whose parts are smaller than what they must hold."""
+        if self.media_cache_batch > self.cache:
+            raise ValueError(f"media_cache_batch is {self.media_cache_batch} bytes; at most cache, {self.cache} bytes")
+        part, most = self.media_cache // self.media_cache_regions, self.capacity // 2
+        if self.media_cache > most:
+            raise ValueError(f"media_cache is {self.media_cache} bytes; at most half the capacity, {most} bytes")
+        if part < 2 * self.media_cache_largest:
+            raise ValueError(
+                f"media_cache: found {part} bytes in each of {self.media_cache_regions} regions; expected at least "
+                f"{2 * self.media_cache_largest} bytes, twice media_cache_largest"
+            )
 
     @property
     def rotational(self) -> bool:
