@@ -31,6 +31,7 @@ from .media import Media
 from .media_cache import CachingMedia
 from .media_log import LogSettings
 from .queue import DiskQueue, Fcfs
+from .shingled import ShingledMedia
 from .shortest_positioning import ShortestPositioning
 from .spec import DriveSpec, mechanics
 
@@ -138,7 +139,9 @@ class HardDisk(Device):
         geometry, seeks = mechanics(spec)
         self.capacity = geometry.capacity
         caches = spec.write_cache and spec.write_buffer > 0
-        kind: type[Media] = CachingMedia if spec.media_cache else Media
+        kind: type[Media] = Media
+        if spec.media_cache:
+            kind = ShingledMedia if spec.band_size else CachingMedia
         self.media = media = kind(
             geometry,
             seeks,
@@ -622,4 +625,6 @@ def _log_settings(spec: DriveSpec) -> LogSettings:
         record_s=spec.write_overhead,
         idle_s=spec.media_cache_idle,
         filled=spec.media_cache_filled,
+        band=spec.band_size,
+        open_bands=spec.open_bands,
     )

@@ -47,6 +47,7 @@ class CachingMedia(Media):
         "_last_end",
         "_last_s",
         "_region",
+        "_run",
         "_settings",
         "log",
         "moved_bytes",
@@ -62,6 +63,7 @@ class CachingMedia(Media):
         self._began_turns = 0.0
         self._began_at = 0  # its place, and its region
         self._region = 0
+        self._run = RUN
         self.moved_bytes = 0
 
     # What commands ask for.
@@ -93,7 +95,7 @@ class CachingMedia(Media):
             not_before = sent_from_s
         begin = self._arrive(place, cylinder, turns, start, self.seeks.write, not_before)
         self._began_s, self._began_turns, self._began_at, self._region = begin, turns, place, number
-        self.log.enter(number, offset, end)
+        self._enter(number, offset, end)
         self.transfer_s += transfer
         self._arm = last_cylinder
         self._at = place + size - 1
@@ -113,7 +115,7 @@ class CachingMedia(Media):
         """Put a write that :meth:`joins` at the end of the record; when its last byte is on the platters (s)."""
         place = self.log.regions[self._region].following
         _, _, last_cylinder, end_turns = self.geometry.span(place, place + size)
-        self.log.enter(self._region, offset, offset + size)
+        self._enter(self._region, offset, offset + size)
         done = self._began_s + (end_turns - self._began_turns) * self._revolution_s
         self.transfer_s += done - self._free_s
         self._arm = last_cylinder
@@ -212,6 +214,10 @@ class CachingMedia(Media):
         """End of what is written to the log in one piece of an extent from `offset` to `end`."""
         return end
 
+    def _enter(self, number: int, start: int, end: int) -> None:
+        """Note [start, end) as the newest write of a region."""
+        self.log.enter(number, start, end)
+
     def _written_home(self, start: int, end: int) -> None:
         """Note that the head has written [start, end) home: the log has nothing newer."""
         self.log.forget(start, end)
@@ -244,7 +250,7 @@ class CachingMedia(Media):
         start, total = offset, 0
         while True:
             until = region.following + end - start
-            self.log.enter(number, start, end)
+            self._enter(number, start, end)
             self._free_s = done = begin + (self.geometry.turns_at_end(until) - turns) * self._revolution_s
             self._freeing.append((done, start, end))
             total += end - start
@@ -285,7 +291,7 @@ class CachingMedia(Media):
     def _make_space(self, size: int) -> None:
         """Move blocks home, from ``_free_s`` on, until a write of `size` bytes and some more fit."""
         log = self.log
-        wanted = max(0, log.held - RUN)
+        wanted = max(0, log.held - self._run)
         while log.held > wanted or (log.held and not log.room(size)):
             self._move()
 

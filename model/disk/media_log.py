@@ -29,7 +29,7 @@ class LogSettings:
     entries
         Writes that the map of the cache holds at most.
     largest
-        Bytes of the largest write that goes to the cache.
+        Bytes of the largest write that goes to the cache; of a shingled drive those of the largest piece.
     batch
         Bytes of records that are read at once to be moved home.
     record_s
@@ -38,6 +38,8 @@ class LogSettings:
         Time (s) without a command after which the drive moves blocks home.
     filled
         Share of the cache that older writes, of 4 KiB at random places, take at time 0.
+    band, open_bands
+        Bytes of a band of shingled tracks, and bands that are written in order at once; 0: the tracks do not overlap.
     """
 
     size: int
@@ -48,6 +50,8 @@ class LogSettings:
     record_s: float
     idle_s: float
     filled: float
+    band: int = 0
+    open_bands: int = 0
 
 
 class Entry:
@@ -251,6 +255,21 @@ class MediaLog:
         self.aged -= count
         self.held -= count
         self.regions[self.source].used -= count * BLOCK
+
+    def oldest(self) -> int:
+        """Address of a block of the oldest write of the fullest region; one of the older writes is dropped."""
+        region = self.regions[max(range(len(self.regions)), key=self._used)]
+        if region.aged:
+            region.aged -= 1
+            region.used -= BLOCK
+            self.held -= 1
+            return int(self._draw.integers(self._geometry.capacity // BLOCK)) * BLOCK
+        while True:
+            entry = region.entries[0]
+            for block in range(entry.first, entry.first + entry.blocks):
+                if self._known.get(block) is entry:
+                    return block * BLOCK
+            region.entries.popleft()
 
     def load(self) -> tuple[int, int]:
         """Read the oldest records of the fullest region; where in the log they lie, and their bytes."""

@@ -187,13 +187,18 @@ class DriveSpec(Spec):
     media_cache_entries: int = Field(default=250_000, ge=128)
     """Writes that the media cache's map holds at most."""
     media_cache_largest: PositiveSize = 64 * 1024
-    """Largest write that goes to the media cache."""
+    """Largest write that goes to the media cache. With `band_size`: of the largest piece in one record."""
     media_cache_batch: PositiveSize = 16 * 1024 * 1024
     """Bytes of the media cache that are read into the buffer at once, to be moved home in order of their addresses."""
     media_cache_idle: Duration = 1.0
     """Time without a command after which the drive moves writes home."""
     media_cache_filled: Fraction = 0.0
     """Share of the media cache that older writes, of 4 KiB at random addresses, take at time 0."""
+    band_size: Size = 0
+    """Bytes of a band of shingled tracks, which can only be rewritten as a whole, in whole blocks of 4 KiB; 0: the
+    tracks do not overlap."""
+    open_bands: int = Field(default=8, ge=1, le=1000)
+    """Bands of shingled tracks that are written in order at once."""
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
@@ -210,6 +215,12 @@ class DriveSpec(Spec):
         buffers = self.segments * self.segment_size + (self.write_buffer if self.write_cache else 0)
         if buffers > self.cache:
             raise ValueError(f"segments and write_buffer take {buffers} bytes; at most cache, {self.cache} bytes")
+        if self.band_size and not self.media_cache:
+            raise ValueError(f"band_size is {self.band_size} bytes, so media_cache must be above 0")
+        if self.band_size and not 4096 <= self.band_size <= self.capacity:
+            raise ValueError(
+                f"band_size is {self.band_size} bytes; expected 4096 up to capacity, {self.capacity} bytes"
+            )
         if self.media_cache:
             self._fits_media_cache()
         if not isinstance(self.zones, int) and len({zone.track_skew is None for zone in self.zones}) > 1:

@@ -54,7 +54,8 @@ def drive_class(spec: Searched) -> str:
         server = "for servers" if spec.power_loss_protection else "for desktops"
         return "memory without flash" if spec.in_place else f"{_bus(interface)}, {server}"
     bus = next((bus for bus in ("SATA", "SAS", "PATA", "SCSI", "FC") if bus in interface.upper()), "other")
-    return f"{bus} hard disk, {_speed(spec.rotation)}"
+    shingled = ", shingled" if spec.band_size else ""
+    return f"{bus} hard disk, {_speed(spec.rotation)}{shingled}"
 
 
 def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
