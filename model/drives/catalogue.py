@@ -119,11 +119,19 @@ def _by_alias() -> dict[str, Path]:
     """The files by alias and by the maker's model number, without case and punctuation."""
     found: dict[str, Path] = {}
     for path in _by_stem().values():
-        for name in (load_drive(path)[0].model, *_aliases(path)):
+        for name in (*_model(path), *_aliases(path)):
             if found.setdefault(plain_name(name), path) is not path:
                 other = found[plain_name(name)].stem
                 raise InputError(f"{path}: field aliases", f"{name!r}, which {other} has", "expected: one drive a name")
     return found
+
+
+def _model(path: Path) -> tuple[str, ...]:
+    """The maker's model number in a drive's file, read without the rest of it: a drive's mechanics take time to build."""
+    data, _ = read_yaml(path)
+    field = data.get("model") if isinstance(data, dict) else None
+    named = field.get("value") if isinstance(field, dict) else None
+    return (named,) if isinstance(named, str) else ()
 
 
 @lru_cache(maxsize=256)

@@ -179,7 +179,7 @@ def test_any_commands_complete_and_the_cache_is_emptied(write_cache: bool, depth
     ("changes", "message"),
     [
         ({"band_size": BAND}, "band_size is 33554432 bytes, so media_cache must be above 0"),
-        ({"band_size": 1000, "media_cache": GIB}, "band_size is 1000 bytes; expected 4096 to"),
+        ({"band_size": 1000, "media_cache": GIB}, "band_size is 1000 bytes; expected 4096 up to"),
         ({"band_size": BAND, "media_cache": GIB, "open_bands": 0}, "open_bands"),
     ],
 )
