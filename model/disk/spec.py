@@ -155,7 +155,7 @@ class DriveSpec(Spec):
     """If true, a read begins with the sector that the head meets first, even in its middle. If false, with its first
     sector."""
     write_cache: bool = False
-    """Whether writes are acknowledged from the buffer."""
+    """Whether writes are acknowledged from the buffer, as the drive is shipped."""
     write_buffer: Size = 0
     """Bytes of the buffer for writes."""
     write_extents: int = Field(default=64, ge=1)

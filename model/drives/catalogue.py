@@ -127,7 +127,7 @@ def _by_alias() -> dict[str, Path]:
 
 
 def _model(path: Path) -> tuple[str, ...]:
-    """The maker's model number in a drive's file, read without the rest of it: a drive's mechanics take time to build."""
+    """The maker's model number in a drive's file, read without the rest: a drive's mechanics take time to build."""
     data, _ = read_yaml(path)
     field = data.get("model") if isinstance(data, dict) else None
     named = field.get("value") if isinstance(field, dict) else None

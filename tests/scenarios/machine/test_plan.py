@@ -161,6 +161,39 @@ def test_what_a_controller_runs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("drive_cache", "overrides", "on"),
+    [
+        (None, {}, True),
+        ("as shipped", {}, True),
+        ("off", {}, False),
+        ("off", {"write_cache": True}, True),
+        ("as shipped", {"write_cache": False}, False),
+    ],
+)
+def test_a_controller_may_switch_the_drives_write_caches_off(
+    drive_cache: str | None, overrides: dict[str, Any], on: bool
+) -> None:
+    """As shipped unless the firmware switches them off; what the scenario says of a drive has the last word."""
+    made = document(array_of("raid5", 3, controller="raid"))
+    settings = {} if drive_cache is None else {"drive_cache": drive_cache}
+    made["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", "overrides": settings}}
+    for name in DRIVES[:4]:
+        shipped = made["machine"]["drives"][name]
+        made["machine"]["drives"][name] = {**shipped, "overrides": {**shipped.get("overrides", {}), **overrides}}
+    plan = machine_plan(validate(ScenarioSpec, made))
+    caches = {part.name: part.spec.write_cache for part in plan.parts if isinstance(part, DiskPlan)}
+    assert caches == dict.fromkeys(DRIVES[:3], on)
+
+
+def test_drives_without_a_controller_keep_the_write_cache_they_are_shipped_with() -> None:
+    """The counter-test: a controller that runs other drives has no say."""
+    made = document(array_of("raid5", 3))
+    made["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", "overrides": {"drive_cache": "off"}}}
+    plan = machine_plan(validate(ScenarioSpec, made))
+    assert {part.spec.write_cache for part in plan.parts if isinstance(part, DiskPlan)} == {True}
+
+
+@pytest.mark.parametrize(
     ("kernel", "expected"),
     [("linux-2.6.8", LoopPlan), ("linux-2.4.26", CryptPlan)],
 )
