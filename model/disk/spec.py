@@ -17,6 +17,13 @@ _MEASURED = ("sectors", "first_sector", "unused_tracks", "slipped_tracks", "spar
 """Fields of a zone that say where single tracks lie."""
 
 
+_DIVIDED = (
+    *("capacity", "heads", "cache", "segments", "write_buffer", "write_extents"),
+    *("media_cache", "media_cache_regions", "media_cache_batch"),
+)
+"""Fields of which each actuator has an equal share."""
+
+
 class ZoneSpec(Spec):
     """A zone as a data sheet lists it."""
 
@@ -72,8 +79,10 @@ class DriveSpec(Spec):
     """Of the platters."""
     heads: int = Field(ge=1)
     """Tracks of a cylinder."""
+    actuators: int = Field(default=1, ge=1, le=8)
+    """Independent arms, each over an equal part of heads, addresses, buffer and media cache."""
     outer_media_rate: Rate
-    """Sustained bytes/s of sequential reading in the outermost zone, track crossings included."""
+    """Sustained bytes/s of sequential reading in the outermost zone, track crossings included; of one actuator."""
     inner_media_rate: Rate
     """The same in the innermost zone."""
     zones: Annotated[int, Field(ge=1, le=1000)] | tuple[ZoneSpec, ...] = 16
@@ -223,6 +232,8 @@ class DriveSpec(Spec):
             )
         if self.media_cache:
             self._fits_media_cache()
+        if self.actuators > 1:
+            self._divides()
         if not isinstance(self.zones, int) and len({zone.track_skew is None for zone in self.zones}) > 1:
             raise ValueError("zones: some have skews; expected all or none")
         if self.write_seek_points and not self.seek_points:
@@ -245,6 +256,22 @@ class DriveSpec(Spec):
                 f"media_cache: found {part} bytes in each of {self.media_cache_regions} regions; expected at least "
                 f"{2 * self.media_cache_largest} bytes, twice media_cache_largest"
             )
+
+    def _divides(self) -> None:
+        """Refuse what cannot be divided among the actuators."""
+        if not isinstance(self.zones, int):
+            raise ValueError(f"actuators is {self.actuators}: found a list of zones; expected their number")
+        for name, unit in (("capacity", 4096), ("heads", 1)):
+            value = getattr(self, name)
+            if value % (self.actuators * unit):
+                raise ValueError(f"{name} is {value}; expected a multiple of {self.actuators * unit}, for actuators")
+
+    def of_one_actuator(self) -> DriveSpec:
+        """What one of several actuators has: a drive of its own, with its share of what they divide."""
+        shares = {name: getattr(self, name) // self.actuators for name in _DIVIDED}
+        least = {name: max(1, shares[name]) for name in ("write_extents", "media_cache_regions")}
+        entries = max(128, self.media_cache_entries // self.actuators)
+        return self.with_values(**{**shares, **least, "media_cache_entries": entries, "actuators": 1})
 
     @property
     def rotational(self) -> bool:

@@ -55,7 +55,8 @@ def drive_class(spec: Searched) -> str:
         return "memory without flash" if spec.in_place else f"{_bus(interface)}, {server}"
     bus = next((bus for bus in ("SATA", "SAS", "PATA", "SCSI", "FC") if bus in interface.upper()), "other")
     shingled = ", shingled" if spec.band_size else ""
-    return f"{bus} hard disk, {_speed(spec.rotation)}{shingled}"
+    arms = f", {spec.actuators} actuators" if spec.actuators > 1 else ""
+    return f"{bus} hard disk, {_speed(spec.rotation)}{shingled}{arms}"
 
 
 def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:

@@ -23,6 +23,7 @@ from ...model.core.errors import InputError
 from ...model.crypt.cryptoloop import CryptDevice
 from ...model.crypt.dm_crypt import CryptPipeline
 from ...model.crypt.loop_device import LoopDevice
+from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.links.link import AtaChannel, Link, Path
@@ -73,7 +74,7 @@ from .schedulers import Readers, made_scheduler
 
 _UNLIMITED = 1 << 62
 
-Drive = HardDisk | SolidState
+Drive = HardDisk | SplitDrive | SolidState
 """What a drive of a machine is simulated as."""
 Queue = BlockQueue | BlkMqQueue
 """A device behind a kernel's request queue."""
@@ -175,7 +176,11 @@ class Assembly:
         cable, lock = self.channels[plan.channel]
         path = Path((cable, *(self.links[link] for link in plan.links)))
         disk: Drive
-        if isinstance(spec, DriveSpec):
+        if isinstance(spec, DriveSpec) and spec.actuators > 1 and lock is None:
+            disk = SplitDrive(engine, spec, plan.name, path, plan.own_cable)
+            for part in disk.parts:
+                self._observer.part(part)
+        elif isinstance(spec, DriveSpec):
             disk = HardDisk(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
         else:
             disk = SolidState(engine, spec, plan.name, path, state=plan.state)

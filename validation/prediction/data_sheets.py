@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
 from ...model.core.request import READ, WRITE, Request
+from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import drive, drive_name
@@ -206,7 +207,7 @@ def simulated(name: str, figure: SheetFigure) -> float:
             spec = spec.with_values(write_cache=figure.write_cache)
         if figure.state == "after":
             spec = spec.with_values(media_cache_filled=1.0)
-        disk = HardDisk(engine, spec, name)
+        disk = SplitDrive(engine, spec, name) if spec.actuators > 1 else HardDisk(engine, spec, name)
         ignored, measured = _BUFFERS * spec.write_buffer // figure.bytes if writes else 0, _MEASURED_ON_DISK
         begin, span = _part(spec, figure)
         load = _Load(engine, disk, figure, begin, span)
@@ -235,7 +236,7 @@ class _Load:
     """Keeps commands at a drive, as a benchmark does."""
 
     def __init__(
-        self, engine: Engine, device: HardDisk | SolidState, figure: SheetFigure, begin: int, span: int
+        self, engine: Engine, device: HardDisk | SplitDrive | SolidState, figure: SheetFigure, begin: int, span: int
     ) -> None:
         self._engine = engine
         self._device = device
