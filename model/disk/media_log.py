@@ -210,6 +210,8 @@ class MediaLog:
         for block in range(first, beyond):
             self._known[block] = entry
         size = (beyond - first) * BLOCK
+        while region.entries and not region.entries[0].left:
+            region.entries.popleft()  # a block that is written again and again leaves nothing behind
         region.entries.append(entry)
         region.used += size
         region.following += size

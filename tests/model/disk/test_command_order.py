@@ -45,8 +45,10 @@ def _iops(
 def _worst_fall(spec: DriveSpec, depths: Sequence[int], size: int, share: float, sequential: bool, ios: int) -> float:
     """The largest fall of throughput from a depth to any deeper one, as a share.
 
-    The write buffer is at most 8 MiB: a larger one takes gigabytes to fill, and ends as full.
+    The write buffer is at most 8 MiB: a larger one takes gigabytes to fill, and ends as full. There is no media cache:
+    how full it is depends on how much has been written, not on the depth.
     """
+    spec = spec.with_values(media_cache=0, band_size=0)
     if spec.write_cache:
         spec = spec.with_values(write_buffer=min(spec.write_buffer, 8 * MIB))
     best, worst = 0.0, 0.0
