@@ -176,8 +176,8 @@ class Assembly:
         cable, lock = self.channels[plan.channel]
         path = Path((cable, *(self.links[link] for link in plan.links)))
         disk: Drive
-        if isinstance(spec, DriveSpec) and spec.actuators > 1 and lock is None:
-            disk = SplitDrive(engine, spec, plan.name, path, plan.own_cable)
+        if isinstance(spec, DriveSpec) and spec.actuators > 1:
+            disk = SplitDrive(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
             for part in disk.parts:
                 self._observer.part(part)
         elif isinstance(spec, DriveSpec):

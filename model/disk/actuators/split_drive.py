@@ -20,7 +20,7 @@ from ...core.errors import ModelError
 from ...core.exact_sums import sum_in_order
 from ...core.join import Join, forward
 from ...core.request import Request
-from ...links.link import Link, Path
+from ...links.link import AtaChannel, Link, Path
 from ..hard_disk import HardDisk
 from ..spec import DriveSpec
 
@@ -38,6 +38,8 @@ class SplitDrive(Device):
         Shown in results.
     path
         Links beyond the drive's own interface.
+    channel
+        The ATA channel that its actuators take turns on with each other, if any.
     own_cable
         Whether the first link of `path` moves data of no other drive.
 
@@ -55,6 +57,7 @@ class SplitDrive(Device):
         spec: DriveSpec,
         name: str,
         path: Path = Path(()),  # noqa: B008 - immutable
+        channel: AtaChannel | None = None,
         own_cable: bool = False,
     ) -> None:
         self.spec = spec
@@ -65,7 +68,8 @@ class SplitDrive(Device):
         if not (own_cable and path.links and path.links[0].rate == spec.interface_rate):
             path = Path((Link(f"{name} interface", spec.interface_rate), *path.links))
         self.parts = [
-            HardDisk(engine, part, f"{name}.{number}", path, own_cable=True) for number in range(spec.actuators)
+            HardDisk(engine, part, f"{name}.{number}", path, channel, own_cable=True)
+            for number in range(spec.actuators)
         ]
 
     def submit(self, request: Request) -> None:

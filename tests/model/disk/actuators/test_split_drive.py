@@ -13,6 +13,7 @@ from raidsim.model.disk.actuators.split_drive import SplitDrive
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import hard_disk
+from raidsim.model.links.link import AtaChannel, Link, Path
 
 KIB, MIB = 1024, 1024**2
 ONE = hard_disk("Exos-X18-16TB").with_values(write_cache=False)
@@ -86,6 +87,15 @@ def test_the_interface_is_one_for_both() -> None:
     """A connector of 300 MB/s carries no more than that, whichever actuator reads."""
     size, spec = 128 * MIB, TWO.with_values(interface_rate="300MB/s")
     assert 2 * size / Host(spec).run([in_order(0, size), in_order(HALF, size)]) == pytest.approx(300e6, rel=0.03)
+
+
+def test_on_an_ata_channel_they_take_turns() -> None:
+    """There one command at a time is on the way, so two arms are no faster than one."""
+    free, taking_turns = Host(TWO), Host(TWO)
+    engine = taking_turns.engine
+    taking_turns.disk = SplitDrive(engine, TWO, "sda", Path((Link("cable", 600e6),)), AtaChannel("ide0"))
+    assert taking_turns.scattered(READ, TWO.capacity) < 0.5 * free.scattered(READ, TWO.capacity)
+    assert taking_turns.disk.reads == free.disk.reads
 
 
 def test_a_request_across_the_border_is_complete_when_both_parts_are() -> None:
