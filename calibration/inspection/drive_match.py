@@ -66,8 +66,8 @@ def _catalogue() -> dict[str, DriveSpec]:
 def _scalable() -> tuple[str, ...]:
     """Drives that others can be derived from.
 
-    Those that were measured track by track have one capacity only; shingled tracks and two actuators are no matter of
-    the capacity, and only the very model has them.
+    Those that were measured track by track have one capacity only. Shingled tracks and two actuators do not follow from
+    the capacity: only drives whose model is known have them.
     """
     return tuple(
         name

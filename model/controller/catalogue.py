@@ -97,8 +97,8 @@ class ControllerSpec(Spec):
     destage_wait: Duration = 0.1
     """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
     drive_cache: Literal["as shipped", "off"] = "as shipped"
-    """Write caches of its hard disks: as the drive catalogue has them, or switched off. A drive's own `overrides:
-    {write_cache: ...}` in a scenario has the last word."""
+    """Write caches of its hard disks: as the drive catalogue has them, or switched off. A drive's `overrides:
+    {write_cache: ...}` in a scenario take precedence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ControllerSpec:

@@ -1,6 +1,6 @@
 """The log of a media cache: its regions on the platters, and the map of the blocks in it.
 
-The log lies at the addresses of user data near it, which changes no time: the model stores no data.
+The log takes the addresses of user data near it. The model stores no data, so this has no effect on times.
 Simplified: the space of a block is free as soon as it has been moved; a region is one ring.
 """
 
@@ -25,7 +25,7 @@ class LogSettings:
     Attributes
     ----------
     size, regions
-        Bytes of the cache, in so many equal parts, spread evenly over the disk; the first is at the outer rim.
+        Bytes of the cache, and the number of equal parts, spread evenly over the disk; the first is at the outer rim.
     entries
         Writes that the map of the cache holds at most.
     largest

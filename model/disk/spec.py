@@ -245,7 +245,7 @@ class DriveSpec(Spec):
         return self
 
     def _fits_media_cache(self) -> None:
-        """Refuse a media cache whose parts are smaller than what they must hold."""
+        """Refuse a media cache that is too large for the disk, or divided into parts too small for a write."""
         if self.media_cache_batch > self.cache:
             raise ValueError(f"media_cache_batch is {self.media_cache_batch} bytes; at most cache, {self.cache} bytes")
         part, most = self.media_cache // self.media_cache_regions, self.capacity // 2

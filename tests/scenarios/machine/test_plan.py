@@ -180,7 +180,7 @@ def test_what_a_controller_runs() -> None:
 def test_a_controller_may_switch_the_drives_write_caches_off(
     drive_cache: str | None, overrides: dict[str, Any], on: bool
 ) -> None:
-    """As shipped unless the firmware switches them off; what the scenario says of a drive has the last word."""
+    """As shipped unless the firmware switches them off; what the scenario says of a drive takes precedence."""
     made = document(array_of("raid5", 3, controller="raid"))
     settings = {} if drive_cache is None else {"drive_cache": drive_cache}
     made["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", "overrides": settings}}
