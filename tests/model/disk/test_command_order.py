@@ -221,3 +221,12 @@ def test_a_deep_queue_does_not_get_stuck_in_order_of_arrival() -> None:
     load.stop()
     assert rates[2] == pytest.approx(rates[0], rel=0.05)
     assert rates[1] > 0.97 * rates[0]
+
+
+@pytest.mark.parametrize("rotation", ["5400rpm", "5900rpm", "7200rpm", "10000rpm", "15000rpm"])
+@pytest.mark.parametrize("depth", [2, 4, 32])
+def test_queued_writes_in_order_stay_in_order(rotation: str, depth: int) -> None:
+    """The next write of a stream is the nearest at any speed, also if rounding says that its place has just passed."""
+    spec = hard_disk("Desktop-HDD.15-4TB").with_values(write_cache=False, rotation=rotation)
+    rate = _iops(spec, depth, 128 * KIB, 0.0, True, 1000) * 128 * KIB
+    assert rate > 0.9 * spec.outer_media_rate
