@@ -1,7 +1,7 @@
 """A media cache: random writes go to a log on the platters near the head, and are moved home later.
 
-Makers describe it for conventional and for shingled drives (Seagate, "Multi-Tier Caching Technology", technology paper
-TP703; A. Aghayev and P. Desnoyers, "Skylight: a window on shingled disk operation", FAST 2015, who find such a cache
+Makers describe it for conventional and for shingled drives (Seagate, "Multi-Tier Caching Technology", technology paper;
+A. Aghayev and P. Desnoyers, "Skylight: a window on shingled disk operation", FAST 2015, who find such a cache
 with a log and a map in two drives):
 
 - a write that continues no other, of at most `largest` bytes, becomes part of a record; a record is written in one go
