@@ -9,7 +9,19 @@ from __future__ import annotations
 from .loader import ROOT
 
 FOLDERS = (
-    *("block", "core", "disk", "file_system", "memory", "process", "readahead", "schedulers", "solid_state", "tasks"),
+    *(
+        "block",
+        "core",
+        "disk",
+        "disk/actuators",
+        "file_system",
+        "memory",
+        "process",
+        "readahead",
+        "schedulers",
+        "solid_state",
+        "tasks",
+    ),
     *("raid/base", "raid/metadata", "raid/mirrors", "raid/parity", "raid/parity_6_1", "raid/parity_until_4_0"),
     *("raid/striped", "raid/stripes"),
 )

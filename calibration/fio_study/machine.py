@@ -150,7 +150,9 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
 
 def _nearest(jobs: Sequence[FioJob], size: int | None) -> str:
     """The catalogue's drive of 7,200 rpm nearest in media rate, or else in size."""
-    candidates = [each for each in hard_disk_names() if hard_disk(each).rotation == _RPM]
+    candidates = [
+        each for each in hard_disk_names() if hard_disk(each).rotation == _RPM and hard_disk(each).actuators == 1
+    ]
     rates = [
         job.measured["rate"]
         for job in jobs

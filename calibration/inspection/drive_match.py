@@ -64,8 +64,16 @@ def _catalogue() -> dict[str, DriveSpec]:
 
 @lru_cache(maxsize=1)
 def _scalable() -> tuple[str, ...]:
-    """Drives that others can be derived from; those that were measured track by track have one capacity only."""
-    return tuple(name for name, spec in _catalogue().items() if isinstance(spec.zones, int))
+    """Drives that others can be derived from.
+
+    Those that were measured track by track have one capacity only. Shingled tracks and two actuators do not follow from
+    the capacity: only drives whose model is known have them.
+    """
+    return tuple(
+        name
+        for name, spec in _catalogue().items()
+        if isinstance(spec.zones, int) and not spec.band_size and spec.actuators == 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

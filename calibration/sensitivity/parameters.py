@@ -96,7 +96,7 @@ class UncertainParameter:
     words
         The same for a sentence.
     kind
-        "hardware", "software" or "release".
+        "hardware", "software", "release" or "unpublished".
     sd
         Standard deviation of ln(factor).
     moves
@@ -308,6 +308,10 @@ def _idle(scenario: ScenarioSpec, address: Address, prices_read: Collection[str]
         return isinstance(workload, LoadSpec)
     if address[:1] == ("file_systems",) and address[-1] == "aged_run":
         return not any(mounted.age for mounted in scenario.file_systems.values())
+    if address[:2] == ("machine", "drives") and address[-1].startswith("media_cache"):
+        return not scenario.machine.drives[address[2]].hard_disk().media_cache
+    if address[:2] == ("machine", "drives") and address[-1] in ("band_size", "open_bands"):
+        return not scenario.machine.drives[address[2]].hard_disk().band_size
     if address[:2] == ("machine", "drives") and address[-1] == "destage_batch":
         return not scenario.machine.drives[address[2]].hard_disk().write_cache
     return False

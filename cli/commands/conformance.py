@@ -13,9 +13,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ...validation.conformance.base import KindResult, Miss
+from ...validation.conformance.base import KindResult, Miss, NotChecked
 from ...validation.conformance.kinds import KINDS
-from ...validation.conformance.run import check_kind, document, kinds_to_run
+from ...validation.conformance.run import check_kind, document, files_not_checked, kinds_to_run
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 from ..support.progress import progress_text
 
@@ -34,27 +34,31 @@ def conformance_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Compare the model with recorded behaviour of real programs, case by case."""
-    files = load_truth(truth)
+    recorded = load_truth(truth)
     results = []
-    for kind in kinds_to_run(kinds or [], files, truth):
+    for kind in kinds_to_run(kinds or [], recorded, truth):
         with progress_text(kind.name) as progress:
-            results.append(check_kind(kind, files[kind.name], progress))
+            results.append(check_kind(kind, recorded.by_kind[kind.name], progress))
+    files = files_not_checked(recorded)
     if as_json:
-        typer.echo(json.dumps(document(results)))
+        typer.echo(json.dumps(document(results, files)))
     else:
-        _print(results)
-    if not all(KINDS[result.kind].reached(result.cases, result.matched) for result in results):
+        _print(results, files)
+    compared = any(result.cases for result in results)
+    if not compared or not all(KINDS[result.kind].reached(result.cases, result.matched) for result in results):
         raise typer.Exit(1)
 
 
-def _print(results: list[KindResult]) -> None:
+def _print(results: list[KindResult], files: list[NotChecked]) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=_WIDTH)
-    console.print(_totals(results))
+    console.print(_totals(results) if results else Text("Nothing was compared."))
     for result in results:
         for note in result.notes:
             console.print(Text(f"{result.kind}: {note}"))
+        heading = f"{result.kind}: {_cases(result.cases_not_checked)} not checked"
+        _print_not_checked(console, heading, result.not_checked)
         if result.misses:
             console.print()
             console.print(Text(f"{result.kind}: {_counted(len(result.misses))}", style="bold"))
@@ -62,6 +66,26 @@ def _print(results: list[KindResult]) -> None:
             _print_miss(console, miss)
         if len(result.misses) > _MOST_SHOWN:
             console.print(f"... and {len(result.misses) - _MOST_SHOWN} more; all of them: --json")
+    _print_not_checked(console, f"{len(files)} {'file' if len(files) == 1 else 'files'} not checked", files)
+
+
+def _print_not_checked(console: Console, heading: str, found: list[NotChecked]) -> None:
+    """Print what was not compared: the file, the case, and why."""
+    if not found:
+        return
+    console.print()
+    console.print(Text(heading, style="bold"))
+    for each in found[:_MOST_SHOWN]:
+        several = f" ({_cases(each.cases)})" if each.cases > 1 else ""
+        place = f"{each.file}: {each.case}" if each.case else each.file
+        console.print(Text(f"{place}{several}", style="yellow"))
+        console.print(Padding(Text(each.reason), (0, 0, 0, 2)))
+    if len(found) > _MOST_SHOWN:
+        console.print(f"... and {len(found) - _MOST_SHOWN} more; all of them: --json")
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
 
 
 def _totals(results: list[KindResult]) -> Table:

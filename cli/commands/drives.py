@@ -34,6 +34,7 @@ from ..support.progress import progress_bar
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
 _NUMBERS = ("capacity", "rate", "access", "cache", "queue")
+_WORDS = ("write cache", "cells", "interface")
 """Of a hard disk: media rates, average seek and half a revolution, buffer. Of a solid-state drive: the rate of its
 interface, a read's time in flash and firmware, and the cache of one bit per cell."""
 _USES = {"calibrate": "figures that the drives' numbers were taken from", "predict": "figures that none was taken from"}
@@ -253,7 +254,7 @@ def _named(name: str, spec: AnyDrive) -> str:
 
 def _catalogue_table(specs: dict[str, AnyDrive]) -> Table:
     """All drives, grouped by class: hard disks first, in each class by capacity."""
-    table = _table("drive", _NUMBERS, "cells", "interface")
+    table = _table("drive", _NUMBERS, *_WORDS)
     classes: dict[str, list[str]] = {}
     for name, spec in specs.items():
         classes.setdefault(drive_class(spec), []).append(name)
@@ -271,7 +272,8 @@ def _disk_row(spec: DriveSpec) -> tuple[str, ...]:
     """What the table shows of a hard disk, between capacity and interface."""
     rates = f"{spec.outer_media_rate / 1e6:.0f} to {spec.inner_media_rate / 1e6:.0f} MB/s"
     access = spec.seek_average + 30.0 / spec.rotation
-    return rates, f"{access * 1e3:.1f} ms", format_size(spec.cache), str(spec.queue_depth), ""
+    shipped = "on" if spec.write_cache else "off"
+    return rates, f"{access * 1e3:.1f} ms", format_size(spec.cache), str(spec.queue_depth), shipped, ""
 
 
 def _flash_row(spec: SolidStateSpec) -> tuple[str, ...]:
@@ -284,6 +286,7 @@ def _flash_row(spec: SolidStateSpec) -> tuple[str, ...]:
         f"{(spec.read_time + spec.read_overhead) * 1e6:.0f} us",
         cached,
         queues,
+        "",
         cells,
     )
 

@@ -103,9 +103,9 @@ def _left_out(studies: Sequence[StudySpec], evaluator: Evaluator, failed: dict[s
 
 
 def _conformance() -> ConformanceTotals:
-    files = load_truth(DEFAULT_TRUTH)
+    truth = load_truth(DEFAULT_TRUTH)
     results = []
-    for kind in kinds_to_run([], files, DEFAULT_TRUTH):
+    for kind in kinds_to_run([], truth, DEFAULT_TRUTH):
         with progress_text(f"conformance, {kind.name}") as progress:
-            results.append(check_kind(kind, files[kind.name], progress))
+            results.append(check_kind(kind, truth.by_kind[kind.name], progress))
     return totals_of(results)

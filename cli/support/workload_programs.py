@@ -124,7 +124,7 @@ def _bonnie_plus_plus(asked: Asked) -> Phases:
     )
     settings = _PLUS[version](settings).settings.scaled(asked.scale)
     run, count = bonnie_plus_plus.BonniePlusPlus(settings), settings.seekers
-    seekers = (run.seeks(number + 1, number, count) for number in range(count))
+    seekers = (run.seeks(number + 1) for number in range(count))
     return _with_seeks(run.operations(), seekers, settings.seeks, count)
 
 

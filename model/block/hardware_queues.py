@@ -83,6 +83,11 @@ class HardwareQueues(BlkMqQueue):
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not any(self._waiting_for) and not self._throttled
 
+    @property
+    def has_write_tag(self) -> bool:
+        """Whether every hardware queue has a tag."""
+        return all(self._free)
+
     def _queue_of(self, issuer: int) -> int:
         return issuer % self._cores % self.hardware_queues
 

@@ -171,6 +171,11 @@ class BlkMqQueue(SubmittingThreads):
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
         return not self._waiting and not self._throttled
 
+    @property
+    def has_write_tag(self) -> bool:
+        """Whether a write that merges with nothing gets a tag at once."""
+        return self._free_tags > 0 and self._free_write_tags > 0
+
     def submit(self, request: Request) -> None:
         """Accept an I/O; without a tag for it, it waits in order of arrival."""
         request.submitted = self._engine._now

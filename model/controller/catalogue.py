@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -96,6 +96,9 @@ class ControllerSpec(Spec):
     """Largest command to a drive."""
     destage_wait: Duration = 0.1
     """Destaging that has waited longer than this takes turns with the host's commands to the same drive."""
+    drive_cache: Literal["as shipped", "off"] = "as shipped"
+    """Write caches of its hard disks: as the drive catalogue has them, or switched off. A drive's `overrides:
+    {write_cache: ...}` in a scenario take precedence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> ControllerSpec:

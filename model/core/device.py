@@ -57,6 +57,10 @@ class SubmissionQueue(Protocol):
         """Whether nobody blocks here."""
 
     @property
+    def has_write_tag(self) -> bool:
+        """Whether a write that merges with nothing gets a tag at once."""
+
+    @property
     def sleepers(self) -> dict[int, Any]:
         """The threads of the host that block in a submission, by issuer."""
 

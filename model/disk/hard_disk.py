@@ -28,7 +28,10 @@ from ..links.link import AtaChannel, Link, Path
 from .destaging import DESTAGE_UNIT
 from .geometry import SECTOR
 from .media import Media
+from .media_cache import CachingMedia
+from .media_log import LogSettings
 from .queue import DiskQueue, Fcfs
+from .shingled import ShingledMedia
 from .shortest_positioning import ShortestPositioning
 from .spec import DriveSpec, mechanics
 
@@ -76,6 +79,7 @@ class HardDisk(Device):
         "_finished",
         "_hit_s",
         "_landed_s",
+        "_log",
         "_long",
         "_long_from",
         "_ordered",
@@ -135,7 +139,10 @@ class HardDisk(Device):
         geometry, seeks = mechanics(spec)
         self.capacity = geometry.capacity
         caches = spec.write_cache and spec.write_buffer > 0
-        self.media = Media(
+        kind: type[Media] = Media
+        if spec.media_cache:
+            kind = ShingledMedia if spec.band_size else CachingMedia
+        self.media = media = kind(
             geometry,
             seeks,
             float(engine.streams.generator(f"{name}/platters").random()),
@@ -157,6 +164,10 @@ class HardDisk(Device):
             reads_at_once=spec.reads_at_once,
             head_switch_s=spec.head_switch if spec.head_switch_seeks else 0.0,
         )
+        self._log: CachingMedia | None = None  # where writes that are not cached go first
+        if isinstance(media, CachingMedia):
+            media.open_log(_log_settings(spec), engine.streams.generator(f"{name}/media cache"))
+            self._log = None if caches else media
         self._write_cache = caches
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
@@ -185,7 +196,9 @@ class HardDisk(Device):
         self._long: Request | None = None  # the write that comes in as room is made
         self._long_from = 0  # where the part of it begins that is crossing the link
         self._ordered = (
-            ShortestPositioning(self.media, spec.queue_depth, spec.queue_age_weight, spec.queue_effort, caches)
+            ShortestPositioning(
+                media, spec.queue_depth, spec.queue_age_weight, spec.queue_effort, caches or self._log is not None
+            )
             if self._concurrent
             else None
         )
@@ -314,7 +327,12 @@ class HardDisk(Device):
             at = self._send_paced(now, offset, size, ready) if self._paced else self._send(now, ready, size)
         elif not self._write_cache or request.sync == WRITE_THROUGH:
             # It takes the data while the head is busy with other commands.
-            self._sent[request] = self._data_from(request, now), self._fetch(request, now)
+            arrival = self._data_from(request, now), self._fetch(request, now)
+            log = self._log
+            if log is not None and queue.landing is None and log.joins(offset, size, arrival[1]):
+                self._engine.complete(request, self._cached, log.join(offset, size) + self._write_done_s)
+                return True
+            self._sent[request] = arrival
             return False
         elif queue.landing is None and self.media.has_room(offset, size, now + self._write_s):
             at = self._receive(request, now)
@@ -386,10 +404,30 @@ class HardDisk(Device):
             else:
                 sent_from, sent = self._data_from(request, now), self._fetch(request, now)
             at = self.media.write(request.offset, size, decoded, sent_from, sent) + self._write_done_s
+            if self._log is not None and self._ordered is not None:
+                self._join(self._log, self._ordered, now)
         # The same as Engine.complete(), inlined.
         request.callbacks = self._finished
         engine = self._engine
         heappush(engine._queue, (at, NORMAL, next(engine._eid), request))
+
+    def _join(self, log: CachingMedia, queue: ShortestPositioning, now: float) -> None:
+        """Put the waiting writes into the record that the head is about to write to the media cache."""
+        while True:
+            request = queue.landing
+            if request is None or request.op != WRITE:
+                break
+            if not log.joins(request.offset, request.size, self._sent[request][1]):
+                break
+            del self._sent[request]
+            queue.land()
+            self._engine.complete(request, self._cached, log.join(request.offset, request.size) + self._write_done_s)
+        while True:
+            request = queue.release()
+            if request is None:
+                return
+            if request.op == FLUSH or not self._serves(queue, request, now):
+                queue.tell(request, now)
 
     def _write_through(self, request: Request) -> None:
         """Write everything back that was accepted before, then the request itself (FLUSH CACHE and FUA)."""
@@ -575,3 +613,18 @@ def _first(given: float | None, otherwise: float) -> float:
 def _as_fast(cable: Link, rate: float) -> bool:
     """Whether a cable takes exactly the times that a drive's interface with this rate (bytes/s) does."""
     return type(cable) is Link and cable.rate == cable.write_rate == rate and not cable.per_transfer_s
+
+
+def _log_settings(spec: DriveSpec) -> LogSettings:
+    return LogSettings(
+        size=spec.media_cache,
+        regions=spec.media_cache_regions,
+        entries=spec.media_cache_entries,
+        largest=spec.media_cache_largest,
+        batch=spec.media_cache_batch,
+        record_s=spec.write_overhead,
+        idle_s=spec.media_cache_idle,
+        filled=spec.media_cache_filled,
+        band=spec.band_size,
+        open_bands=spec.open_bands,
+    )

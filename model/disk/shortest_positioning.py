@@ -20,10 +20,15 @@ from collections import deque
 from typing import TypeAlias
 
 from ..core.request import READ, WRITE, WRITE_THROUGH, Request
+from .head import EARLY
 from .media import Media
 
 _Known: TypeAlias = "tuple[int, float, array[float], Request, float]"
 """A command: its cylinder, angle (s of a turn), seek table, the request, and its handicap (s): age weight x arrival."""
+
+
+_EARLY_S = 1e-9
+"""Time (s) by which a place counts as still ahead although rounding says it has just passed."""
 
 
 class ShortestPositioning:
@@ -44,7 +49,18 @@ class ShortestPositioning:
         If true, writes go to the buffer: they are taken first in, first out.
     """
 
-    __slots__ = ("_age_weight", "_caches", "_depth", "_effort", "_held", "_known", "_landing", "_media", "_remainder")
+    __slots__ = (
+        "_age_weight",
+        "_caches",
+        "_depth",
+        "_early_s",
+        "_effort",
+        "_held",
+        "_known",
+        "_landing",
+        "_media",
+        "_remainder",
+    )
 
     def __init__(self, media: Media, depth: int, age_weight: float, effort: float = 1.0, caches: bool = False) -> None:
         self._known: list[_Known] = []
@@ -55,6 +71,9 @@ class ShortestPositioning:
         self._effort = effort
         self._remainder = 0.0  # of the number of commands to weigh, which is carried to the next choice
         self._caches = caches
+        # A transfer may begin EARLY turns late (see .head), which below 6,000 rpm is more than _EARLY_S.
+        late_s = EARLY * media.geometry.revolution_s
+        self._early_s = _EARLY_S if late_s < _EARLY_S else 2.0 * late_s
         self._held: deque[Request] = deque()
 
     def __len__(self) -> int:
@@ -154,7 +173,7 @@ class ShortestPositioning:
             known = known[:weighed]
         arm = media.head_cylinder(now)
         revolution_s = media.geometry.revolution_s
-        passed_s = media.angle(media.free_from(now)) * revolution_s - 1e-9
+        passed_s = media.angle(media.free_from(now)) * revolution_s - self._early_s
         for i, (cylinder, angle_s, table, _, handicap_s) in enumerate(known):
             reach = table[cylinder - arm]
             if reach + handicap_s < soonest:

@@ -17,6 +17,13 @@ _MEASURED = ("sectors", "first_sector", "unused_tracks", "slipped_tracks", "spar
 """Fields of a zone that say where single tracks lie."""
 
 
+_DIVIDED = (
+    *("capacity", "heads", "cache", "segments", "write_buffer", "write_extents"),
+    *("media_cache", "media_cache_regions", "media_cache_batch"),
+)
+"""Fields of which each actuator has an equal share."""
+
+
 class ZoneSpec(Spec):
     """A zone as a data sheet lists it."""
 
@@ -72,8 +79,10 @@ class DriveSpec(Spec):
     """Of the platters."""
     heads: int = Field(ge=1)
     """Tracks of a cylinder."""
+    actuators: int = Field(default=1, ge=1, le=8)
+    """Independent arms, each over an equal part of heads, addresses, buffer and media cache."""
     outer_media_rate: Rate
-    """Sustained bytes/s of sequential reading in the outermost zone, track crossings included."""
+    """Sustained bytes/s of sequential reading in the outermost zone, track crossings included; of one actuator."""
     inner_media_rate: Rate
     """The same in the innermost zone."""
     zones: Annotated[int, Field(ge=1, le=1000)] | tuple[ZoneSpec, ...] = 16
@@ -155,7 +164,7 @@ class DriveSpec(Spec):
     """If true, a read begins with the sector that the head meets first, even in its middle. If false, with its first
     sector."""
     write_cache: bool = False
-    """Whether writes are acknowledged from the buffer."""
+    """Whether writes are acknowledged from the buffer, as the drive is shipped."""
     write_buffer: Size = 0
     """Bytes of the buffer for writes."""
     write_extents: int = Field(default=64, ge=1)
@@ -180,6 +189,25 @@ class DriveSpec(Spec):
     At least one: at 0 the drive is first come, first served. Found: 0.28 on a desktop drive of 2007 (study
     louwrentius-2019), 0.75 on nearline drives of 2022 (data sheet of the Exos X24); the default lies between.
     """
+    media_cache: Size = 0
+    """Bytes of the platters to which small writes go before they are moved home; 0: none."""
+    media_cache_regions: int = Field(default=16, ge=1, le=1000)
+    """Parts of the media cache, spread evenly over the disk; the first one is at the outer rim."""
+    media_cache_entries: int = Field(default=250_000, ge=128)
+    """Writes that the media cache's map holds at most."""
+    media_cache_largest: PositiveSize = 64 * 1024
+    """Largest write that goes to the media cache. With `band_size`: of the largest piece in one record."""
+    media_cache_batch: PositiveSize = 16 * 1024 * 1024
+    """Bytes of the media cache that are read into the buffer at once, to be moved home in order of their addresses."""
+    media_cache_idle: Duration = 1.0
+    """Time without a command after which the drive moves writes home."""
+    media_cache_filled: Fraction = 0.0
+    """Share of the media cache that older writes, of 4 KiB at random addresses, take at time 0."""
+    band_size: Size = 0
+    """Bytes of a band of shingled tracks, which can only be rewritten as a whole, in whole blocks of 4 KiB; 0: the
+    tracks do not overlap."""
+    open_bands: int = Field(default=8, ge=1, le=1000)
+    """Bands of shingled tracks that are written in order at once."""
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
@@ -196,6 +224,16 @@ class DriveSpec(Spec):
         buffers = self.segments * self.segment_size + (self.write_buffer if self.write_cache else 0)
         if buffers > self.cache:
             raise ValueError(f"segments and write_buffer take {buffers} bytes; at most cache, {self.cache} bytes")
+        if self.band_size and not self.media_cache:
+            raise ValueError(f"band_size is {self.band_size} bytes, so media_cache must be above 0")
+        if self.band_size and not 4096 <= self.band_size <= self.capacity:
+            raise ValueError(
+                f"band_size is {self.band_size} bytes; expected 4096 up to capacity, {self.capacity} bytes"
+            )
+        if self.media_cache:
+            self._fits_media_cache()
+        if self.actuators > 1:
+            self._divides()
         if not isinstance(self.zones, int) and len({zone.track_skew is None for zone in self.zones}) > 1:
             raise ValueError("zones: some have skews; expected all or none")
         if self.write_seek_points and not self.seek_points:
@@ -205,6 +243,35 @@ class DriveSpec(Spec):
         except ModelError as error:
             raise ValueError(str(error)) from None
         return self
+
+    def _fits_media_cache(self) -> None:
+        """Refuse a media cache that is too large for the disk, or divided into parts too small for a write."""
+        if self.media_cache_batch > self.cache:
+            raise ValueError(f"media_cache_batch is {self.media_cache_batch} bytes; at most cache, {self.cache} bytes")
+        part, most = self.media_cache // self.media_cache_regions, self.capacity // 2
+        if self.media_cache > most:
+            raise ValueError(f"media_cache is {self.media_cache} bytes; at most half the capacity, {most} bytes")
+        if part < 2 * self.media_cache_largest:
+            raise ValueError(
+                f"media_cache: found {part} bytes in each of {self.media_cache_regions} regions; expected at least "
+                f"{2 * self.media_cache_largest} bytes, twice media_cache_largest"
+            )
+
+    def _divides(self) -> None:
+        """Refuse what cannot be divided among the actuators."""
+        if not isinstance(self.zones, int):
+            raise ValueError(f"actuators is {self.actuators}: found a list of zones; expected their number")
+        for name, unit in (("capacity", 4096), ("heads", 1)):
+            value = getattr(self, name)
+            if value % (self.actuators * unit):
+                raise ValueError(f"{name} is {value}; expected a multiple of {self.actuators * unit}, for actuators")
+
+    def of_one_actuator(self) -> DriveSpec:
+        """What one of several actuators has: a drive of its own, with its share of what they divide."""
+        shares = {name: getattr(self, name) // self.actuators for name in _DIVIDED}
+        least = {name: max(1, shares[name]) for name in ("write_extents", "media_cache_regions")}
+        entries = max(128, self.media_cache_entries // self.actuators)
+        return self.with_values(**{**shares, **least, "media_cache_entries": entries, "actuators": 1})
 
     @property
     def rotational(self) -> bool:

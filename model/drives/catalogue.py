@@ -15,7 +15,7 @@ from ..disk.spec import DriveSpec
 from ..files.catalogue_file import SourcedValue, load_sourced
 from ..files.yaml_files import read_yaml
 from ..solid_state.spec import SolidStateSpec
-from .search import plain_name, unknown_drive
+from .search import plain_name, spellings, unknown_drive
 
 CATALOGUE = Path(__file__).parent / "catalogue" / "hard_disks"
 SOLID_STATE = Path(__file__).parent / "catalogue" / "solid_state"
@@ -55,7 +55,7 @@ def drive(name: str) -> AnyDrive:
 def drive_name(name: str) -> str:
     """The catalogue's name of the drive that is called `name`: by its name, an alias or the maker's model number.
 
-    Case, spaces and punctuation do not matter.
+    Case, spaces and punctuation do not matter, nor do the words for maker, bus and kind around the name.
 
     Raises
     ------
@@ -119,11 +119,19 @@ def _by_alias() -> dict[str, Path]:
     """The files by alias and by the maker's model number, without case and punctuation."""
     found: dict[str, Path] = {}
     for path in _by_stem().values():
-        for name in (load_drive(path)[0].model, *_aliases(path)):
+        for name in (*_model(path), *_aliases(path)):
             if found.setdefault(plain_name(name), path) is not path:
                 other = found[plain_name(name)].stem
                 raise InputError(f"{path}: field aliases", f"{name!r}, which {other} has", "expected: one drive a name")
     return found
+
+
+def _model(path: Path) -> tuple[str, ...]:
+    """The maker's model number in a drive's file, read without the rest: a drive's mechanics take time to build."""
+    data, _ = read_yaml(path)
+    field = data.get("model") if isinstance(data, dict) else None
+    named = field.get("value") if isinstance(field, dict) else None
+    return (named,) if isinstance(named, str) else ()
 
 
 @lru_cache(maxsize=256)
@@ -137,8 +145,10 @@ def _aliases(path: Path) -> tuple[str, ...]:
 
 
 def _file(name: str) -> Path:
-    plain = plain_name(name)
-    found = _by_stem().get(plain) or (_by_alias().get(plain) if plain else None)
+    found = _by_stem().get(plain_name(name))
+    if found is None:
+        files = {**_by_alias(), **_by_stem()}
+        found = next((files[plain] for plain in spellings(name) if plain in files), None)
     if found is None:
         specs = {path.stem: load_drive(path)[0] for path in _by_stem().values()}
         raise unknown_drive(name, specs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from ..core.errors import InputError
@@ -21,7 +21,17 @@ _NOT_PLAIN = re.compile(r"[^0-9a-z]+")
 _CAPACITY = re.compile(r"(?<![0-9.])(\d+(?:\.\d+)?)\s?(TB|GB)(?![a-z])", re.IGNORECASE)
 _SEAGATE = re.compile(r"\bST(\d{3,5})[A-Z]{2}", re.IGNORECASE)
 _WESTERN_DIGITAL = re.compile(r"\bWD(\d{2,3})[A-Z]{4}", re.IGNORECASE)
+_HITACHI = re.compile(r"\b[HW]U([SH])72\d{2}(\d{2})", re.IGNORECASE)
+_TOSHIBA = re.compile(r"\bM[GN]\d{2}[A-Z]{3}(\d{1,2})T", re.IGNORECASE)
 _UNITS = {"TB": 1e12, "GB": 1e9}
+_MAKERS = re.compile(
+    r"(?<![a-z0-9])(seagate|wdc|hgst|hitachi|samsung|toshiba|crucial|intel|kioxia|solidigm|micron|ata)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+_KINDS = re.compile(r"(?<![a-z0-9])(ssd|hdd|nvme|sata|sas|3\.5|2\.5|dc)(?![a-z0-9])", re.IGNORECASE)
+"""Words that are written before or after a drive's name and are not always part of it: maker, then bus and kind."""
+_PART_NUMBER = re.compile(r"^(.*\b[A-Z]{2}[A-Z0-9]{5,})-[A-Z0-9]+$", re.IGNORECASE)
+_FAMILY = re.compile(r"^(st|wd)\d+([a-z]{2})")
 _FLASH_WORDS = frozenset({"ssd", "nvme", "m2", "qlc", "tlc", "optane", "evo", "qvo", "pm", "mx", "bx", "sn"})
 _DISK_WORDS = frozenset(
     {"hdd", "rpm", "ironwolf", "exos", "barracuda", "skyhawk", "caviar", "ultrastar", "gold", "red"}
@@ -30,6 +40,8 @@ _MOST_OFFERED = 3
 _ALIKE = 0.8
 """Share of letters that two names have in common if one may be a slip of the finger for the other."""
 _HARDLY_ALIKE = 0.5
+_SHINGLED = 0.5
+"""A drive with shingled tracks is offered for another one only if its name has all the words that were said."""
 _A_KIND = 1.0
 """What a word that names the kind counts for when the kind is chosen: as much as a word that two drives have."""
 
@@ -47,6 +59,23 @@ def plain_name(name: str) -> str:
     return _NOT_PLAIN.sub("", name.casefold())
 
 
+def spellings(name: str) -> Iterator[str]:
+    """Plain names to try for a name as people and kernels write it, the name itself first.
+
+    Left out one after the other: what follows the model number in what the drive says of itself
+    ("WD80EFPX-68C4ZN0"), and the words for its maker, bus and kind ("Seagate IronWolf 8TB", "ATA ST8000VN004").
+
+    >>> list(spellings("WDC WD80EFPX-68C4ZN0"))
+    ['wdcwd80efpx68c4zn0', 'wdcwd80efpx', 'wd80efpx']
+    """
+    name = re.sub(r"western\s*digital", "WD", name.replace("_", " ").strip(), flags=re.IGNORECASE)
+    part = _PART_NUMBER.match(name)
+    shorter = name if part is None else part[1]
+    unmade = _MAKERS.sub(" ", shorter)
+    tried = dict.fromkeys(plain_name(each) for each in (name, shorter, unmade, _KINDS.sub(" ", unmade)))
+    return (each for each in tried if each)
+
+
 def drive_class(spec: Searched) -> str:
     """The class of a drive: what it is compared with and listed under."""
     interface = spec.interface
@@ -54,7 +83,9 @@ def drive_class(spec: Searched) -> str:
         server = "for servers" if spec.power_loss_protection else "for desktops"
         return "memory without flash" if spec.in_place else f"{_bus(interface)}, {server}"
     bus = next((bus for bus in ("SATA", "SAS", "PATA", "SCSI", "FC") if bus in interface.upper()), "other")
-    return f"{bus} hard disk, {_speed(spec.rotation)}"
+    shingled = ", shingled" if spec.band_size else ""
+    arms = f", {spec.actuators} actuators" if spec.actuators > 1 else ""
+    return f"{bus} hard disk, {_speed(spec.rotation)}{shingled}{arms}"
 
 
 def unknown_drive(name: str, specs: Mapping[str, Searched]) -> InputError:
@@ -85,7 +116,11 @@ def nearest_drives(name: str, specs: Mapping[str, Searched]) -> list[str]:
     closest = max(slips, key=lambda known: (slips[known], known))
     words = _words(name)
     capacity = said_capacity(name)
-    score = {known: _shared(words, _words(f"{known} {spec.model}"), specs) for known, spec in specs.items()}
+    called = {known: _called(known, spec) for known, spec in specs.items()}
+    score = {known: _shared(words, called[known], called) for known in specs}
+    for known, spec in specs.items():
+        if isinstance(spec, DriveSpec) and spec.band_size and not words <= called[known]:
+            score[known] *= _SHINGLED
     if capacity is None:
         for known in specs:
             score[known] += slips[known] if slips[known] >= _ALIKE else 0.0
@@ -121,6 +156,8 @@ def said_capacity(name: str) -> float | None:
 
     >>> said_capacity("WD Red Plus 8TB"), said_capacity("ST8000VN004"), said_capacity("WD101EFBX")
     (8000000000000.0, 8000000000000.0, 10000000000000.0)
+    >>> said_capacity("HGST HUS724040ALA640"), said_capacity("WUH721818ALE6L4"), said_capacity("MG08ACA16TE")
+    (4000000000000.0, 18000000000000.0, 16000000000000.0)
     """
     said = _CAPACITY.search(name)
     if said is not None:
@@ -128,6 +165,13 @@ def said_capacity(name: str) -> float | None:
     seagate = _SEAGATE.search(name)
     if seagate is not None:
         return float(seagate[1]) * 1e9
+    hitachi = _HITACHI.search(name)
+    if hitachi is not None:
+        size = float(hitachi[2])
+        return size * (1e11 if hitachi[1].upper() == "S" or size >= 30 else 1e12)
+    toshiba = _TOSHIBA.search(name)
+    if toshiba is not None:
+        return float(toshiba[1]) * 1e12
     western = _WESTERN_DIGITAL.search(name)
     return float(western[1][:2]) * (1e12 if len(western[1]) > 2 else 1e11) if western is not None else None
 
@@ -138,18 +182,28 @@ def _size(size: float) -> str:
 
 
 def _words(name: str) -> frozenset[str]:
-    """The words of a name, each also without its digits, but for the capacity."""
+    """The words of a name, each also without its digits, but for the capacity; of a model number its family too."""
     words = set(_NOT_PLAIN.split(_CAPACITY.sub(" ", name).casefold()))
+    families = (_FAMILY.match(word) for word in words)
+    words |= {f"{found[1]} {found[2]}" for found in families if found is not None}
     words |= {re.match(r"[a-z]*", word)[0] for word in words}  # type: ignore[index]  # always matches
     return frozenset(word for word in words if len(word) > 1 or word.isdigit())
 
 
-def _shared(words: Iterable[str], others: frozenset[str], specs: Mapping[str, Searched]) -> float:
+def _called(known: str, spec: Searched) -> frozenset[str]:
+    """The words for a drive: those of its name and model number, its bus and its rotation ("15k", "7200")."""
+    words = _words(f"{known} {spec.model}") | {spec.interface.split()[0].casefold()}
+    if isinstance(spec, DriveSpec):
+        words |= {f"{round(spec.rotation / 1000)}k" if spec.rotation > 9000 else f"{spec.rotation:.0f}"}
+    return words
+
+
+def _shared(words: Iterable[str], others: frozenset[str], called: Mapping[str, frozenset[str]]) -> float:
     """How much two names have in common: a word counts the more, the fewer drives have it."""
     total = 0.0
     for word in words:
         if word in others:
-            drives = sum(word in _words(f"{known} {spec.model}") for known, spec in specs.items())
+            drives = sum(word in each for each in called.values())
             total += 1.0 / drives + 0.5
     return total
 

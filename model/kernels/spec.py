@@ -18,6 +18,9 @@ SchedulerName = Literal[
 ]
 """What orders the requests of a drive."""
 
+_TAG_WORDS = (64, 32, 16, 8, 4, 2, 1)
+"""Tags in a word of a bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
+
 LEAST_REQUESTS, MOST_REQUESTS = 4, 2048
 """Of nr_requests (include/linux/blkdev.h BLKDEV_MIN_RQ; block/blk-mq.h MAX_SCHED_RQ)."""
 
@@ -56,6 +59,12 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         And after so long (0: never).
     task_history
         Whether the anticipatory scheduler remembers a process once for all queues, or each queue by itself.
+    plugs_reads_above, plugs_writes_above
+        Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
+        (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks.
+    write_share, write_share_per_word
+        Share of its tags that mq-deadline lets writes have (async_depth). If the second is true, the number is applied
+        to each word of the tags' bitmap, and so seldom limits; if false, to the bitmap as a whole.
     throttle_rotational, throttle_solid
         Write-back throttling's target for read latency (wbt_lat_usec); 0: the kernel has no such throttling.
     """
@@ -82,6 +91,10 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     """Of the elevator of 2.4: whether a request below all others goes before them, or waits for the next sweep; with
     "one-way-buffers" the latencies count buffers (:mod:`raidsim.model.schedulers.elevator`)."""
     task_history: bool = False
+    plugs_reads_above: Size | None = None
+    plugs_writes_above: Size | None = None
+    write_share: Fraction = 0.75
+    write_share_per_word: bool = True
     throttle_rotational: Duration = 0.0
     throttle_solid: Duration = 0.0
     source: str
@@ -113,6 +126,18 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def tags_for(self, depth: int) -> int:
         """Tags of a scheduler over a drive that takes `depth` requests (nr_requests)."""
         return min(2 * depth, self.limit_requests)
+
+    def write_tags(self, requests: int, depth: int) -> int:
+        """How many of mq-deadline's `requests` tags writes may take, over a drive that takes `depth` requests.
+
+        The kernel computes the limit before it stores a new nr_requests, so that the limit follows from
+        :meth:`tags_for` also where nr_requests is set (block/blk-mq.c, blk_mq_update_nr_requests).
+        """
+        allowed = max(int(self.write_share * self.tags_for(depth)), 1)
+        if not self.write_share_per_word:
+            return min(requests, allowed)
+        word = next(size for size in _TAG_WORDS if 4 * size <= requests or size == 1)
+        return requests if allowed >= word else max(requests // word * allowed, 1)
 
 
 class Raid5Section(ParitySettings):
@@ -208,6 +233,11 @@ class Raid10Section(Spec):
     """Bytes of one resync request."""
     resync_depth: int
     """Resync requests under way at most."""
+    holds_writes: bool = True
+    """If true, the pieces of a write are held back and merge. If false, only those of an array with a bitmap are; the
+    others are sent at once."""
+    chunk_limit: bool = False
+    """If true, the chunk is a limit of the array's queue (chunk_sectors), and the block layer cuts every I/O there."""
     source: str
 
 

@@ -58,6 +58,11 @@ class Raid10Layout(Layout):
         self._bytes = tuple([tuple([(m, row * chunk_bytes) for m, row in places]) for places in self._table])
         self._groups = frozenset(frozenset(member for member, _ in places) for places in self._table)
 
+    @property
+    def on_all_members(self) -> bool:
+        """Whether every member holds everything: near copies, as many as there are members."""
+        return self.algorithm == "near" and self.copies_per_chunk == self.members
+
     @classmethod
     def made(
         cls, level: str, member_bytes: Sequence[int], chunk_bytes: int, algorithm: str, copies: int

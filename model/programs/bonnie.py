@@ -155,6 +155,10 @@ class Bonnie:
         for name in names:
             yield Operation(Kind.UNLINK, name)
 
+    def leave(self, name: str) -> Iterator[Operation]:
+        """What a seeker does after its last ticket with a file that it has opened."""
+        yield Operation(Kind.CLOSE, name)
+
     def seeks(self, process: int) -> Iterator[list[Operation]]:
         """What a seeker does for each ticket; `process` is its number. Without end: the tickets end it."""
         chunk, name, random = self.settings.seek_chunk, self.names[0], GlibcRandom(process)

@@ -1,14 +1,15 @@
 """bonnie++ by Russell Coker: bonnie's phases in another order and other sizes, then many small files.
 
-Facts from bonnie++ 1.03 (bonnie++.cpp, bon_io.cpp, bon_file.cpp) and from its successors 1.9x and 2.00. Its random
-numbers are seeded with the time, so the places of the seeks and the order of the small files are drawn here from a
-seed that is given.
+Facts from bonnie++ 1.03 (bonnie++.cpp, bon_io.cpp, bon_file.cpp) and its successors 1.9x and 2.00, and from recordings
+of 1.03 with and without ``-b`` and of 2.00. Its random numbers are seeded with the time, so the places of the seeks and
+the order of the small files are drawn here from a seed that is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from .glibc_random import GlibcRandom
 from .operation import Kind, Loop, Operation, mark, transfer
@@ -17,7 +18,9 @@ KIB = 1024
 MIB = 1024 * 1024
 SEEKS = 8192
 UPDATE_EVERY = 10
-_REPORT_BYTES = 24
+_REPORT_BYTES = {False: 24, True: 32}
+_TICKET_BYTES = {False: 1, True: 4}
+"""What a seeker reports, and what each of its tickets is, by whether threads seek."""
 _DIRECTORY_BUFFER = 32 * KIB
 _ENTRY_HEADER = 20
 """Bytes of a directory entry besides its name (struct dirent64), the closing 0 included; entries are multiples of 8."""
@@ -42,15 +45,26 @@ class BonniePlusPlusSettings:
     small_files
         ``-n``: files to create, stat and delete, in units of `small_unit`; 0: none.
     sync
-        ``-b``: fsync before every close. Since 1.9 always.
+        ``-b``: fsync before the close after writing and after the block reading, and of each seeker. Since 1.9 always,
+        and before every close.
+    sync_each
+        ``-b`` as well: fsync after each update of a seeker, and for each small file: of the file and of its directory
+        when it is created, and of the directory when it is deleted. None: as `sync`.
+    fast
+        ``-f``: no per-character phases.
     seekers, sleep_s
         Processes (since 1.9 threads) that seek, and pause before they start (s).
     per_character_bytes
         What the per-character phases move in single calls of one byte; None: all, through the C library.
     sync_small
-        sync() after each phase of the small files (since 1.9).
-    shared_tickets
-        Every tenth ticket updates, whoever draws it (since 1.9); else every tenth of each seeker, its first included.
+        sync() after the small files are created and after they are deleted (since 1.9).
+    exclusive
+        Small files are created O_EXCL (since 1.9), or O_TRUNC.
+    random_updates
+        Whether each seek updates with a probability of a tenth (since 1.9); else every tenth of a seeker, its first
+        included.
+    threads
+        Whether threads seek, which share the file that the program has opened (since 1.9), or processes.
     stdio_bytes
         Buffer of the C library.
     name
@@ -68,11 +82,15 @@ class BonniePlusPlusSettings:
     file_megabytes: int = 1024
     small_files: int = 16
     sync: bool = False
+    sync_each: bool | None = None
+    fast: bool = False
     seekers: int = 3
     sleep_s: int = 5
     per_character_bytes: int | None = None
     sync_small: bool = False
-    shared_tickets: bool = False
+    exclusive: bool = False
+    random_updates: bool = False
+    threads: bool = False
     stdio_bytes: int = 4 * KIB
     name: str = "./Bonnie"
     seeks: int = SEEKS
@@ -119,11 +137,14 @@ def _newer(settings: BonniePlusPlusSettings, per_character_bytes: int) -> Bonnie
         settings,
         file_megabytes=0,
         sync=True,
+        sync_each=settings.sync if settings.sync_each is None else settings.sync_each,
         seekers=5,
         sleep_s=3,
         per_character_bytes=per_character_bytes,
         sync_small=True,
-        shared_tickets=True,
+        exclusive=True,
+        random_updates=True,
+        threads=True,
     )
 
 
@@ -136,9 +157,9 @@ class BonniePlusPlus:
         What it shall do.
     """
 
-    __slots__ = ("files", "settings", "size")
+    __slots__ = ("_sync_each", "files", "settings", "size", "titles")
 
-    titles: Mapping[str, str] = {
+    TITLES: ClassVar[Mapping[str, str]] = {
         "putc": "Writing with putc()...",
         "write": "Writing intelligently...",
         "rewrite": "Rewriting...",
@@ -152,10 +173,21 @@ class BonniePlusPlus:
         "stat at random": "Stat files in random order...",
         "delete at random": "Delete files in random order...",
     }
-    """The marks, in order, and what bonnie++ prints there."""
+    """The marks, in order, and what bonnie++ 1.03 prints there."""
+
+    _BY_BYTE: ClassVar[Mapping[str, str]] = {
+        "putc": "Writing a byte at a time...",
+        "getc": "Reading a byte at a time...",
+    }
 
     def __init__(self, settings: BonniePlusPlusSettings) -> None:
         self.settings = settings
+        newer = {} if settings.per_character_bytes is None else self._BY_BYTE
+        left_out = ("putc", "getc") if settings.fast else ()
+        self.titles: dict[str, str] = {
+            phase: newer.get(phase, title) for phase, title in self.TITLES.items() if phase not in left_out
+        }
+        self._sync_each = settings.sync if settings.sync_each is None else settings.sync_each
         self.size = settings.megabytes * MIB
         part = settings.file_megabytes * MIB or self.size
         self.files = [
@@ -176,41 +208,48 @@ class BonniePlusPlus:
         chunk, seekers = settings.chunk, settings.seekers
         by_byte = settings.per_character_bytes is not None
         yield from self._create(by_stdio=not by_byte)
-        yield mark("putc")
-        yield from self._by_character(Kind.WRITE, "putc")
-        yield from self._close(written=by_byte)
+        if not settings.fast:
+            yield mark("putc")
+            yield from self._by_character(Kind.WRITE, "putc")
+        yield from self._close(synced=by_byte)
         yield Operation(Kind.LAP)
         yield from self._create()
         yield mark("write")
         for name, size in files:
             yield transfer(Kind.WRITE, name, 0, size, chunk)
-        yield from self._close(written=True)
+        yield from self._close(synced=True)
         yield Operation(Kind.LAP)
         yield from self._open()
         yield Operation(Kind.SEEK, files[0][0])
         yield mark("rewrite")
         for name, size in files:
             yield Operation(Kind.REWRITE, name, 0, size, chunk, size // chunk)
-        yield from self._close(written=True)
+        yield from self._close(synced=True)
         yield Operation(Kind.LAP)
-        yield from self._open()
-        yield mark("getc")
-        yield from self._by_character(Kind.READ, "getc")
-        yield from self._close(written=False)
-        yield Operation(Kind.LAP)
+        if not settings.fast:
+            yield from self._open()
+            yield mark("getc")
+            yield from self._by_character(Kind.READ, "getc")
+            yield from self._close(synced=by_byte)
+            yield Operation(Kind.LAP)
         yield from self._open()
         yield Operation(Kind.SEEK, files[0][0])
         yield mark("read")
         for name, size in files:
             yield transfer(Kind.READ, name, 0, size, chunk)
-        yield from self._close(written=False)
+        yield from self._close(synced=True)
         yield Operation(Kind.LAP)
         yield Operation(Kind.FORK, calls=seekers)
+        if settings.threads:
+            yield from self._open()
         yield Operation(Kind.SLEEP, size=settings.sleep_s)
         yield mark("seeks")
         tickets = settings.seeks + seekers  # and one each that says there are no more
-        yield Operation(Kind.TELL, size=tickets, call_bytes=tickets)
-        yield Operation(Kind.HEAR, size=seekers * _REPORT_BYTES, call_bytes=_REPORT_BYTES, calls=seekers)
+        told, report = tickets * _TICKET_BYTES[settings.threads], _REPORT_BYTES[settings.threads]
+        yield Operation(Kind.TELL, size=told, call_bytes=told)
+        yield Operation(Kind.HEAR, size=seekers * report, call_bytes=report, calls=seekers)
+        if settings.threads:
+            yield from self._close(synced=True)
         for name, _ in files:
             yield Operation(Kind.UNLINK, name)
 
@@ -233,35 +272,36 @@ class BonniePlusPlus:
         for name, _ in self.files:
             yield Operation(Kind.OPEN, name, flags="O_RDWR")
 
-    def _close(self, written: bool) -> Iterator[Operation]:
+    def _close(self, synced: bool) -> Iterator[Operation]:
+        """Close the files; if `synced` is true and the settings say so, with an fsync before."""
         for name, _ in self.files:
-            if written and self.settings.sync:
+            if synced and self.settings.sync:
                 yield Operation(Kind.FSYNC, name)
             yield Operation(Kind.CLOSE, name)
 
-    def seeks(self, seed: int, first_ticket: int = 0, ticket_step: int = 1) -> Iterator[list[Operation]]:
-        """What a seeker does for each of its tickets. Without end: the tickets end it.
+    def leave(self, name: str) -> Iterator[Operation]:
+        """What a seeker does after its last ticket with a file that it has opened."""
+        if self.settings.sync:
+            yield Operation(Kind.FSYNC, name)
+        yield Operation(Kind.CLOSE, name)
 
-        Parameters
-        ----------
-        seed
-            Of its random numbers.
-        first_ticket, ticket_step
-            Which tickets it draws, where that decides about updates (`shared_tickets`).
-        """
+    def seeks(self, seed: int) -> Iterator[list[Operation]]:
+        """What a seeker whose random numbers begin with `seed` does for each of its tickets. The tickets end it."""
         chunk, random = self.settings.chunk, GlibcRandom(seed)
         chunks = self.size // chunk
         part = self.files[0][1] // chunk
-        count = first_ticket if self.settings.shared_tickets else 0
-        step = ticket_step if self.settings.shared_tickets else 1
+        count = 0
         while True:
             file, inside = divmod(random.draw() % chunks, part)
             name, offset = self.files[file][0], inside * chunk
             found = [Operation(Kind.SEEK, name, offset), Operation(Kind.READ, name, offset, chunk, chunk)]
-            if count % UPDATE_EVERY == 0:
+            draw = random.draw() if self.settings.random_updates else count
+            if draw % UPDATE_EVERY == 0:
                 random.draw()  # the byte that it changes
                 found += [Operation(Kind.SEEK, name, offset), Operation(Kind.WRITE, name, offset, chunk, chunk)]
-            count += step
+                if self._sync_each:
+                    found.append(Operation(Kind.FSYNC, name))
+            count += 1
             yield found
 
     def _small_files(self, order: str) -> Iterator[Operation]:
@@ -275,15 +315,28 @@ class BonniePlusPlus:
         names = self._small_names(in_order, random)
         yield mark(f"create {order}")
         yield Operation(Kind.MKDIR, path)
+        if self._sync_each:
+            yield Operation(Kind.OPEN, path, flags="O_RDONLY")
+        flags = f"O_WRONLY|O_CREAT|{'O_EXCL' if self.settings.exclusive else 'O_TRUNC'}"
         for name in names:
-            yield Operation(Kind.OPEN, name, flags="O_WRONLY|O_CREAT|O_TRUNC")
+            yield Operation(Kind.OPEN, name, flags=flags)
+            if self._sync_each:
+                yield Operation(Kind.FSYNC, name)
+                yield Operation(Kind.FSYNC, path)
             yield Operation(Kind.CLOSE, name)
         yield from self._sync_small()
         yield mark(f"stat {order}")
         yield from self._each_small(Kind.STAT, names, in_order, random)
-        yield from self._sync_small()
         yield mark(f"delete {order}")
-        yield from self._each_small(Kind.UNLINK, names, in_order, random)
+        for operation in self._each_small(Kind.UNLINK, names, in_order, random):
+            yield operation
+            if self._sync_each and operation.kind is Kind.UNLINK:
+                yield Operation(Kind.FSYNC, path)
+        if self._sync_each:
+            # At random it closes the directory once more than it has opened it.
+            yield Operation(Kind.CLOSE, path)
+            if not in_order:
+                yield Operation(Kind.CLOSE, path)
         yield Operation(Kind.RMDIR, path)
         yield from self._sync_small()
 

@@ -76,7 +76,11 @@ class Scheduler:
             self.insert(QueuedRequest(request, now, self.done), now)
 
     def merge(self, request: Request, now: float) -> bool:
-        """Merge `request` with a queued neighbour; False if there is none."""
+        """Merge `request` with a queued neighbour; False if there is none.
+
+        A request that comes from a plug is only appended to what ends where it begins (elv_attempt_insert_merge). An
+        I/O may also go before what begins where it ends.
+        """
         op, start = request.op, request.offset
         by_end, by_start = self._by_end[op], self._by_start[op]
         most = self.max_bytes if op != TRIM else self.discard_bytes
@@ -86,9 +90,7 @@ class Scheduler:
             neighbour.size += request.size
             by_end[start + request.size] = neighbour
         else:
-            if isinstance(request, QueuedRequest):
-                return False  # what a plug held is put behind its neighbour only (elv_attempt_insert_merge)
-            neighbour = by_start.get(start + request.size)
+            neighbour = None if isinstance(request, QueuedRequest) else by_start.get(start + request.size)
             if neighbour is None or neighbour.size + request.size > most:
                 return False
             del by_start[neighbour.offset]

@@ -45,6 +45,11 @@ class SubmittingThreads(Wrapper):
         """Whether nobody sleeps for want of a tag or held back by the throttle."""
 
     @property
+    @abstractmethod
+    def has_write_tag(self) -> bool:
+        """Whether a write that merges with nothing gets a tag at once."""
+
+    @property
     def task_plug(self) -> TaskPlug:
         """What the host's tasks hold back here; :meth:`unplug` does nothing while no queue has it plugged."""
         return self._task_plug

@@ -32,15 +32,22 @@ class PlugQueue(Protocol):
 class TaskPlug:
     """What one task holds back.
 
+    Parameters
+    ----------
+    block_bytes
+        What the task submits comes in blocks of this size in ascending order, although several blocks are given as one
+        request: so a request of more than one block cannot go before another one. 0: each request is one I/O.
+
     Attributes
     ----------
     queues
         How many queues are plugged that the task did not plug by itself; they count themselves.
     """
 
-    __slots__ = ("_count", "_held", "_large", "_newest_queue", "_several", "queues")
+    __slots__ = ("_block_bytes", "_count", "_held", "_large", "_newest_queue", "_several", "queues")
 
-    def __init__(self) -> None:
+    def __init__(self, block_bytes: int = 0) -> None:
+        self._block_bytes = block_bytes
         self._large: bool | None = None
         self._held: dict[PlugQueue, list[QueuedRequest]] = {}
         self._count = 0
@@ -82,7 +89,9 @@ class TaskPlug:
             return False
         if newest.offset + newest.size == request.offset:
             newest.size = size
-        elif request.offset + request.size == newest.offset:
+        elif request.offset + request.size == newest.offset and (
+            not self._block_bytes or request.size <= self._block_bytes
+        ):
             newest.offset = newest.position = request.offset
             newest.size = size
         else:

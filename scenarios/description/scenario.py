@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
+from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.cryptoloop import SECTOR
 from ...model.files.description import PositiveSize, Spec, refusal
@@ -20,8 +21,38 @@ from .file_systems import FileSystems, FileSystemSpec
 from .idle import IdleSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
+from .programs import ProgramsSpec
 from .tuning import VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec, Workload
+
+
+def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
+    """The device that `named` means, or that the scenario's own workload goes to.
+
+    Raises
+    ------
+    InputError
+        If there is no such device, if the host does not see it, or if the workload goes to several.
+    """
+    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+    seen = [name for name in devices.names if name not in devices.hidden]
+    allowed = f"allowed: {', '.join(seen)}"
+    if named is not None:
+        if named not in seen:
+            hidden = devices.hidden.get(named)
+            found = f"unknown device {named!r}" if hidden is None else f"{named}, which is behind {hidden}"
+            raise InputError("--target", found, allowed)
+        return named
+    workload = scenario.workload
+    if isinstance(workload, ProgramsSpec):
+        own = list(dict.fromkeys(spec.on for spec in scenario.file_systems.values()))
+    else:
+        own = list(dict.fromkeys(workload.targets))
+    if len(own) != 1:
+        found = f"not given, and the scenario's workload goes to {f'{len(own)} devices' if own else 'no device'}"
+        raise InputError("--target", found, allowed)
+    return own[0]
+
 
 RENAMED = {"front": "network"}
 """Former keys of a scenario, and their names now."""

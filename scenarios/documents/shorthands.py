@@ -13,8 +13,8 @@ from ...model.controller.catalogue import controller_names
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import canonical
+from ..description.mdadm_defaults import with_mdadm_defaults
 from .machine_shorthands import expanded_machine
-from .mdadm_defaults import with_mdadm_defaults
 from .merge import as_mapping
 
 DEFAULT_KERNEL = "linux-6.1"

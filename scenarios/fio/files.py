@@ -19,8 +19,7 @@ from ...model.network.server import NetworkFront
 from ...model.process.process import Mount
 from ...model.readahead import PAGE
 from ..description.devices import Devices
-from ..description.scenario import ScenarioSpec
-from ..description.target import target_of
+from ..description.scenario import ScenarioSpec, target_of
 from ..machine.machine import BuiltMachine
 from .plan import Plan
 
@@ -244,7 +243,8 @@ class FilePlaces:
     def _direct_file(self, name: str, device: str | None) -> DirectFile:
         if name not in self._direct:
             if device is not None:
-                self._direct[name] = DirectFile(self._device(device), 0, flushes=self._flushes)
+                opened = self._machine.opened(self._device(device))
+                self._direct[name] = DirectFile(opened, 0, flushes=self._flushes)
             elif name in self._laid_out:
                 start, _ = self._laid_out[name]
                 self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)

@@ -151,7 +151,8 @@ def array_parts(
         if controller is None and as_disk:
             yield LimitPlan(root, queue.max_request, None)
         elif controller is None and array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
-            yield LimitPlan(array.name, queue.max_request, array.layout)
+            chunks = known.raid10 is not None and known.raid10.chunk_limit
+            yield LimitPlan(array.name, queue.max_request, array.layout, chunks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from ...model.core.errors import InputError
 from ...model.crypt.cryptoloop import CryptDevice
 from ...model.crypt.dm_crypt import CryptPipeline
 from ...model.crypt.loop_device import LoopDevice
+from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.links.link import AtaChannel, Link, Path
@@ -74,7 +75,7 @@ from .schedulers import Readers, made_scheduler
 
 _UNLIMITED = 1 << 62
 
-Drive = HardDisk | SolidState
+Drive = HardDisk | SplitDrive | SolidState
 """What a drive of a machine is simulated as."""
 Queue = BlockQueue | BlkMqQueue
 """A device behind a kernel's request queue."""
@@ -176,7 +177,11 @@ class Assembly:
         cable, lock = self.channels[plan.channel]
         path = Path((cable, *(self.links[link] for link in plan.links)))
         disk: Drive
-        if isinstance(spec, DriveSpec):
+        if isinstance(spec, DriveSpec) and spec.actuators > 1:
+            disk = SplitDrive(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
+            for part in disk.parts:
+                self._observer.part(part)
+        elif isinstance(spec, DriveSpec):
             disk = HardDisk(engine, spec, plan.name, path, lock, own_cable=plan.own_cable)
         else:
             disk = SolidState(engine, spec, plan.name, path, state=plan.state)
@@ -256,7 +261,9 @@ class Assembly:
             case Raid10Driver(section=tenth):
                 balance = self._balance(plan.root, plan.driver)
                 barrier, depth = RESYNC_BARRIER[tenth.barrier], tenth.resync_depth
-                made = Raid10Array(engine, name, members, layout, balance, host, failed, depth, barrier)
+                made = Raid10Array(
+                    engine, name, members, layout, balance, host, failed, depth, barrier, tenth.holds_writes
+                )
             case ByteStripeDriver(round_robin=in_turn):
                 made = ByteStripedArray(engine, name, members, layout, host, failed, in_turn)
             case ParityDriver(settings=settings, journal=journal):
@@ -334,7 +341,7 @@ class Assembly:
         array = self.devices[plan.name]
         if plan.layout is None:
             return BioSplit(array, plan.max_request)
-        return behind_limit(array, plan.layout, plan.max_request)
+        return behind_limit(array, plan.layout, plan.max_request, plan.raid10_chunks)
 
     def _volume(self, plan: VolumePlan) -> RaidController:
         array, firmware = self.devices[plan.name], self.firmwares[plan.controller]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...model.block.block_file import BlockFile
 from ...model.core.engine import Engine
 from ...model.file_system import FileSystem
 from ...model.kernels import KernelSpec
@@ -89,12 +90,25 @@ class BuiltMachine:
         elif isinstance(workload, LoadSpec):
             runs_on = self.host if self.network is None else self.network.host
             for number, target in enumerate(self.targets):
-                self.loads += jobs_on(self.engine, runs_on, workload, number, target)
+                self.loads += jobs_on(self.engine, runs_on, workload, number, self.opened(target))
 
     def device(self, name: str) -> Any:
         """A device by name, as programs see it: through the network, if there is one."""
         device = self._device(name)
         return device if self.network is None else self.network.before(device)
+
+    def opened(self, device: Any) -> Any:
+        """A device as a program opens it for direct I/O, whose calls the kernel may plug.
+
+        Through a network the server's kernel gets the I/Os, which come without calls.
+        """
+        queue = self.kernel.queue
+        reads, writes = queue.plugs_reads_above, queue.plugs_writes_above
+        if self.network is not None or reads is None or writes is None:
+            return device
+        striping = self.arrays[device.name].striping if device.name in self.arrays else None
+        piece = queue.max_request if striping is None or not striping.chunk_bytes else striping.chunk_bytes
+        return BlockFile(device, self.host, reads, writes, piece)
 
     def mount(self, point: str) -> Mount:
         """The file system at a mount point of the scenario, for programs that are no part of it."""

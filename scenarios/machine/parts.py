@@ -278,11 +278,14 @@ class LimitPlan:
         Bytes of the largest request of its members.
     layout
         Where the pieces go; None: the array is a disk to those above, and cut at `max_request` (ataraid).
+    raid10_chunks
+        Whether the queue of a RAID 10 has its chunk as a limit, too.
     """
 
     name: str
     max_request: int
     layout: Layout | None
+    raid10_chunks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

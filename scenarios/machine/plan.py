@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.dm_crypt import CryptSettings
+from ...model.disk.spec import DriveSpec
 from ...model.file_system import on_array
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
@@ -183,14 +184,28 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         yield from array_parts(scenario, known, name, layout, lambda on: device_parts(planning, on))
 
 
-def disk_plan(planning: Planning, name: str) -> DiskPlan:
-    """A drive of a machine on its cable."""
+def disk_plan(planning: Planning, name: str, cache: bool | None = None) -> DiskPlan:
+    """A drive of a machine on its cable.
+
+    Parameters
+    ----------
+    planning
+        The machine.
+    name
+        The drive's.
+    cache
+        What the firmware in front of it makes of a hard disk's write cache, unless the scenario sets it itself; None:
+        as it is shipped.
+    """
     machine = planning.scenario.machine
     instance = machine.drives[name]
     channel = instance.channel
     alone = planning.drives_on[channel] == 1
     links = tuple(machine.channels[channel].links)
-    return DiskPlan(name, instance.spec(), channel, links, alone, instance.state or "steady")
+    spec = instance.spec()
+    if cache is not None and isinstance(spec, DriveSpec) and "write_cache" not in instance.overrides:
+        spec = spec.with_values(write_cache=cache)
+    return DiskPlan(name, spec, channel, links, alone, instance.state or "steady")
 
 
 def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
@@ -218,7 +233,7 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
             made.add(own)
             depth = min(scenario.machine.drives[drive].spec().queue_depth, settings.drive_queue_depth)
             wait_s = 0.0 if settings.settings().gathers_in_turn else settings.destage_wait
-            yield disk_plan(planning, drive)
+            yield disk_plan(planning, drive, False if settings.drive_cache == "off" else None)
             yield DriveQueuePlan(own, drive, controller, depth, settings.drive_request, wait_s)
 
     layout = array.layout([planning.devices.capacity(member) for member in array.members])

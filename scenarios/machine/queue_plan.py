@@ -8,9 +8,6 @@ from ...model.schedulers import bfq as bfq_scheduler
 from ...model.schedulers import kyber as kyber_scheduler
 from .parts import QueuePlan
 
-_TAG_WORD = 64
-"""Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
-
 
 def queue_plan(
     name: str,
@@ -64,7 +61,7 @@ def queue_plan(
         tags = section.tags_for(depth)
         first = nr_requests or tags
         commands, requests = depth * hardware_queues, first * hardware_queues
-        writes = _tags_of_writes(chosen, first, tags) * hardware_queues
+        writes = _tags_of_writes(section, chosen, first, depth) * hardware_queues
     return QueuePlan(
         name,
         kind="single" if not section.multiqueue else "hardware" if chosen == "none" else "tags",
@@ -82,18 +79,9 @@ def queue_plan(
     )
 
 
-def _tags_of_writes(scheduler: SchedulerName, requests: int, usual: int) -> int:
-    """How many of `requests` tags writes may take, where the kernel would have given `usual`.
-
-    mq-deadline lets all writes have three quarters of the tags, but applies that number to each word of the tags'
-    bitmap, and when nr_requests is set it computes it from the one before, so that it seldom limits anything
-    (block/mq-deadline.c, dd_depth_updated and dd_limit_depth; block/blk-mq.c, blk_mq_update_nr_requests).
-    """
-    if scheduler != "mq-deadline":
-        share = bfq_scheduler.ASYNC_SHARE if scheduler == "bfq" else kyber_scheduler.ASYNC_SHARE
-        return max(int(requests * share), 1)
-    word = _TAG_WORD
-    while word > 1 and 4 * word > requests:
-        word //= 2
-    allowed = max(3 * usual // 4, 1)
-    return requests if allowed >= word else max(requests // word * allowed, 1)
+def _tags_of_writes(section: QueueSection, scheduler: SchedulerName, requests: int, depth: int) -> int:
+    """How many of a scheduler's `requests` tags writes may take."""
+    if scheduler == "mq-deadline":
+        return section.write_tags(requests, depth)
+    share = bfq_scheduler.ASYNC_SHARE if scheduler == "bfq" else kyber_scheduler.ASYNC_SHARE
+    return max(int(requests * share), 1)

@@ -170,7 +170,7 @@ def _seekers(run: Bonnie | BonniePlusPlus, tickets: Iterator[int], name: str) ->
                     opened.add(operation.file)
                     yield Operation(Kind.OPEN, operation.file, flags="O_RDWR")
                 yield operation
-        yield Operation(Kind.CLOSE, name)
+        yield from run.leave(name)
 
     return seeks
 

@@ -55,7 +55,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("layout", "md.layout", "every chunk, parity, zone and Q order", 1.0),
-        Kind("io", "md.io", "the member reads and writes of each I/O", 0.99),
+        Kind("io", "md.io", "the member requests of each I/O", 0.95),
         Kind("readchoice", "md.readchoice", "the member that serves each read", 0.95),
         Kind("readbalance", "md.readbalance", "each mirror's share within 5 points", 0.95),
         Kind("readahead", "md.readahead", "the request sizes of buffered reads", 1.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,6 +12,9 @@ from pathlib import Path
 from ...model.files.description import Spec
 from ...model.files.description_errors import load_spec
 from .base import KindResult, Miss
+
+_MARKS = re.compile(r"_(degraded|lost|bm)")
+"""In an array's name: members that are lost, or a bitmap."""
 
 _FILE = Path(__file__).parent / "known_misses.yaml"
 
@@ -22,18 +26,25 @@ class KnownMiss(Spec):
     ----------
     kind, file, case
         Kind of check, name of the truth file, and pattern of the cases (`*` stands for anything).
+    clean
+        If true, it is only about arrays that have all members and no bitmap, as the array's name says (`_degraded`,
+        `_lost0`, `_bm1M`).
     why
-        What is different about the recording, or what the model lacks.
+        What is different about the recording, or what the model lacks; it begins with "Known", "Suspected (no
+        experiment)" or "Unknown".
     """
 
     kind: str
     file: str
     case: str
+    clean: bool = False
     why: str
 
     def is_about(self, kind: str, miss: Miss) -> bool:
         """Whether it explains a miss."""
-        return self.kind == kind and fnmatchcase(miss.file, self.file) and fnmatchcase(miss.case, self.case)
+        if self.kind != kind or not (fnmatchcase(miss.file, self.file) and fnmatchcase(miss.case, self.case)):
+            return False
+        return not (self.clean and _MARKS.search(miss.case.partition(" ")[0]))
 
 
 class KnownMisses(Spec):

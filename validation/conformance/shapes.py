@@ -76,9 +76,10 @@ Run = tuple[NonNegativeInt, int, PositiveInt]
 
 
 class Totals(Shape):
-    """What the members got in all, ranges that were moved twice counted twice."""
+    """What the members got in all, ranges that were moved twice counted twice, and requests by their sectors."""
 
     sectors: NonNegativeInt
+    rq_sizes: dict[str, PositiveInt] | None = None
 
 
 class IoCase(Shape):
@@ -102,7 +103,7 @@ class IoArray(Shape):
     params: dict[str, str | int] = {}
     member_data_kib: list[PositiveInt] | None = None
     data_offset_kib: PositiveInt | None = None
-    cases: Annotated[list[IoCase], Field(min_length=1)]
+    cases: list[IoCase]
 
 
 class IoTruth(Shape):
@@ -126,7 +127,7 @@ class ReadChoiceArray(Shape):
     cmd: str
     pre: str = ""
     params: dict[str, str | int] = {}
-    cases: Annotated[list[ReadChoiceCase], Field(min_length=1)]
+    cases: list[ReadChoiceCase]
 
 
 class ReadChoiceTruth(Shape):
@@ -179,7 +180,7 @@ class ReadAheadArray(Shape):
     default_read_ahead_kb: NonNegativeInt
     max_sectors_kb: PositiveInt
     optimal_io_size: NonNegativeInt
-    runs: Annotated[list[ReadAheadRun], Field(min_length=1)]
+    runs: list[ReadAheadRun]
 
 
 class ReadAheadTruth(Shape):

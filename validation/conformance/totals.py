@@ -12,6 +12,9 @@ from ...model.core.errors import InputError
 from .base import KindResult
 from .kinds import KINDS
 
+NOT_CHECKED = "not_checked"
+"""Where `raidsim conformance --json` lists what was not compared: files next to the kinds, cases in each kind."""
+
 
 @dataclass(frozen=True, slots=True)
 class KindTotal:
@@ -80,9 +83,10 @@ def totals_from_file(path: Path) -> ConformanceTotals:
         raise InputError("--conformance-json", f"{path}: {error.strerror or error}", allowed) from None
     except ValueError as error:
         raise InputError("--conformance-json", f"{path} is not JSON: {error}", allowed) from None
-    if not isinstance(document, dict) or not document:
+    if not isinstance(document, dict) or not document.keys() - {NOT_CHECKED}:
         raise InputError("--conformance-json", f"{path} holds no kinds", allowed)
-    return ConformanceTotals(tuple(_total(path, *item, allowed) for item in document.items()), f"from {path.name}")
+    kinds = {name: value for name, value in document.items() if name != NOT_CHECKED}
+    return ConformanceTotals(tuple(_total(path, *item, allowed) for item in kinds.items()), f"from {path.name}")
 
 
 def _total(path: Path, kind: str, value: Any, allowed: str) -> KindTotal:

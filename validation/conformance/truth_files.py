@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from ...model.core.errors import InputError
-from .base import TruthFile
+from .base import NotChecked, NotSupported, TruthFile
 from .shapes import Shape, shape_of
 
 DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
@@ -20,40 +20,68 @@ _NAMED_BY = {"arrays": ("array", ("name", "array")), "cases": ("case", ("case",)
 """List: what one of it is called, and the fields that may hold its name."""
 
 
-def load_truth(folder: Path = DEFAULT_TRUTH) -> dict[str, list[TruthFile]]:
-    """The files of a folder by kind, each list in the order of the files' names.
+class TruthFolder(NamedTuple):
+    """The files of a folder of recorded truth.
 
-    Files may lie in the folder or in folders below it. What is not JSON is passed over if it goes with a recorded
-    program: it has the name of a JSON file beside it up to the first point, or lies below a folder `workloads`.
-    Hidden files and those called README are passed over too.
+    Attributes
+    ----------
+    by_kind
+        The recordings of each kind that has a check, each list in the order of the files' names.
+    not_checked
+        The other files, with the reason.
+    """
+
+    by_kind: dict[str, list[TruthFile]]
+    not_checked: list[NotChecked]
+
+
+def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
+    """The files of a folder and of all folders below it.
+
+    A file that no check reads is not checked: JSON with the fields of no kind, or a file that is not called `*.json`.
+    Files that go with a recorded program are its check's business: they have the name of a JSON file next to them up
+    to the first point, or lie below a folder `workloads`. Hidden files and those called README are passed over.
 
     Raises
     ------
     InputError
-        If there is no such folder or no file in it, or a file is not recorded truth or lacks something; the
+        If there is no such folder or no file in it, or a file of a known kind lacks something or is not JSON; the
         message names the file and, where it can, array, case and field.
     """
     if not folder.is_dir():
         found = "this is a file" if folder.exists() else "there is no such folder"
         raise InputError(str(folder), found, "allowed: a folder of recorded truth")
     by_kind: dict[str, list[TruthFile]] = {}
+    not_checked: list[NotChecked] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         inside = path.relative_to(folder)
         if any(part.startswith(".") for part in inside.parts) or path.name.startswith("README"):
             continue
         if path.suffix != ".json":
             if not _goes_with_a_program(path, inside):
-                raise InputError(str(inside), "this is not recorded truth: its name does not end in .json", _ALLOWED)
+                not_checked.append(NotChecked(str(inside), "", "its name does not end in .json", 0))
             continue
-        kind, file = read_truth(path, str(inside))
+        try:
+            kind, file = read_truth(path, str(inside))
+        except NotSupported as error:
+            not_checked.append(NotChecked(str(inside), "", f"{error.found}; {error.allowed}", 0))
+            continue
         by_kind.setdefault(kind, []).append(file)
-    if not by_kind:
+    if not by_kind and not not_checked:
         raise InputError(str(folder), "the folder holds no recorded truth", "allowed: at least one file *.json")
-    return by_kind
+    return TruthFolder(by_kind, not_checked)
 
 
 def read_truth(path: Path, place: str | None = None) -> tuple[str, TruthFile]:
-    """One file of recorded truth and its kind; `place` is the name that errors show."""
+    """One file of recorded truth and its kind; `place` is the name that errors show.
+
+    Raises
+    ------
+    NotSupported
+        If it has the fields of no kind.
+    InputError
+        If it is not JSON, or lacks something that its kind has.
+    """
     place = place or str(path)
     try:
         raw = path.read_bytes()
@@ -66,7 +94,7 @@ def read_truth(path: Path, place: str | None = None) -> tuple[str, TruthFile]:
         raise InputError(place, f"this is not recorded truth: not JSON ({reason})", _ALLOWED) from None
     found = shape_of(content)
     if found is None:
-        raise InputError(place, "this is not recorded truth: it has the fields of no kind", _ALLOWED)
+        raise NotSupported(place, "it has the fields of no kind of recording that has a check", _ALLOWED)
     kind, shape = found
     _check_shape(place, shape, raw, content)
     return kind, TruthFile(path, content)

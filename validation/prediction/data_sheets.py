@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from ...model.core.engine import Engine
 from ...model.core.errors import InputError
 from ...model.core.request import READ, WRITE, Request
+from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import drive, drive_name
@@ -55,7 +56,8 @@ class SheetFigure(Spec):
     state
         As of a drive in a scenario; "after" is in order, once the cache of one bit per cell is full. Reads are of a
         drive that was filled in order; writes in order too, and random ones go to a drive in its steady state.
-        Of a hard disk: "outer" or "inner", where the head reads or writes in order; "outer" unless given.
+        Of a hard disk: "outer" or "inner", where the head reads or writes in order, "outer" unless given; "after" of
+        random writes once the media cache is full.
     span
         Bytes of the drive that are reached; all unless given.
     write_cache
@@ -138,7 +140,7 @@ class SheetCell:
     def state(self) -> str:
         """What a solid-state drive had behind it, or which part of a hard disk was reached."""
         if isinstance(drive(self.drive), DriveSpec):
-            return "all" if self.figure.load.startswith("random") else self.figure.state or "outer"
+            return self.figure.state or ("all" if self.figure.load.startswith("random") else "outer")
         return self.figure.state or drive_state(self.figure)
 
     @property
@@ -203,7 +205,9 @@ def simulated(name: str, figure: SheetFigure) -> float:
     if isinstance(spec, DriveSpec):
         if figure.write_cache is not None:
             spec = spec.with_values(write_cache=figure.write_cache)
-        disk = HardDisk(engine, spec, name)
+        if figure.state == "after":
+            spec = spec.with_values(media_cache_filled=1.0)
+        disk = SplitDrive(engine, spec, name) if spec.actuators > 1 else HardDisk(engine, spec, name)
         ignored, measured = _BUFFERS * spec.write_buffer // figure.bytes if writes else 0, _MEASURED_ON_DISK
         begin, span = _part(spec, figure)
         load = _Load(engine, disk, figure, begin, span)
@@ -232,7 +236,7 @@ class _Load:
     """Keeps commands at a drive, as a benchmark does."""
 
     def __init__(
-        self, engine: Engine, device: HardDisk | SolidState, figure: SheetFigure, begin: int, span: int
+        self, engine: Engine, device: HardDisk | SplitDrive | SolidState, figure: SheetFigure, begin: int, span: int
     ) -> None:
         self._engine = engine
         self._device = device

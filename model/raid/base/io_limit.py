@@ -7,8 +7,9 @@ the limit; an array then cuts each piece at its chunks. An I/O of 512 KiB from 8
 The order is that of submit_bio_noacct, which keeps a list: what a device hands on to another comes before what it
 hands back to itself, and what was handed back last before what was before. What is left behind the limit is handed back
 before what is left behind a chunk. So RAID 4, 5, 6 and 10 send the first chunks of all pieces, in order, and then what
-is left of each piece, the last piece first. RAID 0 hands nothing back: of each piece it sends the part behind the chunk
-boundary and then the part before (raid0_make_request since 6.6 and its stable kernels, 6.1 among them).
+is left of each piece, the last piece first. Where the queue of RAID 10 has its chunk as a limit (chunk_sectors; 6.17
+and the stable kernels of 6.12), its chunks come in order. RAID 0 hands nothing back: of each piece it sends the part
+behind the chunk boundary and then the part before (raid0_make_request since 6.6, and the stable kernels of 6.1).
 
 The limits are those that md gives its own queue: the chunk on RAID 0 (raid0_run), 256 stripe heads of 4 KiB on RAID 4,
 5 and 6, whatever the members' limit is (raid5_run), the members' on all others; and an optimal size of a full data
@@ -17,12 +18,17 @@ stripe where there are stripes (raid0_run, raid5_set_io_opt, raid10_set_io_opt),
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
 from ...core.device import Device, Wrapper
 from ...core.discard import pieces_of
 from ...core.join import Join
 from ...core.request import READ, TRIM, WRITE, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
 from .array import Array
+from .metadata import Metadata
 
 PARITY_REQUEST_BYTES = 256 * 4096
 """Largest request of a parity array (RAID5_MAX_REQ_STRIPES stripe heads of a page)."""
@@ -49,12 +55,18 @@ def optimal_request_bytes(layout: Layout) -> int:
     return 0
 
 
-def behind_limit(array: Device, layout: Layout, member_request_bytes: int) -> BioSplit:
-    """An md array behind the limit of its queue, if its members take `member_request_bytes`."""
+def behind_limit(array: Device, layout: Layout, member_request_bytes: int, raid10_chunks: bool = False) -> BioSplit:
+    """An md array behind the limit of its queue, if its members take `member_request_bytes`.
+
+    If `raid10_chunks` is true, the queue of a RAID 10 has its chunk as a limit, too (chunk_sectors).
+    """
+    if raid10_chunks and isinstance(layout, Raid10Layout):
+        return BioSplit(array, member_request_bytes, layout.chunk_bytes, at_chunks=True)
+    everywhere = isinstance(layout, Raid10Layout) and layout.on_all_members
     return BioSplit(
         array,
         largest_request_bytes(layout, member_request_bytes),
-        layout.chunk_bytes,
+        0 if everywhere else layout.chunk_bytes,
         cuts_writes=not isinstance(layout, ParityLayout),
         tail_first=isinstance(layout, StripedLayout),
     )
@@ -75,9 +87,11 @@ class BioSplit(Wrapper):
         Whether it cuts writes there, too (RAID 5 takes a write as it is).
     tail_first
         Whether it serves what is behind the boundary first (RAID 0).
+    at_chunks
+        If true, the limit itself ends at each chunk, so that the pieces come in the order of their offsets.
     """
 
-    __slots__ = ("_submit", "chunk_bytes", "cuts_writes", "max_request_bytes", "tail_first")
+    __slots__ = ("_sleepers", "_submit", "at_chunks", "chunk_bytes", "cuts_writes", "max_request_bytes", "tail_first")
 
     def __init__(
         self,
@@ -86,13 +100,18 @@ class BioSplit(Wrapper):
         chunk_bytes: int = 0,
         cuts_writes: bool = True,
         tail_first: bool = False,
+        at_chunks: bool = False,
     ) -> None:
         super().__init__(device)
         self.max_request_bytes = max_request_bytes
         self.chunk_bytes = chunk_bytes
         self.cuts_writes = cuts_writes
         self.tail_first = tail_first
+        self.at_chunks = at_chunks
         self._submit = device.submit
+        queues = device.queues()
+        # All are of one host, whose blocked tasks they share.
+        self._sleepers: dict[int, Any] = queues[0].sleepers if queues else {}
 
     def submit(self, request: Request) -> None:
         """Serve a request, in pieces if it is too large."""
@@ -101,26 +120,48 @@ class BioSplit(Wrapper):
                 self._submit(piece)
             return
         offset, size = request.offset, request.size
-        chunk = self.chunk_bytes if self.tail_first else 0
+        chunk = self.chunk_bytes if self.tail_first or self.at_chunks else 0
         if size <= self.max_request_bytes and (not chunk or offset % chunk + size <= chunk):
             self._submit(request)
             return
         pieces = self._pieces(request)
-        join = Join(len(pieces), lambda: request.done(request))
+        done = Join(len(pieces), lambda: request.done(request)).done
         metadata = self.device.metadata if request.op == WRITE and isinstance(self.device, Array) else None
         if metadata is not None:
             metadata.begin_call()
-        for number, (offset, size) in enumerate(pieces):
-            piece = Request(request.op, offset, size, join.done, request.issuer, request.sync)
-            self._submit(piece)
-            if not number:
-                request.submitted = piece.submitted
-        if metadata is not None:
-            metadata.end_call()
+        offset, size = pieces[0]
+        first = Request(request.op, offset, size, done, request.issuer, request.sync)
+        self._submit(first)
+        request.submitted = first.submitted
+        self._send(request, iter(pieces[1:]), done, metadata)
+
+    def _send(
+        self,
+        request: Request,
+        left: Iterator[tuple[int, int]],
+        done: Callable[[Request], None],
+        metadata: Metadata | None,
+    ) -> None:
+        """Submit piece by piece; a task that blocks for a tag submits the next piece when it is awake again."""
+        sleepers, issuer = self._sleepers, request.issuer
+        while True:
+            if sleepers:
+                thread = sleepers.get(issuer)
+                if thread is not None and thread.sleeps:
+                    thread.backlog.append(partial(self._send, request, left, done, metadata))
+                    return
+            piece = next(left, None)
+            if piece is None:
+                if metadata is not None:
+                    metadata.end_call()
+                return
+            self._submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
 
     def _pieces(self, request: Request) -> list[tuple[int, int]]:
         """(offset, size) of the pieces in their order."""
         limit = self.max_request_bytes
+        if self.at_chunks:
+            return self._up_to_chunks(request.offset, request.offset + request.size)
         chunk = self.chunk_bytes if request.op == READ or self.cuts_writes else 0
         end = request.offset + request.size
         heads: list[tuple[int, int]] = []
@@ -132,3 +173,12 @@ class BioSplit(Wrapper):
                 (heads if self.tail_first else rests).append((offset + head, size - head))
             heads.append((offset, head))
         return heads + rests[::-1]
+
+    def _up_to_chunks(self, offset: int, end: int) -> list[tuple[int, int]]:
+        """(offset, size) of pieces that end at a chunk or at the limit."""
+        pieces = []
+        while offset < end:
+            size = min(end - offset, self.max_request_bytes, self.chunk_bytes - offset % self.chunk_bytes)
+            pieces.append((offset, size))
+            offset += size
+        return pieces

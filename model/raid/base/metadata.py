@@ -27,6 +27,10 @@ class Metadata(Protocol):
         """All pieces have come."""
 
     @property
+    def has_bitmap(self) -> bool:
+        """Whether a write-intent bitmap is among them."""
+
+    @property
     def holds_writers(self) -> bool:
         """Whether who comes with a write sleeps now."""
 

@@ -55,6 +55,7 @@ class ArrayMetadata:
         "_waits",
         "_writes",
         "clean",
+        "has_bitmap",
     )
 
     def __init__(
@@ -70,6 +71,7 @@ class ArrayMetadata:
         self._engine = engine
         self._array = array
         self._bitmap = bitmap
+        self.has_bitmap = bitmap is not None
         self._superblock = superblock
         self._safe_mode_delay_s = safe_mode_delay_s
         self._supers = MemberMetadata(array, data_offset_sectors)

@@ -211,6 +211,9 @@ class TaskWaits(ThreadWaits):
         issuer = held[-1][0].issuer
         self._sleepers.setdefault(issuer, SleepingThread()).sleeps += 1
         self._sleeping += 1
+        plug = self._host.thread_plugs.get(issuer)
+        if plug is not None:
+            plug.flush()
         self._bitmap.flush(partial(self._written, held, issuer))
 
     @property

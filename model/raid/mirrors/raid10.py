@@ -1,8 +1,10 @@
 """RAID 10 as md does it, in time: every chunk on several members, near, far or offset.
 
-A request is cut at the chunks, as md cuts it; what lies side by side on a member merges in the member's queue, where
-the pieces of a write are held back for it (raid10d plugs, a reader does not). Source: Linux 6.1 drivers/md/raid10.c
-(raid10_read_request, raid10_write_request, raid10_sync_request).
+A request is cut at the chunks, as md cuts it; what lies side by side on a member merges in the member's queue. The
+pieces of a write are held back for that: by the submitter's plug or by raid10d, which plugs. Since 6.6 md sends them at
+once if the array has no bitmap (raid1-10.c, raid1_add_bio_to_plug; commit 7db922bae3ab). The pieces of a read are held
+back only if the reader plugs. Source: Linux 6.1 drivers/md/raid10.c (raid10_read_request, raid10_write_request,
+raid10_sync_request).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Re
 from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
+from ..base.metadata import Metadata
 from ..metadata.bitmap import WriteIntentBitmap
 from ..metadata.bitmap_waits import BitmapWaits, MirrorWaits, mirror_waits
 from ..read_balance import ReadBalance
@@ -47,9 +50,11 @@ class Raid10Array(Array):
         Resync requests under way at most.
     barrier
         How the kernel keeps resync and normal I/O apart.
+    holds_writes
+        If true, the pieces of a write are held back until all are there. If false, only with a write-intent bitmap.
     """
 
-    __slots__ = ("_balance", "_barrier", "_copies", "_mergeable", "_plugged", "layout")
+    __slots__ = ("_balance", "_barrier", "_copies", "_holds_writes", "_mergeable", "_plugged", "layout")
 
     def __init__(
         self,
@@ -62,6 +67,7 @@ class Raid10Array(Array):
         failed: Iterable[int] = (),
         resync_depth: int = 32,
         barrier: type[ResyncBarrier] = AlternatingBarrier,
+        holds_writes: bool = True,
     ) -> None:
         super().__init__(engine, name, members, layout.capacity, host, failed)
         if not layout.tolerates(self.failed):
@@ -70,11 +76,16 @@ class Raid10Array(Array):
         self._balance = balance
         balance.use_clock(lambda: engine._now)
         # Where every member holds everything, md sees no chunks (raid10.c, raid10_make_request).
-        everywhere = layout.algorithm == "near" and layout.copies_per_chunk == layout.members
-        self._copies = self._on_all_members if everywhere else layout.copies
+        self._copies = self._on_all_members if layout.on_all_members else layout.copies
         self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
         self._mergeable = [(member.plug, member.unplug) for member in members if member.plugs]
         self._plugged = False
+        self._holds_writes = holds_writes
+
+    def keep_metadata(self, metadata: Metadata) -> None:
+        """See :meth:`Array.keep_metadata`."""
+        super().keep_metadata(metadata)
+        self._holds_writes = self._holds_writes or metadata.has_bitmap
 
     @property
     def striping(self) -> Layout | None:
@@ -160,7 +171,7 @@ class Raid10Array(Array):
         done = part_done(request, len(written), ticket, barrier, balance)
 
         sync = WAITED if request.sync == DIRECT else request.sync
-        plugs = not self._plugged
+        plugs = self._holds_writes and not self._plugged
         if plugs:
             for plug, _ in self._mergeable:
                 plug()

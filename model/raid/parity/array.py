@@ -35,6 +35,7 @@ from ..parity_until_4_0.waiting_readers import WaitingReaders
 from ..stripes.settings import ParitySettings
 from ..stripes.stripe_cache import StripeCache
 from .discards import StripeDiscarder
+from .piece_order import from_lowest
 from .reads import RowReader
 from .resync import RowResync
 
@@ -69,6 +70,7 @@ class ParityArray(Array):
         "_discards",
         "_heads",
         "_locate",
+        "_lowest_first",
         "_reader",
         "_row",
         "_row_locks",
@@ -106,6 +108,7 @@ class ParityArray(Array):
         self._direct_reads = settings.direct_reads or not settings.heads
         self._heads = settings.heads
         self._discards = settings.discards
+        self._lowest_first = settings.lowest_first
         self._locate = layout.locate
         self._row = layout.row
         self._chunk_bytes = layout.chunk_bytes
@@ -325,6 +328,8 @@ class ParityArray(Array):
         if self._row_locks is not None:
             self._one_by_one(request, pieces)
             return
+        if self._lowest_first and (self.failed or not self._direct_reads):
+            pieces = from_lowest(self.layout, pieces)
         self._reader.read(request, pieces)
 
     def _write(self, request: Request) -> None:
@@ -332,6 +337,8 @@ class ParityArray(Array):
         if self._row_locks is not None:
             self._one_by_one(request, pieces)
             return
+        if self._lowest_first:
+            pieces = from_lowest(self.layout, pieces)
         self._writer.write(request, pieces)
 
     def _one_by_one(self, request: Request, pieces: list[Piece]) -> None:

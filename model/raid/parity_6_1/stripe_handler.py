@@ -193,7 +193,8 @@ class StripeHandler:
         head = self._head_bytes
         start = (row * self._layout.data_members + index) * self._chunk_bytes
         first, last = (start + low - owner.request.offset) // head, -(-(start + high - owner.request.offset) // head)
-        return Piece(row, owner, (last - first) * (first + last + 1) // 2)
+        slot = self._layout.row(row).data[index]
+        return Piece(row, owner, (last - first) * (first + last + 1) // 2, slot)
 
     def _add(self, row: int, index: int, low: int, high: int, piece: Piece) -> None:
         """Put new data into heads that are taken, in whole blocks and parts of them."""
@@ -333,7 +334,7 @@ class StripeHandler:
         done = Flight(run, plan.reads, [], self._has_read).done
         offset, size = run.row * self._chunk_bytes + run.low, run.high - run.low
         for slot in plan.reads:
-            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.issuer))
+            self._md_thread.send(slot, Request(READ, offset, size, done, self._md_thread.issuer, parent=slot))
         prices = self._array.prices
         return self._heads(run) * (prices.stripe_s + count * prices.bio_s)
 
@@ -359,7 +360,8 @@ class StripeHandler:
         full = tuple([members.data[index] for index in range(self._layout.data_members) if run.full >> index & 1])
         run.known |= _bits(plan.writes) | _bits(full)
         run.writing = True
-        flight = Flight(run, plan.writes, run.take(), self._has_written)
+        parities = (members.p,) if members.q is None else (members.p, members.q)
+        flight = Flight(run, plan.writes, run.take(), self._has_written, parities, self._has_written_part)
         steps = sum([piece.steps for piece in flight.pieces])
         for piece in flight.pieces:
             piece.steps = 0
@@ -384,13 +386,24 @@ class StripeHandler:
         # Requests past a volatile cache do not merge (include/linux/blk-mq.h, RQF_NOMERGE_FLAGS; REQ_NOMERGE_FLAGS).
         bio = size if sync != WRITE_THROUGH else self._head_bytes
         flight.expect(size // bio)
+        thread, done = self._md_thread, flight.done
         self._array.member_writes += len(flight.slots) * (size // bio)
         for start in range(offset, offset + size, bio):
             for slot in flight.slots:
-                self._md_thread.send(slot, Request(WRITE, start, bio, flight.done, self._md_thread.issuer, sync))
+                thread.send(slot, Request(WRITE, start, bio, done, thread.issuer, sync, slot))
         self._md_thread.heads += passes
         prices = self._array.prices
         return passes * prices.stripe_s + size // self._head_bytes * len(flight.slots) * prices.bio_s
+
+    def _has_written_part(self, flight: Flight, pieces: list[Piece]) -> None:
+        """Parity and these data are on the members: the thread answers their writers."""
+        self._md_thread.add(lambda: self._answer_part(flight, pieces))
+
+    def _answer_part(self, flight: Flight, pieces: list[Piece]) -> float:
+        self._md_thread.then(lambda: self._answer(pieces))
+        heads = (flight.high - flight.low) // self._head_bytes
+        self._md_thread.heads += heads
+        return self._array.prices.stripe_s * heads
 
     def _has_written(self, flight: Flight) -> None:
         """The thread will answer the writers."""

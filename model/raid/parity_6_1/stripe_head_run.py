@@ -17,16 +17,19 @@ class Piece:
 
     Attributes
     ----------
+    slot
+        The member that holds the chunk; -1 if that has no say.
     left
         How many runs still work on it.
     steps
         Pages of the write to walk along, from its start for each block of this part, to copy it.
     """
 
-    __slots__ = ("left", "owner", "row", "steps")
+    __slots__ = ("left", "owner", "row", "slot", "steps")
 
-    def __init__(self, row: int, owner: Owner, steps: int = 0) -> None:
+    def __init__(self, row: int, owner: Owner, steps: int = 0, slot: int = -1) -> None:
         self.row = row
+        self.slot = slot
         self.owner = owner
         self.left = 0
         self.steps = steps
@@ -183,15 +186,26 @@ class Flight:
     slots
         The members.
     pieces
-        Whose data are written.
+        Whose data are written, without those that were answered.
     ticket
         What the journal knows it by.
+
+    Notes
+    -----
+    A write is answered when its own member and those with parity have it, although other members of the row may still
+    be written (raid5.c, handle_stripe and handle_stripe_clean_event).
     """
 
-    __slots__ = ("_landed", "_left", "high", "low", "pieces", "row", "slots", "ticket")
+    __slots__ = ("_answerable", "_landed", "_left", "_parities", "high", "low", "pieces", "row", "slots", "ticket")
 
     def __init__(
-        self, run: StripeHeadRun, slots: tuple[int, ...], pieces: list[Piece], landed: Callable[[Flight], None]
+        self,
+        run: StripeHeadRun,
+        slots: tuple[int, ...],
+        pieces: list[Piece],
+        landed: Callable[[Flight], None],
+        parities: tuple[int, ...] = (),
+        answerable: Callable[[Flight, list[Piece]], None] | None = None,
     ) -> None:
         self.row = run.row
         self.low = run.low
@@ -200,17 +214,31 @@ class Flight:
         self.pieces = pieces
         self.ticket = 0
         self._landed = landed
-        self._left = len(slots)
+        self._left: dict[int, int] = dict.fromkeys(slots, 1)
+        self._parities = parities
+        self._answerable = answerable
 
     def expect(self, requests: int) -> None:
         """Every member gets so many requests."""
-        self._left = requests * len(self.slots)
+        self._left = dict.fromkeys(self.slots, requests)
 
-    def done(self, _: Request) -> None:
+    def done(self, request: Request) -> None:
         """One member request is complete."""
-        self._left -= 1
-        if not self._left:
+        left, slot = self._left, request.parent
+        requests = left[slot] - 1
+        if requests:
+            left[slot] = requests
+            return
+        del left[slot]
+        if not left:
             self._landed(self)
+            return
+        if self._answerable is None or any(parity in left for parity in self._parities):
+            return
+        early = [piece for piece in self.pieces if piece.slot not in left]
+        if early:
+            self.pieces = [piece for piece in self.pieces if piece.slot in left]
+            self._answerable(self, early)
 
 
 def cover(runs: list[StripeHeadRun], row: int, low: int, high: int) -> list[StripeHeadRun]:

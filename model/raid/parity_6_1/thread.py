@@ -15,11 +15,12 @@ from typing import Any
 
 from ...core.device import Device
 from ...core.engine import Engine
-from ...core.request import PARITY_THREADS, Request
+from ...core.request import PARITY_THREADS, WRITE, Request
 from ...tasks.host import GIVE_WAY_S, Host
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
 from .bitmap_list import BitmapList
+from .block_turns import BlockTurns
 
 STRIPE_BATCH = 8
 """The thread takes so many heads from its list at a time (MAX_STRIPE_BATCH)."""
@@ -56,6 +57,7 @@ class ParityThread:
     """
 
     __slots__ = (
+        "_block_bytes",
         "_cache",
         "_engine",
         "_host",
@@ -64,9 +66,11 @@ class ParityThread:
         "_over",
         "_pluggable",
         "_plugged",
+        "_queues",
         "_sent",
         "_submit",
         "_task_plug",
+        "_turns",
         "_unpluggable",
         "_until",
         "_work",
@@ -93,7 +97,10 @@ class ParityThread:
         self._out: list[tuple[int, Request]] = []
         self._sent = 0
         self._plugged = False
-        self._task_plug = TaskPlug()
+        self._task_plug = TaskPlug(cache.head_bytes)
+        self._block_bytes = cache.head_bytes
+        self._queues = [member.queues() for member in members]
+        self._turns: BlockTurns | None = None
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
@@ -184,18 +191,24 @@ class ParityThread:
         if out and not self._plugged:
             self._plug()
         row = -1
+        if self._turns is not None:
+            if not self._turns.send():
+                return False
+            self._turns = None
         while self._sent < len(out):
             slot, request = out[self._sent]
-            self._sent += 1
             if request.offset != row:
                 row = request.offset
                 self._task_plug.start_row()
+                if request.op == WRITE and request.size > self._block_bytes and self._lacks_tags(out):
+                    if not self._take_turns(out):
+                        return False
+                    continue
+            self._sent += 1
             submit[slot](request)
             member = members[slot]
             if not member.has_room and member.sleeps(self.issuer):
-                if self._host is None:  # else the block layer has flushed its plug, which stays open
-                    self._unplug()
-                member.when_awake(self.issuer, self._go_on)
+                self._block(slot)
                 return False
         out.clear()
         self._sent = 0
@@ -203,6 +216,46 @@ class ParityThread:
         over, self._over = self._over, []
         for callback in over:
             callback()
+        return True
+
+    def _block(self, slot: int) -> None:
+        """The thread blocks for a tag of a member, and goes on when it has one."""
+        if self._host is None:  # else the block layer has flushed its plug, which stays open
+            self._unplug()
+        self._members[slot].when_awake(self.issuer, self._go_on)
+
+    def _row_of(self, out: list[tuple[int, Request]]) -> list[tuple[int, Request]]:
+        """The requests from the next one on that are of one row: the same direction, offset and size."""
+        first = out[self._sent][1]
+        end = self._sent
+        while end < len(out):
+            other = out[end][1]
+            if other.op != first.op or other.offset != first.offset or other.size != first.size:
+                break
+            end += 1
+        return out[self._sent : end]
+
+    def _lacks_tags(self, out: list[tuple[int, Request]]) -> bool:
+        """Whether a member of the next row has no tag for a write."""
+        queues = self._queues
+        return any(not queue.has_write_tag for slot, _ in self._row_of(out) for queue in queues[slot])
+
+    def _take_turns(self, out: list[tuple[int, Request]]) -> bool:
+        """Send the next row block by block; whether the thread does not block over that."""
+        row = self._row_of(out)
+        self._sent += len(row)
+        turns = BlockTurns(row, self._submit_block, self._block_bytes)
+        if turns.send():
+            return True
+        self._turns = turns
+        return False
+
+    def _submit_block(self, slot: int, request: Request) -> bool:
+        self._submit[slot](request)
+        member = self._members[slot]
+        if member.has_room or not member.sleeps(self.issuer):
+            return False
+        self._block(slot)
         return True
 
     def _plug(self) -> None:

@@ -50,6 +50,10 @@ class ParitySettings(Spec):
     gathers_per_head
         Whether writes gather in a row though they leave holes between them in a chunk, as every head of the row
         gathers for itself; otherwise a row is let go when a piece comes that does not go on where another one ended.
+    lowest_first
+        If true, the heads of an I/O that begins in the middle of a chunk and goes on in the next member of the row are
+        taken from the beginning of that chunk on, and those of the first chunk last (since 6.0: raid5.c,
+        raid5_bio_lowest_chunk_sector). If false, in the order of the offsets.
     discards
         Whether discards are passed on (the module's ``devices_handle_discard_safely``, since 3.7).
     """
@@ -66,4 +70,5 @@ class ParitySettings(Spec):
     locks_rows: bool = False
     waiting_readers: bool = False
     gathers_per_head: bool = False
+    lowest_first: bool = False
     discards: bool = False

@@ -27,6 +27,15 @@ class ArmTime(DriveTime):
         self.disk = disk
 
     @property
+    def is_bounded(self) -> bool:
+        """See :meth:`DriveTime.is_bounded`.
+
+        Several arms share the work, and writes to a media cache need no seek: one arm's time is no bound of these.
+        """
+        logged = self.disk.media_cache > 0 and self.shares["write"] > 0
+        return super().is_bounded and self.disk.actuators == 1 and not logged
+
+    @property
     def caches_writes(self) -> bool:
         """See :meth:`DriveTime.caches_writes`."""
         return self.disk.write_cache

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError
 from ....model.core.request import READ, TRIM, Request
-from ....model.disk.hard_disk import HardDisk
 from ....model.files.atomic_file import whole_file
 
 COLUMNS = ("arrival_s", "wait_s", "service_s", "response_s", "op", "offset", "size", "served_by")
@@ -103,7 +102,7 @@ class RequestLog:
             reads, hits, writes = (after - count for after, count in zip(new, old, strict=True))
             if min(reads, hits, writes) < 0:
                 return ""  # the counts began anew with the measurement
-            disk = isinstance(drive, HardDisk)
+            disk = drive.spec.rotational
             if reads > hits:
                 served["platters" if disk else "flash"] = None
             if hits:

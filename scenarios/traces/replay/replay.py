@@ -16,8 +16,7 @@ from ....model.files.description import Spec
 from ....model.files.quantities import format_duration
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
-from ...description.scenario import ScenarioSpec
-from ...description.target import target_of
+from ...description.scenario import ScenarioSpec, target_of
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
 from ...machine.loads import FIRST_ISSUER
 from ...machine.machine import BuiltMachine
@@ -253,7 +252,7 @@ def replay(
     options.check()
     target = target_of(scenario, options.target)
     machine = BuiltMachine(scenario.model_copy(update={"workload": TraceSpec(targets=(target,))}))
-    device = machine.targets[0]
+    device = machine.opened(machine.targets[0])
     selection = options.selection
     memory = TraceMemory()
     discards = TraceDiscards(device.discard_limits.refusal, options.device)

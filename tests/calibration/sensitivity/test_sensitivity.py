@@ -188,6 +188,20 @@ def test_what_is_uncertain_is_what_the_scenario_uses() -> None:
     assert "machine.memory" not in {parameter.path for parameter in default_parameters(with_load(spec))}
 
 
+def test_what_no_maker_publishes_is_the_most_uncertain() -> None:
+    """A media cache and bands move by 70 %, and only where a drive has them."""
+    moved = {}
+    for model in ("Exos-X20-20TB-SAS", "Exos-X24-24TB-SAS", "WD-Red-6TB-SMR"):
+        spec = scenario()
+        drives = {"sda": spec.machine.drives["sda"].model_copy(update={"model": model})}
+        spec = spec.model_copy(update={"machine": spec.machine.model_copy(update={"drives": drives})})
+        parameters = [each for each in default_parameters(spec) if each.kind == "unpublished"]
+        assert all(each.sd == 0.7 for each in parameters)
+        moved[model] = {each.path.rpartition(".")[2] for each in parameters}
+    cache = {"media_cache", "media_cache_batch", "media_cache_idle"}
+    assert moved == {"Exos-X20-20TB-SAS": set(), "Exos-X24-24TB-SAS": cache, "WD-Red-6TB-SMR": {*cache, "bands"}}
+
+
 def test_what_is_uncertain_can_be_asked_for_by_its_path() -> None:
     """Every default parameter's path, given by hand, is the same parameter; another SD can be given with it."""
     spec = scenario(targets=("md0",), array={"level": "raid1", "members": ["sda", "sdb"]})

@@ -25,7 +25,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 def folder(tmp_path: Path) -> Path:
     """A folder with one small recording of each of two kinds."""
     for kind in ("io", "layout"):
-        (tmp_path / f"{kind}.json").write_bytes((DEFAULT_TRUTH / kind / "raid4.json").read_bytes())
+        content = json.loads((DEFAULT_TRUTH / kind / "raid4.json").read_text())
+        for array in content["arrays"] if kind == "io" else ():
+            array["cases"] = array["cases"][:5]  # so few that one of them is more than the aim allows
+        (tmp_path / f"{kind}.json").write_text(json.dumps(content))
     return tmp_path
 
 
@@ -43,7 +46,7 @@ def test_all_matches(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     rows = [line.split() for line in out.splitlines() if line.split()[:1] in (["layout"], ["io"])]
     assert [row[:7] for row in rows] == [
         ["layout", "8", "8", "100.0", "%", "100", "%"],
-        ["io", "34", "34", "100.0", "%", "99", "%"],
+        ["io", "5", "5", "100.0", "%", "95", "%"],
     ]
 
 
@@ -72,8 +75,8 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str], folder: Path) ->
     status, out, err = run(capsys, "--truth", str(folder), "--json", "--kind", "io", "--kind", "layout")
     assert (status, err) == (1, "")
     plain = json.loads(out)
-    assert list(plain) == ["layout", "io"]
-    assert plain["layout"] == {"cases": 8, "matched": 8, "misses": []}
+    assert list(plain) == ["layout", "io", "not_checked"]
+    assert plain["layout"] == {"cases": 8, "matched": 8, "cases_not_checked": 0, "misses": [], "not_checked": []}
     (miss,) = plain["io"]["misses"]
     assert (miss["file"], miss["case"], miss["why"]) == ("io.json", "raid4_n4 w4k@0k", "")
 
@@ -103,9 +106,42 @@ def test_bad_input_is_one_message(
     assert len(err.splitlines()) == 1
 
 
-def test_garbage_is_one_message(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    """A file that is no recorded truth stops the command before anything is printed, also with --json."""
+def test_files_of_no_kind_are_listed(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """They stop nothing: the others are compared, and each is named with the reason, also with --json."""
     (folder / "notes.json").write_text("{}")
+    (folder / "program.c").write_text("int main;")
+    status, out, err = run(capsys, "--truth", str(folder))
+    assert (status, err) == (0, "")
+    assert "2 files not checked" in out
+    assert "notes.json\n  it has the fields of no kind of recording" in " ".join(out.split(" "))
+    assert "program.c\n  its name does not end in .json" in out
+    found = json.loads(run(capsys, "--truth", str(folder), "--json")[1])
+    assert [each["file"] for each in found["not_checked"]] == ["notes.json", "program.c"]
+
+
+def test_nothing_compared_is_no_success(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A folder of another kind of recording is said to be so, with status 1 and without an error."""
+    (tmp_path / "files.json").write_text('{"kernel": "Linux version 6.1.0", "runs": []}')
+    status, out, err = run(capsys, "--truth", str(tmp_path))
+    assert (status, err) == (1, "")
+    assert out.startswith("Nothing was compared.")
+    assert "1 file not checked" in out
+
+
+def test_cases_that_are_not_checked_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """An array that the model cannot build is named with the number of its cases."""
+    content = json.loads((DEFAULT_TRUTH / "io" / "raid4.json").read_text())
+    content["kernel"] = "Linux version 5.4.0"
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    status, out, err = run(capsys, "--truth", str(tmp_path))
+    assert (status, err) == (1, "")
+    assert "io: 34 cases not checked" in out
+    assert "a.json: raid4_n4 (34 cases)\n  raidsim has no kernel linux-5.4; allowed: linux-6.1, linux-6.12" in out
+
+
+def test_garbage_is_one_message(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """A file called .json that is no JSON stops the command before anything is printed, also with --json."""
+    (folder / "notes.json").write_text("{")
     for arguments in ((), ("--json",)):
         status, out, err = run(capsys, "--truth", str(folder), *arguments)
         assert (status, out) == (2, "")

@@ -15,7 +15,7 @@ from raidsim.cli.commands.layout import layout_command
 from raidsim.model.core.errors import InputError
 from raidsim.validation.conformance.truth_files import load_truth
 
-TRUTH = {array["name"]: array for file in load_truth()["layout"] for array in file.content["arrays"]}
+TRUTH = {array["name"]: array for file in load_truth().by_kind["layout"] for array in file.content["arrays"]}
 
 
 def _run(*arguments: str) -> Result:

@@ -26,6 +26,33 @@ from raidsim.model.drives.search import drive_class, nearest_drives, plain_name,
         ("Optane P4800X", "Intel-Optane-P4800X-375GB"),
         ("null_blk", "null-block"),
         ("wd5000aaks", "WD5000AAKS"),
+        ("Seagate IronWolf 8TB", "IronWolf-8TB"),
+        ("ironwolf 8 tb", "IronWolf-8TB"),
+        ("ATA ST8000VN004-2M2101", "IronWolf-8TB"),
+        ("Western Digital Red Plus 8TB", "WD-Red-Plus-8TB"),
+        ("WDC WD80EFPX-68C4ZN0", "WD-Red-Plus-8TB"),
+        ("Samsung SSD 990 PRO 2TB", "Samsung-990-PRO-2TB"),
+        ("Seagate Exos X18 16TB", "Exos-X18-16TB"),
+        ("ST16000NM000J", "Exos-X18-16TB"),
+        ("Exos X20", "Exos-X20-20TB-SAS"),
+        ("Exos 2X18", "Exos-2X18-18TB"),
+        ("HGST Ultrastar He12", "Ultrastar-He12-12TB"),
+        ("HGST HUH721212ALE600", "Ultrastar-He12-12TB"),
+        ("Ultrastar HC550", "Ultrastar-DC-HC550-18TB"),
+        ("WUH721818ALE6L4", "Ultrastar-DC-HC550-18TB"),
+        ("WD Gold 12TB", "WD-Gold-12TB"),
+        ("WD Blue 4TB", "WD-Blue-4TB"),
+        ("Toshiba N300", "Toshiba-N300-8TB"),
+        ("Crucial MX500", "Crucial-MX500-1TB"),
+        ("CT1000MX500SSD1", "Crucial-MX500-1TB"),
+        ("Samsung 870 EVO 1TB", "Samsung-870-EVO-1TB"),
+        ("MZ-77E1T0B", "Samsung-870-EVO-1TB"),
+        ("Intel DC S3700", "Intel-S3700-800GB"),
+        ("INTEL SSDSC2BA800G3", "Intel-S3700-800GB"),
+        ("MZQL23T8HCLS-00A07", "Samsung-PM9A3-3840GB"),
+        ("WDC WD60EFAX-68JH4N1", "WD-Red-6TB-SMR"),
+        ("Seagate Archive HDD v2 8TB", "Archive-HDD-8TB"),
+        ("ST5000LM000-2AN170", "Barracuda-2.5-5TB-SMR"),
     ],
 )
 def test_a_drive_is_found_as_people_write_it(said: str, name: str) -> None:
@@ -53,6 +80,15 @@ def test_every_name_means_one_drive() -> None:
         ("Samsung 990 PRO 4TB", "Samsung-990-PRO-2TB"),
         ("Samsung-980-PRO-2TB", "Samsung-980-PRO-1TB"),
         ("WD2500JX", "WD2500JS"),
+        ("HGST HUS724040ALA640", "Ultrastar-DC-HC310-6TB"),
+        ("MG08ACA16TE", "Toshiba-MG11-24TB"),
+        ("ST2000DM008", "Barracuda-7200.14-3TB"),
+        ("Seagate ST4000DM005", "Desktop-HDD.15-4TB"),
+        ("WD40EFRX", "WD-Red-8TB"),
+        ("WD Black 4TB", "WD-Blue-4TB"),
+        ("WD Red 3TB", "WD-Red-4TB-SMR"),
+        ("15k SAS 600GB", "Ultrastar-C15K600-600GB"),
+        ("10k SAS 1.2TB", "Savvio-10K.4-600GB"),
     ],
 )
 def test_an_unknown_drive_gets_the_nearest_of_its_kind_and_class(said: str, offered: str) -> None:
@@ -72,6 +108,22 @@ def test_the_message_says_how_to_override() -> None:
     with pytest.raises(InputError, match=r"overrides: {capacity: 4TB, flash: 4\.3\d*TB}}"):
         drive("Samsung 990 PRO 4TB")
     drive("Samsung-990-PRO-2TB").with_values(capacity="4TB", flash="4.307TB")
+
+
+@pytest.mark.parametrize(
+    "said", ["WD Blue 3TB", "WD Purple 4TB", "WD40EFRX", "Seagate Barracuda 4TB Pro", "ST8000VN022"]
+)
+def test_a_shingled_drive_is_not_offered_for_another_family(said: str) -> None:
+    """It behaves so differently that only a name with all of its words, or its number, means it."""
+    specs = {name: drive(name) for name in drive_names()}
+    assert not any("shingled" in drive_class(specs[name]) for name in nearest_drives(said, specs))
+
+
+def test_a_name_is_looked_up_without_building_drives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mechanics of a hundred drives take seconds; an alias or a number is found without them."""
+    drives._by_alias.cache_clear()
+    monkeypatch.setattr(drives, "_read", lambda path: pytest.fail(f"{path} was read"))
+    assert drive_name("ST8000VN004") == "IronWolf-8TB"
 
 
 def test_a_name_like_none_gets_no_offer() -> None:

@@ -128,8 +128,10 @@ def test_a_kernel_may_be_given_by_what_differs() -> None:
     assert (new.version, old.version) == ("6.12", "6.1")
     assert (new.crypt.largest, old.crypt.largest) == (128 * KIB, 1024 * KIB)
     assert new.crypt.queues is old.crypt.queues is True, "not said again"
-    for section in ("cache", "read_ahead", "queue", "raid5", "raid1", "resync", "pipe"):
+    for section in ("cache", "read_ahead", "raid5", "raid1", "resync", "pipe"):
         assert getattr(new, section) == getattr(old, section)
+    said = {"plugs_writes_above", "write_share", "write_share_per_word", "source"}
+    assert new.queue.model_dump(exclude=said) == old.queue.model_dump(exclude=said)
 
 
 def test_writers_are_balanced_today_and_stopped_before() -> None:
@@ -160,3 +162,30 @@ def test_what_is_no_kernels_to_say_is_refused(section: str, field: str, value: o
     data[section][field] = value
     with pytest.raises(ValidationError, match=f"{field} .*leave it out"):
         KernelSpec.model_validate(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "requests", "depth", "writes"),
+    [
+        ("linux-6.1", 64, 32, 64),  # 48 a word of 16
+        ("linux-6.1", 64, 1, 4),  # nr_requests set by hand: one a word
+        ("linux-6.1", 2, 1, 2),
+        ("linux-6.12", 64, 32, 64),
+        ("linux-6.12", 64, 1, 2),  # what it was before nr_requests was set, for the bitmap as a whole
+        ("linux-6.12", 2, 1, 2),
+    ],
+)
+def test_how_many_tags_writes_get(name: str, requests: int, depth: int, writes: int) -> None:
+    """Protects async_depth of mq-deadline: three quarters a word in 6.1, the former nr_requests in all in 6.12."""
+    assert kernel(name).queue.write_tags(requests, depth) == writes
+
+
+def test_6_12_differs_from_6_1_in_what_it_says() -> None:
+    """Protects the file of 6.12: plugs, RAID 10 and tags of writes are its own; everything else is 6.1's."""
+    old, new = kernel("linux-6.1"), kernel("linux-6.12")
+    assert (old.queue.plugs_writes_above, new.queue.plugs_writes_above) == (0, 1 << 20)
+    assert old.queue.plugs_reads_above == new.queue.plugs_reads_above == 1 << 20
+    assert old.raid10 is not None
+    assert new.raid10 is not None
+    assert (old.raid10.holds_writes, old.raid10.chunk_limit) == (True, False)
+    assert (new.raid10.holds_writes, new.raid10.chunk_limit) == (False, True)

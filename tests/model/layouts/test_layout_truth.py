@@ -12,7 +12,7 @@ from raidsim.model.layouts import ParityLayout
 from raidsim.validation.conformance.md.layout import layout_difference
 from raidsim.validation.conformance.truth_files import load_truth
 
-FILES = load_truth()["layout"]
+FILES = load_truth().by_kind["layout"]
 ARRAYS = [(file.path.name, array) for file in FILES for array in file.content["arrays"]]
 
 Array = dict[str, Any]

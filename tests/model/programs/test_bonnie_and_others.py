@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, islice
+from typing import Any
 
 import pytest
 
@@ -90,26 +91,29 @@ def test_bonnie_plus_plus_splits_large_files() -> None:
 
 
 def test_bonnie_plus_plus_of_today() -> None:
-    """The counter-test: one file, five threads, always synced, single bytes, sync() after each phase of small files."""
+    """The counter-test: one file, five threads, always synced, single bytes, sync() after small files change."""
     newer, newest = (
         make(BonniePlusPlusSettings(64, small_files=1))
         for make in (bonnie_plus_plus.version_1_9, bonnie_plus_plus.version_2_00)
     )
     calls = system_calls(newer.operations())
     assert len(newer.files) == 1
-    assert calls["fsync"] == 3
+    assert calls["fsync"] == 6
     assert calls["fork"] == 5
-    assert calls["sync"] == 6
+    assert calls["sync"] == 4
+    assert calls["open(O_WRONLY|O_CREAT|O_EXCL)"] == 2 * 1024
     assert system_calls(phase(newer, "putc"))["write[1]"] == 64 * MIB
     assert system_calls(phase(newest, "putc"))["write[1]"] == 3 * MIB
 
 
-def test_tickets_decide_about_updates_where_they_are_shared() -> None:
-    """Protects both rules: every tenth of a seeker, or every tenth ticket whoever draws it."""
+def test_a_seeker_updates_at_every_tenth_seek_or_at_random() -> None:
+    """Protects both rules: every tenth of a seeker from its first on, or each with a probability of a tenth."""
     old = bonnie_plus_plus.version_1_03(BonniePlusPlusSettings(64))
     new = bonnie_plus_plus.version_1_9(BonniePlusPlusSettings(64))
-    assert [len(each) for each in islice(old.seeks(1, 3, 5), 11)] == [4, *[2] * 9, 4]
-    assert [len(each) for each in islice(new.seeks(1, 5, 5), 4)] == [2, 4, 2, 4]
+    assert [len(each) for each in islice(old.seeks(1), 11)] == [4, *[2] * 9, 4]
+    updates = [number for number, each in enumerate(islice(new.seeks(1), 8192)) if len(each) == 4]
+    assert 819 - 4 * 27 < len(updates) < 819 + 4 * 27
+    assert len({number % 10 for number in updates}) == 10
     names = {each.file for each in chain.from_iterable(islice(old.seeks(1), 50))}
     assert names == {"./Bonnie.000"}
 
@@ -197,3 +201,30 @@ def test_expected_writes_agree_with_a_tree() -> None:
     writes = sum(each.kind is Kind.WRITE for each in copying.tar_extract(tree))
     assert writes == pytest.approx(mean, abs=3 * deviation)
     assert deviation < 0.02 * mean
+
+
+@pytest.mark.parametrize("make", [bonnie_plus_plus.version_1_03, bonnie_plus_plus.version_1_9])
+@pytest.mark.parametrize("sync", [False, True])
+def test_b_syncs_each_small_file_and_each_update(make: Any, sync: bool) -> None:
+    """Protects -b: two fsyncs for a file created, one for a file deleted and for an update; without it none."""
+    run = make(BonniePlusPlusSettings(64, small_files=1, sync=sync))
+    for order in ("in order", "at random"):
+        assert system_calls(phase(run, f"create {order}")).get("fsync", 0) == (2048 if sync else 0)
+        assert system_calls(phase(run, f"stat {order}")).get("fsync", 0) == 0
+        assert system_calls(phase(run, f"delete {order}")).get("fsync", 0) == (1024 if sync else 0)
+    kinds = [[each.kind for each in seek] for seek in islice(run.seeks(1), 100)]
+    updates = [each for each in kinds if Kind.WRITE in each]
+    assert updates
+    assert all((each[-1] is Kind.FSYNC) is sync for each in updates)
+    assert not any(Kind.FSYNC in each for each in kinds if Kind.WRITE not in each)
+
+
+def test_fast_leaves_the_single_characters_out() -> None:
+    """Protects -f: neither phase is there, and everything else is."""
+    whole, fast = (
+        bonnie_plus_plus.version_2_00(BonniePlusPlusSettings(64, small_files=1, fast=fast)) for fast in (False, True)
+    )
+    assert [title for title in whole.titles if title not in fast.titles] == ["putc", "getc"]
+    assert whole.titles["putc"] == "Writing a byte at a time..."
+    marks = [each.file for each in fast.operations() if each.kind is Kind.MARK]
+    assert marks == list(fast.titles)

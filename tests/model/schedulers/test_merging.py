@@ -97,11 +97,13 @@ def test_a_scheduler_without_a_queue_says_so() -> None:
         queued.done(queued)
 
 
-def test_a_request_that_a_plug_held_merges_behind_its_neighbour_only() -> None:
-    """Protects elv_attempt_insert_merge: requests are looked up by where they end, so one in front stays its own."""
-    for offset, merges in ((8 * KIB, 1), (0, 0)):
-        scheduler = queue([(READ, 4 * KIB, 4 * KIB)])
-        request = Request(READ, offset, 4 * KIB, lambda request: None)
-        held = QueuedRequest(request, 0.0, lambda request: None)
-        assert scheduler.merge(held, 0.0) == bool(merges)
-        assert scheduler.merges == merges
+def test_a_request_of_a_plug_is_only_appended() -> None:
+    """Protects elv_attempt_insert_merge: what was plugged goes behind what is queued; an I/O also goes before it."""
+
+    def at(offset: int) -> Request:
+        return Request(WRITE, offset, 4 * KIB, lambda request: None)
+
+    for first, second, merges in ((0, 4 * KIB, True), (4 * KIB, 0, False)):
+        scheduler = queue([(WRITE, first, 4 * KIB)])
+        assert scheduler.merge(QueuedRequest(at(second), 0.0, lambda request: None), 0.0) is merges
+    assert queue([(WRITE, 4 * KIB, 4 * KIB)]).merge(at(0), 0.0)

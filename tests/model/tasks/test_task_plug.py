@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, Request
@@ -107,3 +109,15 @@ def test_blocks_side_by_side_make_their_requests_before_they_grow() -> None:
                 rig.read(slot, kib, 64, -7)
         plug.flush()
         assert rig.sent() == [requests, 1]
+
+
+@pytest.mark.parametrize(("block_kib", "requests"), [(0, 1), (4, 2), (8, 1)])
+def test_what_comes_in_blocks_does_not_go_before_a_request(block_kib: int, requests: int) -> None:
+    """md's thread submits 4 KiB at a time in ascending order: the first of two blocks has no neighbour."""
+    rig = Rig()
+    plug = TaskPlug(block_kib * KIB)
+    rig.hosts[0].thread_plugs[7] = plug
+    rig.read(0, 8, 8, issuer=7)
+    rig.read(0, 0, 8, issuer=7)
+    plug.flush()
+    assert rig.sent() == [requests, 0]

@@ -10,6 +10,7 @@ import pytest
 from raidsim.model.block.single_queue import BlockQueue
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WAITED, WRITE, WRITE_THROUGH, Request
+from raidsim.model.disk.actuators.split_drive import SplitDrive
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.files.description_errors import validate
 from raidsim.model.kernels import kernel as kernel_called
@@ -21,12 +22,14 @@ from raidsim.model.raid.read_balance import Md24, Md26
 from raidsim.model.raid.resync.spares import MemberSlot
 from raidsim.model.raid.striped.stripe import StripeArray
 from raidsim.model.schedulers import Anticipatory, Cfq, Deadline, MqDeadline, OneWayElevator
+from raidsim.model.statistics.usage import DISK
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.array_plan import shown_layout
 from raidsim.scenarios.machine.cache_plan import read_ahead_plan
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.machine.parts import ArrayPlan, ParityDriver
 from raidsim.scenarios.machine.plan import LOW_MEMORY_BYTES, machine_plan
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, scenario, scenario_document
 
 KIB = 1024
@@ -48,6 +51,27 @@ def under_a_load(array: dict[str, Any], kernel: str) -> BuiltMachine:
     document = scenario_document(kernel=kernel, array=array)
     load = {"kind": "load", "targets": ["md0"], "block_size": "4KiB", "pattern": "random", "depth": 4}
     return BuiltMachine(validate(ScenarioSpec, {**document, "workload": load}))
+
+
+def test_a_drive_with_two_actuators_is_one_drive_to_the_host() -> None:
+    """Protects the assembly: one queue and one set of figures for both arms; an override leaves one arm."""
+    document = scenario_document(array=array_of("raid0"), kernel="linux-6.1")
+    load: dict[str, Any] = {"kind": "load", "targets": ["md0"], "block_size": "4KiB", "pattern": "random"}
+    load |= {"depth": 32, "duration": "4s"}
+    for channel in document["machine"]["channels"].values():
+        channel["kind"] = "sata"
+    rates = {}
+    for actuators in (2, 1):
+        for name in DRIVES:
+            drive = {"model": "Exos-2X18-18TB", "channel": name, "overrides": {"actuators": actuators}}
+            document["machine"]["drives"][name] = drive
+        spec = validate(ScenarioSpec, {**document, "workload": load})
+        disks = BuiltMachine(spec).disks
+        assert {type(disk) for disk in disks.values()} == {SplitDrive if actuators == 2 else HardDisk}
+        prediction = simulate(spec)
+        rates[actuators] = prediction.rate
+        assert [usage.name for usage in prediction.usages if usage.kind == DISK] == list(DRIVES)
+    assert rates[2] > 1.3 * rates[1]
 
 
 def test_the_kernel_chooses_scheduler_and_block() -> None:

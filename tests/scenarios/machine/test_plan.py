@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.engine import Engine
+from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.files.description_errors import validate
 from raidsim.model.layouts import LEVELS
 from raidsim.model.tasks.cpu import QUANTUM_S
@@ -60,6 +61,12 @@ def array_of(level: str, members: int = 4, **more: Any) -> dict[str, Any]:
 def listed(parts: tuple[Part, ...]) -> list[tuple[str, str]]:
     """Kinds and names of parts, in order."""
     return [(type(part).__name__.removesuffix("Plan"), part.name) for part in parts]
+
+
+def write_caches(plan: MachinePlan) -> dict[str, bool]:
+    """Whether each hard disk acknowledges writes from its buffer."""
+    disks = [part for part in plan.parts if isinstance(part, DiskPlan)]
+    return {part.name: part.spec.write_cache for part in disks if isinstance(part.spec, DriveSpec)}
 
 
 def only(plan: MachinePlan, kind: type[Any]) -> Any:
@@ -158,6 +165,38 @@ def test_what_a_controller_runs() -> None:
     assert {array.controller for array in arrays} == {"raid"}
     assert arrays[0].driver == ParityDriver(firmware.spec.parity_settings())
     assert not any(isinstance(part, LimitPlan) for part in plan.parts)
+
+
+@pytest.mark.parametrize(
+    ("drive_cache", "overrides", "on"),
+    [
+        (None, {}, True),
+        ("as shipped", {}, True),
+        ("off", {}, False),
+        ("off", {"write_cache": True}, True),
+        ("as shipped", {"write_cache": False}, False),
+    ],
+)
+def test_a_controller_may_switch_the_drives_write_caches_off(
+    drive_cache: str | None, overrides: dict[str, Any], on: bool
+) -> None:
+    """As shipped unless the firmware switches them off; what the scenario says of a drive takes precedence."""
+    made = document(array_of("raid5", 3, controller="raid"))
+    settings = {} if drive_cache is None else {"drive_cache": drive_cache}
+    made["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", "overrides": settings}}
+    for name in DRIVES[:4]:
+        shipped = made["machine"]["drives"][name]
+        made["machine"]["drives"][name] = {**shipped, "overrides": {**shipped.get("overrides", {}), **overrides}}
+    plan = machine_plan(validate(ScenarioSpec, made))
+    assert write_caches(plan) == dict.fromkeys(DRIVES[:3], on)
+
+
+def test_drives_without_a_controller_keep_the_write_cache_they_are_shipped_with() -> None:
+    """The counter-test: a controller that runs other drives has no say."""
+    made = document(array_of("raid5", 3))
+    made["machine"]["controllers"] = {"raid": {"model": "LSI-9260-8i", "overrides": {"drive_cache": "off"}}}
+    plan = machine_plan(validate(ScenarioSpec, made))
+    assert write_caches(plan) == dict.fromkeys(DRIVES[:3], True)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from raidsim.model.core.errors import InputError
-from raidsim.model.drives.catalogue import drive, hard_disk_names, solid_state_names
+from raidsim.model.drives.catalogue import drive, drive_sources, hard_disk_names, solid_state_names
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.validation.prediction import data_sheets
 from raidsim.validation.prediction.data_sheets import SheetCell, SheetFigure, compare, median_error, simulated
@@ -73,12 +73,22 @@ def test_large_errors_have_a_stated_reason() -> None:
 
 def test_queued_random_reads_follow_from_the_seek_curve(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not fitted: the drive chooses the nearest of what is queued. With one command known at a time it is far off."""
-    wanted = figure("Exos-X24-24TB-SAS", "random read")
+    name = "Exos-X18-18TB-SAS"
+    wanted = figure(name, "random read")
     assert (wanted.use, wanted.depth) == ("predict", 16)
-    assert simulated("Exos-X24-24TB-SAS", wanted) == pytest.approx(wanted.value, rel=0.15)
-    alone = drive("Exos-X24-24TB-SAS").with_values(queue_depth=1)
+    assert simulated(name, wanted) == pytest.approx(wanted.value, rel=0.15)
+    alone = drive(name).with_values(queue_depth=1)
     monkeypatch.setattr(data_sheets, "drive", lambda _: alone)
-    assert simulated("Exos-X24-24TB-SAS", wanted) < 0.6 * wanted.value
+    assert simulated(name, wanted) < 0.6 * wanted.value
+
+
+def test_the_figure_that_queue_effort_was_taken_from_is_not_called_predicted() -> None:
+    """`queue_effort` names the Exos X24's random reads as its source, so this figure says nothing of the model."""
+    sources = drive_sources("Exos-X20-20TB-SAS")["queue_effort"].source
+    assert sources is not None
+    assert "Exos X24" in sources
+    assert "168" in sources
+    assert figure("Exos-X24-24TB-SAS", "random read").use == "calibrate"
 
 
 def test_latency_is_the_drives_own() -> None:

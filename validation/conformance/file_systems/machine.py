@@ -10,7 +10,7 @@ from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice
 from ....model.core.request import READ, WRITE_THROUGH, Request
 from ....model.file_system import FileSystem, file_system_settings, on_array
-from ....model.kernels import kernel
+from ....model.kernels import KernelSpec
 from ....model.layouts import MirroredLayout
 from ....model.memory.dirty_memory import DirtyMemory
 from ....model.memory.page_cache import PageCache
@@ -25,7 +25,6 @@ from .traffic import Traffic
 KINDS = {"ext4": "ext4", "xfs": "xfs-v5"}
 """File systems of the recordings, and what the catalogue calls them."""
 MOUNT_POINT = "/mnt"
-_KERNEL = "linux-6.1"
 _ISSUER = 1
 _CYCLE_S = 1e-9
 """An instruction of the recorded machine."""
@@ -96,12 +95,14 @@ class FileMachine:
 
 
 def file_machine(
-    file_system: str, member: Member, array: RecordedArray, dirty: VirtualMemorySpec, memory: int
+    known: KernelSpec, file_system: str, member: Member, array: RecordedArray, dirty: VirtualMemorySpec, memory: int
 ) -> FileMachine:
     """Build it.
 
     Parameters
     ----------
+    known
+        The recorded kernel.
     file_system
         "ext4" or "xfs", as Debian 12 makes it on the array.
     member, array
@@ -111,11 +112,10 @@ def file_machine(
     memory
         Bytes of memory.
     """
-    vm = build(member, array, member_type=CountedMember)
+    vm = build(known, member, array, member_type=CountedMember)
     engine, counted = vm.engine, CountedArray(vm.device)
     layout = None if array.level == "single" else layout_of(array, member.size)
     shown = None if isinstance(layout, MirroredLayout) else layout
-    known = kernel(_KERNEL)
     settings = on_array(file_system_settings(KINDS[file_system]), shown)
     pages = PageMemory(memory, known.cache.counts_activations, known.cache.second_chance)
     largest = member.max_request_bytes

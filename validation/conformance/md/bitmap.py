@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ....model.core.errors import InputError
 from ....model.core.fixed_service import FixedServiceDevice
 from ....model.core.request import DIRECT, WRITE, Request
+from ....model.kernels import KernelSpec
 from ....model.raid.metadata.superblock import BITMAP_SECTORS, SECTOR, SUPERBLOCK_SECTOR, MetadataWrite
 from .vm_member import Member, RecordedArray, VirtualMachine, build
 
@@ -68,10 +69,11 @@ class TracedMember(FixedServiceDevice):
         super().submit(request)
 
 
-def probe_difference(place: str, content: Mapping[str, Any], name: str, array: RecordedArray) -> str:
-    """Play the single writes of an array's `probe`; the first step that differs, "" if none does."""
+def probe_difference(place: str, known: KernelSpec, content: Mapping[str, Any], name: str, array: RecordedArray) -> str:
+    """Play the single writes of an array's `probe` as the kernel `known`; the first step that differs, or ""."""
     offset = _data_offset(place, content, name)
-    machine = build(Member.recorded(content["member"]), array, member_type=TracedMember, data_offset_sectors=offset)
+    recorded_member = Member.recorded(content["member"])
+    machine = build(known, recorded_member, array, member_type=TracedMember, data_offset_sectors=offset)
     trace: list[tuple[int, bool, int, int]] = []
     for slot, queue in enumerate(machine.queues):
         member = queue.device

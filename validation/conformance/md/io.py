@@ -3,7 +3,8 @@
 Every recorded array is built from the model's own classes over members that write down what they are sent. Its
 cases are played in order, one I/O at a time, on one array, so what a case leaves in the stripe cache is there for
 the next. Compared are the merged footprint of the member reads and writes, their sectors in all (a range moved
-twice counts twice), and the writes of superblock and write-intent bitmap.
+twice counts twice), how many requests of each size the members get after merging, and the writes of superblock and
+write-intent bitmap. The program plugs a call where the recorded kernel does (:mod:`raidsim.model.block.block_file`).
 """
 
 from __future__ import annotations
@@ -12,31 +13,44 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError, ModelError
 from ....model.core.request import DIRECT, READ, WAITED, WRITE, Request
-from ....model.layouts import LinearLayout, MirroredLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.kernels import KernelSpec
+from ....model.layouts import (
+    Layout,
+    LinearLayout,
+    MirroredLayout,
+    ParityLayout,
+    Raid10Layout,
+    StripedLayout,
+    layout_for,
+)
 from ....model.raid.base.array import Array
-from ....model.raid.base.io_limit import BioSplit
+from ....model.raid.base.io_limit import behind_limit
 from ....model.raid.metadata.array_metadata import ArrayMetadata
 from ....model.raid.metadata.bitmap import WriteIntentBitmap
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.striped.stripe import StripeArray
-from ....model.raid.stripes.settings import ParitySettings
-from ..base import KindResult, Progress, TruthFile
+from ....model.schedulers import MqDeadline
+from ....model.tasks.cpu import Cpu
+from ....model.tasks.host import Host
+from ....model.tasks.prices import FREE
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from .footprint import SECTOR, Run, merged, side_by_side
+from .kernels import opened, raid1_array, raid10_array, raid10_section, recorded_kernel
 from .mdadm import BITMAP_CHUNK_BYTES, MdadmArray, parameter, recorded_array
 from .recorder import RecordingMember, SentRequest
 
 MEMBER_KIB = 127 * 1024
 """Data area of the recorded members (128 MiB less 1 MiB), unless the recording has `member_data_kib`."""
 
-MOST_HEADS = 32768
-"""How far the stripe cache may grow: md's own limit; memory was not short."""
+TAGS = 32
+"""Requests that a recorded member (null_blk) takes at once. Its queue has the usual scheduler, mq-deadline."""
 
 SETTLED_S = 1.0
 """From mdadm --create to the first I/O, while its parameters were read; the bitmap's daemon counts from the former."""
@@ -50,20 +64,24 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     result = KindResult("io")
     for file in files:
         for array in file.content["arrays"]:
-            _check_array(file.path.name, array, result, progress)
+            _check_array(file, array, result, progress)
     return result
 
 
-def _check_array(file: str, array: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
-    place = f"{file}, array {array['name']}"
-    if not any(case.get("reads") or case.get("writes") for case in array["cases"]):
-        result.notes.append(f"{place}: no member I/O was recorded, so its {len(array['cases'])} cases are left out")
+def _check_array(file: TruthFile, array: Mapping[str, Any], result: KindResult, progress: Progress) -> None:
+    name, cases = file.path.name, array["cases"]
+    if not any(case.get("reads") or case.get("writes") for case in cases):
+        result.skip(name, array["name"], "no member I/O was recorded", len(cases))
         return
-    played = PlayedArray(place, array)
-    for case in array["cases"]:
-        name = f"{array['name']} {case['case']}"
-        progress(name)
-        result.record(file, name, played.difference(case))
+    try:
+        played = PlayedArray(f"{name}, array {array['name']}", array, recorded_kernel(file))
+    except NotSupported as error:
+        result.skip(name, array["name"], error, len(cases))
+        return
+    for case in cases:
+        title = f"{array['name']} {case['case']}"
+        progress(title)
+        result.record(name, title, played.difference(case))
 
 
 class PlayedArray:
@@ -75,10 +93,13 @@ class PlayedArray:
         File and array, for errors.
     array
         The recording.
+    known
+        The recorded kernel.
     """
 
-    def __init__(self, place: str, array: Mapping[str, Any]) -> None:
+    def __init__(self, place: str, array: Mapping[str, Any], known: KernelSpec) -> None:
         self._place = place
+        self._kernel = known
         self._engine = Engine()
         made = recorded_array(place, array)
         kib = array.get("member_data_kib") or [MEMBER_KIB] * made.devices
@@ -87,50 +108,69 @@ class PlayedArray:
             raise InputError(f"{place}, field member_data_kib", found, allowed)
         sizes = [size * 1024 for size in kib]
         self._members = [RecordingMember(self._engine, f"d{slot}", size) for slot, size in enumerate(sizes)]
+        self._host = Host(Cpu(self._engine), FREE)
+        self._queues = [
+            BlkMqQueue(
+                self._engine,
+                self._host,
+                member,
+                depth=TAGS,
+                scheduler=MqDeadline(known.queue.max_request),
+                max_request_bytes=known.queue.max_request,
+                requests=known.queue.tags_for(TAGS),
+                write_requests=known.queue.write_tags(known.queue.tags_for(TAGS), TAGS),
+            )
+            for member in self._members
+        ]
         try:
-            built = self._built(array, made, sizes)
+            layout = self._layout(made, sizes)
+            built = self._built(array, made, layout)
             if not isinstance(built, StripeArray):
                 self._keep_metadata(built, array, made)
-            self._device = self._behind_queue(built, array)
+            self._device = self._behind_queue(built, layout)
             self._engine.run(until=SETTLED_S)
-        except InputError as error:
-            raise InputError(f"{place}: {error.place}", error.found, error.allowed) from None
         except ModelError as error:
-            raise InputError(place, str(error), "allowed: an array that can run") from None
+            raise NotSupported(place, str(error), "allowed: an array that can run") from None
+
+    def _layout(self, made: MdadmArray, sizes: list[int]) -> Layout:
+        try:
+            return layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
+        except InputError as error:
+            raise NotSupported(f"{self._place}: {error.place}", error.found, error.allowed) from None
 
     def _built(
-        self, array: Mapping[str, Any], made: MdadmArray, sizes: list[int]
+        self, array: Mapping[str, Any], made: MdadmArray, layout: Layout
     ) -> StripeArray | MirrorArray | Raid10Array | ParityArray:
-        engine, members, failed = self._engine, self._members, made.failed
+        engine, members, host, failed = self._engine, self._queues, self._host, made.failed
         rotational = [bool(parameter(self._place, array, "q_rotational", 1))] * made.devices
-        layout = layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
         match layout:
             case LinearLayout() | StripedLayout():
-                return StripeArray(engine, "md0", members, layout, failed=failed)
+                return StripeArray(engine, "md0", members, layout, host, failed)
             case MirroredLayout():
-                return MirrorArray(engine, "md0", members, Md61(made.devices, rotational), failed=failed)
+                return raid1_array(self._kernel, engine, members, rotational, host, failed)
             case Raid10Layout():
-                balance = Md61Raid10(made.devices, rotational, near=layout.algorithm == "near")
-                return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
+                return raid10_array(self._kernel, engine, members, layout, rotational, host, failed)
             case ParityLayout():
-                settings = ParitySettings(
-                    heads=parameter(self._place, array, "stripe_cache_size", 256),
-                    hold=None,
-                    rmw_level=parameter(self._place, array, "rmw_level", 1),
-                    direct_reads=True,
-                    most_heads=MOST_HEADS,
-                )
+                rules = self._kernel.raid5
+                changed = {
+                    "heads": parameter(self._place, array, "stripe_cache_size", rules.heads),
+                    "rmw_level": parameter(self._place, array, "rmw_level", rules.rmw_level),
+                }
+                settings = rules.model_copy(update=changed)
                 lost = failed if made.rebuilding is None else failed | {made.rebuilding}
-                parity = ParityArray(engine, "md0", members, layout, settings, failed=lost)
+                parity = ParityArray(engine, "md0", members, layout, settings, host, lost)
                 if made.rebuilding is not None:
                     parity.rebuild_onto(made.rebuilding)
                 return parity
-        raise InputError("field cmd", made.level, "allowed: a level that md runs")
+        raise NotSupported(f"{self._place}, field cmd", f"level {made.level}", "allowed: a level that md runs")
 
-    def _behind_queue(self, built: Array, array: Mapping[str, Any]) -> Device:
-        """The array behind the limit of its own queue."""
-        kib = parameter(self._place, array, "q_max_sectors_kb", 0)
-        return BioSplit(built, kib * 1024) if kib else built
+    def _behind_queue(self, built: Array, layout: Layout) -> Device:
+        """The array behind the limit of its own queue, as a program opens it."""
+        device: Device = built
+        if not isinstance(layout, LinearLayout):
+            chunks = raid10_section(self._kernel).chunk_limit
+            device = behind_limit(built, layout, self._kernel.queue.max_request, chunks)
+        return opened(self._kernel, device, self._host)
 
     def _keep_metadata(
         self, built: MirrorArray | Raid10Array | ParityArray, array: Mapping[str, Any], made: MdadmArray
@@ -142,7 +182,7 @@ class PlayedArray:
         if made.bitmap:
             chunk = made.bitmap_chunk_bytes or BITMAP_CHUNK_BYTES
             bitmap = WriteIntentBitmap(self._engine, built, chunk, fresh=True, data_offset_sectors=offset)
-            waits = built.bitmap_waits(bitmap, "task")
+            waits = built.bitmap_waits(bitmap, self._kernel.bitmap_waits)
         # The recordings stay dirty through 20 s without a write: safe_mode_delay was 0.
         built.keep_metadata(ArrayMetadata(self._engine, built, bitmap, 0.0, offset, waits=waits))
 
@@ -178,11 +218,21 @@ def _footprint_difference(what: str, op: int, case: Mapping[str, Any], sent: lis
         if request.op == op and request.offset >= 0
     ]
     difference = side_by_side(what, merged(case.get(what, ())), merged(runs))
-    recorded = case.get(f"{what}_n", {}).get("sectors")
+    recorded = case.get(f"{what}_n", {})
     total = sum(run[2] for run in runs)
-    if not difference and recorded not in (None, total):
-        return f"{what}: the same ranges, but {recorded} sectors in all recorded, {total} from the model"
-    return difference
+    if not difference and recorded.get("sectors") not in (None, total):
+        return f"{what}: the same ranges, but {recorded['sectors']} sectors in all recorded, {total} from the model"
+    if difference or "rq_sizes" not in recorded:
+        return difference
+    sizes = Counter(str(run[2]) for run in runs)
+    if sizes == recorded["rq_sizes"]:
+        return ""
+    return f"requests of the {what}: {_sizes(recorded['rq_sizes'])} recorded, {_sizes(sizes)} from the model"
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    """Requests by their size in sectors ("16 x 128 + 1 x 64 sectors")."""
+    return " + ".join(f"{sizes[size]} x {size}" for size in sorted(sizes, key=int, reverse=True)) + " sectors"
 
 
 def _metadata_difference(case: Mapping[str, Any], sent: list[tuple[int, SentRequest]]) -> str:

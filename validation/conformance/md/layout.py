@@ -8,6 +8,7 @@ map is compared, chunk by chunk; nothing here is statistical.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ....model.core.errors import InputError
@@ -22,7 +23,7 @@ from ....model.layouts import (
 )
 from ....model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
 from ....model.layouts.layout import Layout
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from .mdadm import recorded_array
 
 Array = Mapping[str, Any]
@@ -34,7 +35,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     for file in files:
         for array in file.content["arrays"]:
             progress(array["name"])
-            result.record(file.path.name, array["name"], layout_difference(file.path.name, array))
+            result.compare(file.path.name, array["name"], partial(layout_difference, file.path.name, array))
     return result
 
 
@@ -77,7 +78,7 @@ def recorded_layout(place: str, array: Array) -> Layout:
             return ParityLayout(made.level, sizes, chunk or DEFAULT_CHUNK, str(algorithm))
         return layout_for(made.level, members, chunk, sizes, made.algorithm)
     except InputError as error:
-        raise InputError(f"{place}: {error.place}", error.found, error.allowed) from None
+        raise NotSupported(f"{place}: {error.place}", error.found, error.allowed) from None
 
 
 def _charts(layout: Layout) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 from ....model.core.errors import InputError
 from ....model.files.quantities import parse_size
 from ....model.layouts import levels_where
+from ..base import NotSupported
 
 LEVELS = levels_where(lambda level: level.md)
 
@@ -77,6 +78,8 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
 
     Raises
     ------
+    NotSupported
+        If the level is none that raidsim has.
     InputError
         If the command is not one that makes an array.
     """
@@ -84,9 +87,11 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
     options = _options(place, command)
     level = options.get("level", "")
     level = f"raid{level}" if level.isdecimal() else level
+    allowed = f"allowed: mdadm --create with a level of {', '.join(LEVELS)}"
+    if not level:
+        raise InputError(f"{place}, field cmd", f"{command!r} has no --level", allowed)
     if level not in LEVELS:
-        found = f"level {level!r}" if level else f"{command!r} has no --level"
-        raise InputError(f"{place}, field cmd", found, f"allowed: mdadm --create with a level of {', '.join(LEVELS)}")
+        raise NotSupported(f"{place}, field cmd", f"level {level!r}", allowed)
     devices = _number(place, "cmd", options.get("raid-devices", ""), "--raid-devices")
     if not 1 <= devices <= _MOST_DEVICES:
         raise InputError(f"{place}, field cmd", f"{devices} devices", f"allowed: 1 to {_MOST_DEVICES}")

@@ -13,32 +13,29 @@ import re
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.device import Device, Wrapper
 from ....model.core.engine import Engine
-from ....model.core.errors import InputError
 from ....model.core.request import Request
-from ....model.kernels import kernel
+from ....model.kernels import KernelSpec
 from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
 from ....model.memory.dirty_memory import DirtyLimits, DirtyMemory
 from ....model.memory.raw_cache import RawCache, RawCacheSettings
 from ....model.raid.base.io_limit import behind_limit, largest_request_bytes, optimal_request_bytes
-from ....model.raid.mirrors.mirror import MirrorArray
-from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.striped.stripe import StripeArray
 from ....model.raid.stripes.settings import ParitySettings
-from ....model.readahead import PAGE, ReadAhead61
+from ....model.readahead import PAGE, READ_AHEAD, ReadAhead, ReadAhead61
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
+from .kernels import raid1_array, raid10_array, raid10_section, recorded_kernel
 from .recorder import RecordingMember
 
-KERNEL = kernel("linux-6.1")
 KIB = 1024
 
 MEMBER_BYTES = 256 << 20
@@ -64,17 +61,27 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     for file in files:
         for array in file.content["arrays"]:
             place = f"{file.path.name}, array {array['array']}"
-            layout = _layout(place, array["array"])
+            try:
+                known = recorded_kernel(file)
+                layout = _layout(place, array["array"])
+            except NotSupported as error:
+                result.skip(file.path.name, array["array"], error, 1 + len(array["runs"]))
+                continue
             case = f"{array['array']} defaults"
             progress(case)
-            result.record(file.path.name, case, _differences(_defaults(layout), array))
+            result.record(file.path.name, case, _differences(_defaults(known, layout), array))
             for run in array["runs"]:
                 case = f"{array['array']} {run['case']} read_ahead_kb={run['read_ahead_kb']}"
                 progress(case)
-                recording = Recording(layout, run["read_ahead_kb"] * KIB)
-                recording.read(list(_calls(place, run)), run["app_read_bytes"])
-                result.record(file.path.name, case, _differences(recording.seen(), run))
+                result.compare(file.path.name, case, partial(_run_difference, place, known, layout, run))
     return result
+
+
+def _run_difference(place: str, known: KernelSpec, layout: Layout | None, run: Run) -> str:
+    calls = list(_calls(place, run))
+    recording = Recording(layout, run["read_ahead_kb"] * KIB, known)
+    recording.read(calls, run["app_read_bytes"])
+    return _differences(recording.seen(), run)
 
 
 class Recording:
@@ -86,16 +93,18 @@ class Recording:
         Of the array; None for a single member.
     window
         ``read_ahead_kb`` in bytes.
+    known
+        The kernel.
     """
 
-    def __init__(self, layout: Layout | None, window: int) -> None:
+    def __init__(self, layout: Layout | None, window: int, known: KernelSpec) -> None:
         self.engine = Engine()
         host = Host(Cpu(self.engine), PRICES)
         self.members = [
             RecordingMember(self.engine, f"d{slot}", MEMBER_BYTES) for slot in range(layout.members if layout else 1)
         ]
         self.at_members = [
-            Tap(BlkMqQueue(self.engine, host, member, depth=MEMBER_DEPTH, max_request_bytes=KERNEL.queue.max_request))
+            Tap(BlkMqQueue(self.engine, host, member, depth=MEMBER_DEPTH, max_request_bytes=known.queue.max_request))
             for member in self.members
         ]
         self.at_array: Tap | None = None
@@ -103,16 +112,17 @@ class Recording:
         request_bytes = MEMBER_REQUEST_BYTES
         if layout is not None:
             request_bytes = largest_request_bytes(layout, MEMBER_REQUEST_BYTES)
-            array = _array(self.engine, layout, self.at_members)
-            device = self.at_array = Tap(behind_limit(array, layout, MEMBER_REQUEST_BYTES))
-        section = KERNEL.cache
+            array = _array(known, self.engine, layout, self.at_members)
+            chunks = raid10_section(known).chunk_limit
+            device = self.at_array = Tap(behind_limit(array, layout, MEMBER_REQUEST_BYTES, chunks))
+        section = known.cache
         self.cache = RawCache(
             self.engine,
             host,
             device,
-            RawCacheSettings(section.block, 1 << 40, section.read_run, section.flush_run, KERNEL.queue.task_plug),
+            RawCacheSettings(section.block, 1 << 40, section.read_run, section.flush_run, known.queue.task_plug),
             DirtyMemory(DirtyLimits(1 << 40, 1 << 40, 1 << 40)),
-            lambda end: ReadAhead61(window, end, request_bytes),
+            lambda end: _read_ahead(known, window, end, request_bytes),
         )
 
     def read(self, calls: Sequence[int], size: int) -> None:
@@ -160,7 +170,7 @@ def _layout(place: str, name: str) -> Layout | None:
         return None
     found = re.fullmatch(r"(raid\d+?)(?:(?<=raid10)([nfo])(\d))?_n(\d+)(?:_c(\d+))?", name)
     if found is None:
-        raise InputError(
+        raise NotSupported(
             place, f"unknown array {name!r}", "allowed: single, or level_nMEMBERS_cCHUNK like raid5_n4_c64"
         )
     level, algorithm, copies, members, chunk = found.groups()
@@ -174,23 +184,29 @@ def _layout(place: str, name: str) -> Layout | None:
     )
 
 
-def _array(engine: Engine, layout: Layout, members: Sequence[Tap]) -> Device:
+def _read_ahead(known: KernelSpec, window: int, end: int, request_bytes: int) -> ReadAhead:
+    policy = READ_AHEAD[known.read_ahead.policy]
+    return policy(window, end, request_bytes) if issubclass(policy, ReadAhead61) else policy(window, end)
+
+
+def _array(known: KernelSpec, engine: Engine, layout: Layout, members: Sequence[Tap]) -> Device:
     still = [False] * layout.members
     if isinstance(layout, StripedLayout):
         return StripeArray(engine, "md0", members, layout)
     if isinstance(layout, ParityLayout):
         return ParityArray(engine, "md0", members, layout, ParitySettings(heads=0, direct_reads=True))
     if isinstance(layout, Raid10Layout):
-        balance = Md61Raid10(layout.members, still, near=layout.algorithm == "near")
-        return Raid10Array(engine, "md0", members, layout, balance)
-    return MirrorArray(engine, "md0", members, Md61(layout.members, still))
+        return raid10_array(known, engine, members, layout, still)
+    return raid1_array(known, engine, members, still)
 
 
 def _calls(place: str, run: Run) -> Iterator[int]:
     """The offsets that the program read."""
     kind = re.fullmatch(r"(rand|seq|stride)(\d+)k", run["case"])
     if kind is None:
-        raise InputError(place, f"unknown case {run['case']!r}", "allowed: rand, seq or stride and a size, like seq64k")
+        raise NotSupported(
+            place, f"unknown case {run['case']!r}", "allowed: rand, seq or stride and a size, like seq64k"
+        )
     for i in range(run["app_reads"]):
         if kind[1] == "rand":
             yield i * RANDOM_STEP % RANDOM_PAGES * PAGE
@@ -200,11 +216,11 @@ def _calls(place: str, run: Run) -> Iterator[int]:
             yield i * int(kind[2]) * KIB
 
 
-def _defaults(layout: Layout | None) -> dict[str, Any]:
+def _defaults(known: KernelSpec, layout: Layout | None) -> dict[str, Any]:
     optimal = optimal_request_bytes(layout) if layout is not None else 0
     most = largest_request_bytes(layout, MEMBER_REQUEST_BYTES) if layout is not None else MEMBER_REQUEST_BYTES
     return {
-        "default_read_ahead_kb": KERNEL.read_ahead.window_for(optimal) // KIB,
+        "default_read_ahead_kb": known.read_ahead.window_for(optimal) // KIB,
         "max_sectors_kb": most // KIB,
         "optimal_io_size": optimal,
     }

@@ -1,4 +1,4 @@
-"""Shares of the mirrors under one to eight readers and at depth 2 to 64, beside fio on md of Linux 6.1.
+"""Shares of the mirrors under one to eight readers and at depth 2 to 64, beside fio on md.
 
 The runs of one array are played in the recorded order, because where a run left the heads decides where the next one
 begins. A run matches if every member's share of the bytes is within five percentage points of the recorded one.
@@ -18,14 +18,15 @@ from typing import Any, NamedTuple
 
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.engine import Engine
-from ....model.core.errors import InputError
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.core.request import READ, Request
 from ....model.files.quantities import parse_size, parse_time
+from ....model.kernels import KernelSpec
 from ....model.loads.direct_load import ClosedLoad
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
+from .kernels import recorded_kernel
 from .readchoice import md_mirrors
 
 TOLERANCE_POINTS = 5.0
@@ -62,9 +63,13 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
             progress(name)
             kind, array = run["member"], run["array"]
             place = f"{file.path.name}, run {name}"
-            if (kind, array) not in benches:
-                benches[kind, array] = _Bench(place, kind, array)
-            shares = benches[kind, array].shares_pct(place, run)
+            try:
+                if (kind, array) not in benches:
+                    benches[kind, array] = _Bench(place, kind, array, recorded_kernel(file))
+                shares = benches[kind, array].shares_pct(place, run)
+            except NotSupported as error:
+                result.skip(file.path.name, name, error)
+                continue
             result.record(file.path.name, name, _difference(run["share_pct"], shares))
     return result
 
@@ -72,12 +77,12 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
 class _Bench:
     """An array of members of known service time, with a CPU that readers share."""
 
-    def __init__(self, place: str, kind: str, array: str) -> None:
+    def __init__(self, place: str, kind: str, array: str, known: KernelSpec) -> None:
         if kind not in _MEMBERS:
-            raise InputError(f"{place}, field member", f"{kind!r}", f"allowed: {', '.join(_MEMBERS)}")
+            raise NotSupported(f"{place}, field member", f"member {kind!r}", f"allowed: {', '.join(_MEMBERS)}")
         made = _ARRAY.fullmatch(array)
         if made is None:
-            raise InputError(f"{place}, field array", f"{array!r}", "allowed: such as raid1_n3 and raid10f2_n4")
+            raise NotSupported(f"{place}, field array", f"array {array!r}", "allowed: such as raid1_n3 and raid10f2_n4")
         service_s, tags, rotational = _MEMBERS[kind]
         level, algorithm, members = made[1], made[2], int(made[3])
         self._engine = Engine()
@@ -88,7 +93,7 @@ class _Bench:
             for slot in range(members)
         ]
         queues = [BlkMqQueue(self._engine, host, device, depth=tags) for device in self._devices]
-        self._array = md_mirrors(self._engine, queues, level, rotational, algorithm)
+        self._array = md_mirrors(known, self._engine, queues, level, rotational, algorithm)
         for block in range(_SCAN):
             self._array.submit(Request(READ, block * 4096, 4096, _complete))
             self._engine.run()
@@ -129,8 +134,10 @@ class _FioJob:
         options = dict(word[2:].partition("=")[::2] for word in shlex.split(command) if word.startswith("--"))
         missing = {"rw", "bs", "runtime", "size"} - options.keys()
         if missing:
-            raise InputError(f"{place}, field cmd", f"no --{min(missing)}", "required")
+            raise NotSupported(f"{place}, field cmd", f"no --{min(missing)}", "required")
         where = f"{place}, field cmd"
+        if options["rw"] not in ("read", "randread"):
+            raise NotSupported(where, f"rw={options['rw']}", "allowed: read and randread, shares are those of reads")
         self.sequential = options["rw"] == "read"
         self.block = _bytes(options["bs"], where)
         self.span = _bytes(options["size"], where)

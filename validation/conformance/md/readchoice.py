@@ -1,4 +1,4 @@
-"""Which member served each read of one reader, beside recordings of md RAID 1 and RAID 10 of Linux 6.1.
+"""Which member served each read of one reader, beside recordings of md RAID 1 and RAID 10.
 
 The I/Os of an array are played in the recorded order, each when the one before is complete; where the heads are
 and what continues what carries over from case to case, as it did on the real array.
@@ -12,16 +12,13 @@ from typing import Any
 
 from ....model.core.device import Device
 from ....model.core.engine import Engine
-from ....model.core.errors import InputError
 from ....model.core.request import READ, WRITE, Request
+from ....model.kernels import KernelSpec
 from ....model.layouts import Raid10Layout, layout_for
 from ....model.raid.base.array import Array
-from ....model.raid.mirrors.barrier import BucketBarrier
-from ....model.raid.mirrors.mirror import MirrorArray
-from ....model.raid.mirrors.raid10 import Raid10Array
-from ....model.raid.read_balance import Md61, Md61Raid10
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from .footprint import SECTOR, Run
+from .kernels import raid1_array, raid10_array, recorded_kernel
 from .mdadm import parameter, recorded_array
 from .recorder import RecordingMember
 
@@ -36,7 +33,11 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     result = KindResult("readchoice")
     for file in files:
         for array in file.content["arrays"]:
-            player = _Player(f"{file.path.name}, array {array['name']}", array)
+            try:
+                player = _Player(f"{file.path.name}, array {array['name']}", array, recorded_kernel(file))
+            except NotSupported as error:
+                result.skip(file.path.name, array["name"], error, len(array["cases"]))
+                continue
             for case in array["cases"]:
                 name = f"{array['name']} {case['case']}"
                 progress(name)
@@ -45,6 +46,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
 
 
 def md_mirrors(
+    known: KernelSpec,
     engine: Engine,
     members: Sequence[Device],
     level: str,
@@ -53,14 +55,13 @@ def md_mirrors(
     chunk: int = CHUNK,
     failed: frozenset[int] = frozenset(),
 ) -> Array:
-    """RAID 1 or RAID 10 as Linux 6.1 runs it; `algorithm` is the layout of RAID 10 by md's name ("f2")."""
+    """RAID 1 or RAID 10 as the kernel `known` runs it; `algorithm` is the layout of RAID 10 by md's name ("f2")."""
     turns = [rotational] * len(members)
     if level == "raid1":
-        return MirrorArray(engine, "md0", members, Md61(len(members), turns), failed=failed, barrier=BucketBarrier)
+        return raid1_array(known, engine, members, turns, failed=failed)
     layout = layout_for(level, len(members), chunk, [member.capacity for member in members], algorithm)
     assert isinstance(layout, Raid10Layout)
-    balance = Md61Raid10(len(members), turns, near=layout.algorithm == "near")
-    return Raid10Array(engine, "md0", members, layout, balance, failed=failed)
+    return raid10_array(known, engine, members, layout, turns, failed=failed)
 
 
 class _Member(RecordingMember):
@@ -82,18 +83,22 @@ class _Member(RecordingMember):
 class _Player:
     """An array of recording members that I/Os are played on."""
 
-    def __init__(self, place: str, array: Mapping[str, Any]) -> None:
+    def __init__(self, place: str, array: Mapping[str, Any], known: KernelSpec) -> None:
         made = recorded_array(place, array)
         if made.level not in ("raid1", "raid10"):
-            raise InputError(f"{place}, field cmd", f"level {made.level}", "allowed: raid1 and raid10 choose a mirror")
+            raise NotSupported(
+                f"{place}, field cmd", f"level {made.level}", "allowed: raid1 and raid10 choose a mirror"
+            )
         self._engine = Engine()
-        end = max(offset + size for case in array["cases"] for _, offset, size in case["ios"])
+        end = max((offset + size for case in array["cases"] for _, offset, size in case["ios"]), default=CHUNK)
         capacity = -(-end // CHUNK) * CHUNK * made.devices
         self._served: list[Run] = []
         members = [_Member(self._engine, slot, capacity, self._served) for slot in range(made.devices)]
         rotational = bool(parameter(place, array, "q_rotational", 1))
         chunk = made.chunk_bytes or CHUNK
-        self._array = md_mirrors(self._engine, members, made.level, rotational, made.algorithm, chunk, made.failed)
+        self._array = md_mirrors(
+            known, self._engine, members, made.level, rotational, made.algorithm, chunk, made.failed
+        )
 
     def play(self, ios: Sequence[tuple[str, int, int]]) -> list[Run]:
         """The reads that the members were sent, in the order of the I/Os."""

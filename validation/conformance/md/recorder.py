@@ -8,6 +8,7 @@ from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.request import Request
 from ....model.raid.metadata.superblock import SECTOR, MetadataWrite
+from ....model.schedulers import QueuedRequest
 
 COMPLETION_S = 100e-6
 """After this long the recorded members (null_blk) completed a request, whatever its size."""
@@ -63,7 +64,8 @@ class RecordingMember(Device):
         """Note the request, and complete it when its time is over."""
         now = self._engine.now
         request.submitted = now
-        offset = request.sector * SECTOR if isinstance(request, MetadataWrite) else request.offset
+        whole = request.parts[0] if isinstance(request, QueuedRequest) else request
+        offset = whole.sector * SECTOR if isinstance(whole, MetadataWrite) else request.offset
         self.log.append(SentRequest(request.op, offset, request.size))
         self._engine.complete(request, self._finished, now + self._completion_s)
 

@@ -4,7 +4,7 @@ Compared for members of a known service time (serial1ms64k): what a member moved
 included, mean of the members that moved anything (`member_KBs`), within 20 %; the difference also shows md's own speed
 and the foreground's IOPS. Compared for ssd100us, whose recorded speeds are those of the virtual CPU: the size that
 carries most bytes, within the range of the sizes recorded for the member. Runs that carry neither (`mismatch_cnt`,
-recoveries without recorded sizes on ssd100us) are not cases. The recorded machine has one CPU, on which md's threads
+recoveries without recorded sizes on ssd100us) are not checked. The recorded machine has one CPU, on which md's threads
 allocate, clear and compare pages while a request holds its member's only tag. What that takes is read off ssd100us,
 whose checks only the CPU limits (below); the speeds of serial1ms64k, and all shares under load, are predictions.
 """
@@ -15,28 +15,27 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ....model.block.kernel_thread import KernelThread
 from ....model.block.multi_queue import BlkMqQueue
 from ....model.core.engine import Engine
-from ....model.core.errors import InputError
 from ....model.core.exact_sums import sum_in_order
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
 from ....model.core.request import Request
+from ....model.kernels import KernelSpec
 from ....model.layouts import ParityLayout, Raid10Layout, layout_for
 from ....model.loads.direct_load import ClosedLoad, DirectLoad, OpenLoad
-from ....model.raid.mirrors.barrier import BucketBarrier, PausingBarrier
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.resync.thread import Resync, ResyncSettings
-from ....model.raid.stripes.settings import ParitySettings
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from . import vm_member
+from .kernels import raid1_array, raid10_array, recorded_kernel
 from .vm_member import IO_S, LATENCY_S
 
 TOLERANCE = 0.2
@@ -74,6 +73,7 @@ PRICES = replace(vm_member.PRICES, compare_s_per_byte=COMPARE_S_PER_BYTE, buffer
 SUBMIT_S, COMPLETE_S = 0.6 * IO_S, 0.4 * IO_S
 
 _NAME = re.compile(r"(?P<member>\w+)\.(?P<level>raid\d+)(?P<algorithm>[a-z]\d)?_n(?P<members>\d+)\.(?P<run>\w+)")
+_RUN = re.compile(r"(check|repair|recover)(_|$)")
 _LIMITS = re.compile(r"check_(?:(?P<which>min|max)(?P<kib>\d+)|unlimited)(?:_(?P<load>\w+))?")
 
 
@@ -113,15 +113,17 @@ class _Member(FixedServiceDevice):
 
 
 class _Bench:
-    """An array of recorded members with a resync thread of Linux 6.1."""
+    """An array of recorded members with a resync thread of the kernel `known`."""
 
-    def __init__(self, place: str, name: str) -> None:
+    def __init__(self, place: str, name: str, known: KernelSpec) -> None:
         words = _NAME.fullmatch(name)
         if words is None or words["member"] not in _MEMBERS:
-            raise InputError(
+            raise NotSupported(
                 place, f"run {name!r}", f"allowed: MEMBER.ARRAY.RUN with a member of {', '.join(_MEMBERS)}"
             )
         self.run = words["run"]
+        if not _RUN.match(self.run):
+            raise NotSupported(place, f"run {name!r}", "allowed: check, repair and recover, with what was said of them")
         kind = _MEMBERS[words["member"]]
         count, level = int(words["members"]), words["level"]
         self.engine = Engine()
@@ -135,7 +137,7 @@ class _Bench:
             BlkMqQueue(self.engine, host, member, depth=kind.tags, max_request_bytes=largest) for member in self.members
         ]
         failed = [count - 1] if self.run == "recover" else []
-        self.array = array = self._array(level, host, queues, words["algorithm"], kind, failed)
+        self.array = array = self._array(known, level, host, queues, words["algorithm"], kind, failed)
         for slot in failed:
             array.rebuild_onto(slot)
         thread = KernelThread(self.engine, array.members, host)
@@ -168,6 +170,7 @@ class _Bench:
 
     def _array(
         self,
+        known: KernelSpec,
         level: str,
         host: Host,
         queues: list[BlkMqQueue],
@@ -177,25 +180,12 @@ class _Bench:
     ) -> MirrorArray | Raid10Array | ParityArray:
         engine, turns = self.engine, [kind.tags == 1] * len(queues)
         if level == "raid1":
-            return MirrorArray(
-                engine,
-                "md0",
-                queues,
-                Md61(len(queues), turns),
-                host,
-                failed,
-                barrier=BucketBarrier,
-                clones_pages=False,
-            )
+            return raid1_array(known, engine, queues, turns, host, failed)
         layout = layout_for(level, len(queues), CHUNK, [kind.capacity] * len(queues), algorithm)
         if isinstance(layout, Raid10Layout):
-            balance = Md61Raid10(len(queues), turns, near=layout.algorithm == "near")
-            return Raid10Array(
-                engine, "md0", queues, layout, balance, host, failed, RAID10_DEPTH + 1, barrier=PausingBarrier
-            )
+            return raid10_array(known, engine, queues, layout, turns, host, failed)
         assert isinstance(layout, ParityLayout)
-        settings = ParitySettings(hold=None, direct_reads=True, most_heads=MOST_STRIPES)
-        return ParityArray(engine, "md0", queues, layout, settings, host, failed)
+        return ParityArray(engine, "md0", queues, layout, known.raid5, host, failed)
 
     def load(self, place: str) -> DirectLoad | None:
         """The foreground fio job of the run's name."""
@@ -208,7 +198,7 @@ class _Bench:
             )
         job = re.fullmatch(r"(rand|seq)(read|write)(\d+)k_q(\d+)", self.load_name)
         if job is None:
-            raise InputError(place, f"load {self.load_name!r}", "allowed: randread4k_q16 and the like, rate50iops")
+            raise NotSupported(place, f"load {self.load_name!r}", "allowed: randread4k_q16 and the like, rate50iops")
         return ClosedLoad(
             self.engine,
             self.array,
@@ -233,12 +223,16 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
             place = f"{file.path.name}, run {name}"
             serial = name.startswith("serial1ms64k")
             if not (run.get("member_KBs") if serial else run.get("member_request_sectors")):
+                result.skip(file.path.name, name, "neither rates nor request sizes of the members were recorded")
                 continue
             progress(name)
-            bench = _Bench(place, name)
-            difference = _speed_difference(place, bench, run) if serial else _size_difference(bench, run)
-            result.record(file.path.name, name, difference)
+            result.compare(file.path.name, name, partial(_difference, file, place, run, serial))
     return result
+
+
+def _difference(file: TruthFile, place: str, run: Mapping[str, Any], serial: bool) -> str:
+    bench = _Bench(place, str(run["name"]), recorded_kernel(file))
+    return _speed_difference(place, bench, run) if serial else _size_difference(bench, run)
 
 
 def _speed_difference(place: str, bench: _Bench, run: Mapping[str, Any]) -> str:

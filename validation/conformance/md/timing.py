@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 from ....model.core.errors import InputError
 from ....model.core.exact_sums import sum_in_order
+from ....model.kernels import KernelSpec
 from ....model.loads.direct_load import ClosedLoad
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotChecked, NotSupported, Progress, TruthFile
 from .bitmap import after_difference, probe_difference
-from .mdadm import bitmap_chunk
+from .kernels import recorded_kernel
+from .mdadm import LEVELS, bitmap_chunk
 from .vm_member import (
     BYTE_S,
     HUGE_PAGE,
@@ -57,7 +59,13 @@ STEADY_S = 0.3
 """Throttling that has not changed for so long (s) will not."""
 
 _SLICE_S = 0.01
-_FIELD = re.compile(r"(\w+)=(\S+)")
+_FOLLOWED = {"rw", "bs", "iodepth", "rwmixread", "numjobs", "offset_increment", "size"}
+_SAME_EVERYWHERE = {"direct", "ioengine", "thread", "filename", "randseed", "runtime", "ramp_time"}
+_PRINTED = {"name", "group_reporting", "output-format"}
+_KNOWN_OPTIONS = _FOLLOWED | _SAME_EVERYWHERE | _PRINTED
+"""Options of recorded fio jobs: those that the model follows, that all recordings share, or that change no I/O."""
+
+_FIELD = re.compile(r"([\w-]+)=(\S+)")
 _UNITS = {"k": 1024, "m": MIB, "g": 1024 * MIB}
 
 
@@ -90,6 +98,7 @@ class Case:
     """One recorded job on one array, and the rates it had."""
 
     name: str
+    kernel: KernelSpec
     member: Member
     array: RecordedArray
     job: Job
@@ -111,7 +120,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     fitted = matched = 0
     errors: list[float] = []
     for file in files:
-        for case in cases(file):
+        for case in cases(file, result.not_checked):
             progress(f"{file.path.stem} {case.name}")
             machine, predicted = play(case)
             found = difference(case, predicted)
@@ -129,8 +138,15 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
                 ]
         for name in file.content.get("probe", {}):
             progress(f"{file.path.stem} {name} probe")
-            array = _recorded_array(name, file.content["arrays"][name])
-            result.record(file.path.name, f"{name} probe", probe_difference(file.path.name, file.content, name, array))
+            try:
+                known, array = recorded_kernel(file), _recorded_array(name, file.content["arrays"][name])
+            except NotSupported as error:
+                result.not_checked.append(
+                    NotChecked(file.path.name, f"{name} probe", f"{error.found}; {error.allowed}")
+                )
+                continue
+            found = probe_difference(file.path.name, known, file.content, name, array)
+            result.record(file.path.name, f"{name} probe", found)
     if errors:
         result.notes.append(
             f"{len(errors)} predicted rates: median error {100 * median(errors):.1f} %, nine of ten within "
@@ -167,7 +183,7 @@ def predict(case: Case) -> Rates:
 
 def play(case: Case) -> tuple[VirtualMachine, Rates]:
     """What the model gives, and the machine as the job leaves it."""
-    machine = build(case.member, case.array)
+    machine = build(case.kernel, case.member, case.array)
     engine = machine.engine
     if case.before is not None and machine.throttled and case.job.read_share < 1:
         loads = list(_loads(machine, case.before, "before"))
@@ -243,7 +259,7 @@ def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[Clo
         seconds = IO_S + job.size * (HUGE_PAGE_BYTE_S if job.size * job.depth >= HUGE_PAGE else BYTE_S)
         yield ClosedLoad(
             machine.engine,
-            machine.device,
+            machine.file,
             size=job.size,
             depth=job.depth,
             read_share=job.read_share,
@@ -258,41 +274,73 @@ def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[Clo
         )
 
 
-def cases(file: TruthFile) -> Iterator[Case]:
-    """The cases of a truth file: a table of jobs and arrays, or a list of runs."""
+def cases(file: TruthFile, not_checked: list[NotChecked] | None = None) -> Iterator[Case]:
+    """The cases of a truth file: a table of jobs and arrays, or a list of runs.
+
+    Parameters
+    ----------
+    file
+        The recording.
+    not_checked
+        Takes the cases that are not supported.
+    """
     content = file.content
+    skipped = [] if not_checked is None else not_checked
+    try:
+        known = recorded_kernel(file)
+    except NotSupported as error:
+        count = sum(map(len, content["results"].values())) if "results" in content else len(content["runs"])
+        skipped.append(NotChecked(file.path.name, "", f"{error.found}; {error.allowed}", count))
+        return
     if "results" in content:
-        yield from _table(content)
+        yield from _table(file, known, skipped)
     elif "chunk_kib" in content:
-        yield from _stripe_cache_runs(file)
+        yield from _stripe_cache_runs(file, known)
     else:
-        yield from _throttling_runs(content)
+        yield from _throttling_runs(content, known)
 
 
-def _table(content: Mapping[str, Any]) -> Iterator[Case]:
+def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Iterator[Case]:
+    content = file.content
     member = Member.recorded(content["member"])
     for name, results in content["results"].items():
-        array = _recorded_array(name, content["arrays"][name])
         before = None
         for job, result in results.items():
+            try:
+                array = _recorded_array(name, content["arrays"][name])
+                fio = _job(content["fio_jobs"][job])
+                rates = _rates(result)
+            except NotSupported as error:
+                skipped.append(NotChecked(file.path.name, f"{name} {job}", f"{error.found}; {error.allowed}"))
+                continue
             yield Case(
                 f"{name} {job}",
+                known,
                 member,
                 array,
-                _job(content["fio_jobs"][job]),
-                Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0)),
+                fio,
+                rates,
                 max(result.get("read_spread_pct", 0.0), result.get("write_spread_pct", 0.0)) / 100,
                 before=_writing(before),
                 lasting_s=content["member"]["runtime_s"] if array.clean else None,
                 after=tuple(map(tuple, result["runs"][0].get("members_after", ()))),
             )
-            before = _job(content["fio_jobs"][job])
+            before = fio
+
+
+def _rates(result: Mapping[str, Any]) -> Rates:
+    rates = Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0))
+    if not any(rates):
+        raise NotSupported("field results", "no rate was recorded", "allowed: read_iops_mean or write_iops_mean")
+    return rates
 
 
 def _recorded_array(name: str, array: Any) -> RecordedArray:
     if isinstance(array, str):
         return RecordedArray("single", 1)
     extra = array.get("extra", "")
+    if array["level"] not in LEVELS:
+        raise NotSupported("field arrays", f"level {array['level']!r}", f"allowed: {', '.join(LEVELS)}")
     heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
     faulty = re.findall(r"echo faulty > \S*nullb(\d+)/state", extra)
     return RecordedArray(
@@ -309,13 +357,20 @@ def _recorded_array(name: str, array: Any) -> RecordedArray:
 
 def _job(text: str) -> Job:
     fields = dict(_FIELD.findall(text))
-    pattern = fields["rw"]
-    shares = {"read": 1.0, "write": 0.0}
+    unknown = sorted(fields.keys() - _KNOWN_OPTIONS)
+    if unknown:
+        raise NotSupported(
+            "field fio_jobs", f"the option {unknown[0]}", f"allowed: {', '.join(sorted(_KNOWN_OPTIONS))}"
+        )
+    pattern = fields.get("rw", "read")
+    shares = {"read": 1.0, "write": 0.0, "rw": int(fields.get("rwmixread", "50")) / 100}
     kind = pattern.removeprefix("rand")
+    if kind not in shares:
+        raise NotSupported("field fio_jobs", f"rw={pattern}", "allowed: read, write, rw, and with rand before it")
     return Job(
-        size=_size(fields["bs"]),
-        depth=int(fields["iodepth"]),
-        read_share=shares[kind] if kind in shares else int(fields.get("rwmixread", "50")) / 100,
+        size=_size(fields.get("bs", "4k")),
+        depth=int(fields.get("iodepth", "1")),
+        read_share=shares[kind],
         sequential=not pattern.startswith("rand"),
         threads=int(fields.get("numjobs", "1")),
         increment=int(fields.get("offset_increment", "0%").removesuffix("%")) / 100,
@@ -331,7 +386,7 @@ def _writing(job: Job | None) -> Job | None:
     return job if job is not None and job.read_share < 1 else None
 
 
-def _throttling_runs(content: Mapping[str, Any]) -> Iterator[Case]:
+def _throttling_runs(content: Mapping[str, Any], known: KernelSpec) -> Iterator[Case]:
     before = previous = None
     for run in content["runs"]:
         member = _member_32_tags(run["member_latency_ns"] * 1e-9, run["wbt_lat_usec"] * 1e-6)
@@ -343,11 +398,11 @@ def _throttling_runs(content: Mapping[str, Any]) -> Iterator[Case]:
         )
         if previous != (member, array):
             before, previous = None, (member, array)
-        yield Case(name, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, 0.0, before)
+        yield Case(name, known, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, 0.0, before)
         before = job
 
 
-def _stripe_cache_runs(file: TruthFile) -> Iterator[Case]:
+def _stripe_cache_runs(file: TruthFile, known: KernelSpec) -> Iterator[Case]:
     content = file.content
     said = re.search(r"null_blk (\d+) ms, .*wbt_lat_usec (\d+)", content["member"])
     if said is None:
@@ -361,7 +416,7 @@ def _stripe_cache_runs(file: TruthFile) -> Iterator[Case]:
         array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=run["stripe_cache_size"])
         job = _job(run["cmd"].replace("--", " "))
         name = f"stripe_cache_size {run['stripe_cache_size']} {run['array']} {run['workload']}"
-        yield Case(name, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)
+        yield Case(name, known, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)
         before = job
 
 

@@ -1,8 +1,8 @@
 """The virtual machine of the timing recordings: members of known service time, md arrays over them, and fio's threads.
 
 A member is null_blk: it completes a request a fixed time after its dispatch, so many at once, behind the block layer
-of Linux 6.1. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an I/O is
-measured on a member without md (`single` in the recordings), and what md adds in four other cases
+of the recorded kernel. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an
+I/O is measured on a member without md (`single` in the recordings), and what md adds in four other cases
 (:data:`CALIBRATED`); nothing else is fitted.
 """
 
@@ -17,22 +17,21 @@ from ....model.block.throttle import TARGET_NON_ROTATIONAL_S, TARGET_ROTATIONAL_
 from ....model.core.device import Device
 from ....model.core.engine import Engine
 from ....model.core.fixed_service import FixedServiceDevice, linear_service
-from ....model.layouts import Layout, ParityLayout, Raid10Layout, StripedLayout, layout_for
-from ....model.raid.base.io_limit import BioSplit, largest_request_bytes
+from ....model.kernels import KernelSpec
+from ....model.layouts import Layout, LinearLayout, ParityLayout, Raid10Layout, StripedLayout, layout_for
+from ....model.raid.base.io_limit import behind_limit
 from ....model.raid.metadata.array_metadata import ArrayMetadata
 from ....model.raid.metadata.bitmap import WriteIntentBitmap
 from ....model.raid.metadata.superblock import DATA_OFFSET_SECTORS
-from ....model.raid.mirrors.barrier import AlternatingBarrier
 from ....model.raid.mirrors.mirror import MirrorArray
 from ....model.raid.mirrors.raid10 import Raid10Array
 from ....model.raid.parity.array import ParityArray
-from ....model.raid.read_balance import Md61, Md61Raid10
 from ....model.raid.striped.stripe import StripeArray
-from ....model.raid.stripes.settings import ParitySettings
 from ....model.schedulers import MqDeadline
 from ....model.tasks.cpu import Cpu
 from ....model.tasks.host import Host
 from ....model.tasks.prices import FREE
+from .kernels import opened, raid1_array, raid10_array, raid10_section
 
 MIB = 1 << 20
 
@@ -104,12 +103,7 @@ def is_calibrated(file: str, case: str) -> bool:
     return any(fnmatchcase(case, pattern) for pattern in (*CALIBRATED["*"], *CALIBRATED.get(file, ())))
 
 
-_TAG_WORD = 64
-"""Tags in a word of a large bitmap; a small one is spread over four words (lib/sbitmap.c, sbitmap_calculate_shift)."""
-
 _LEFT_SYMMETRIC = 2
-_MOST_HEADS = 32_768
-"""What memory allows the stripe cache to grow to: more than any recorded load asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +141,6 @@ class Member:
     size: int
     in_memory: bool = False
     volatile_cache: bool = False
-
-    @property
-    def scheduler_writes(self) -> int:
-        """How many of the scheduler's tags writes could take.
-
-        mq-deadline lets writes have three quarters of the tags, but applies that number to each word of the tags'
-        bitmap, and when nr_requests is set it computes it from the one before, which is twice the device's tags
-        (block/mq-deadline.c, dd_depth_updated and dd_limit_depth; block/blk-mq.c, blk_mq_update_nr_requests).
-        """
-        word = _TAG_WORD
-        while word > 1 and 4 * word > self.scheduler_requests:
-            word //= 2
-        return max(self.scheduler_requests // word * min(word, max(3 * 2 * self.tags // 4, 1)), 1)
 
     @classmethod
     def recorded(cls, member: Mapping[str, object]) -> Member:
@@ -227,6 +208,8 @@ class VirtualMachine:
     host: Host
     queues: list[BlkMqQueue]
     device: Device
+    file: Device
+    """The device as a program opens it for direct I/O."""
     throttles: list[WriteBackThrottle]
     throttled: bool
     """Whether write-back throttling has something to do: writes that it counts, and reads slower than its target."""
@@ -237,13 +220,14 @@ _KEEP_IDLE = ("single", "raid0")
 
 
 def build(
+    known: KernelSpec,
     member: Member,
     array: RecordedArray,
     seed: int = 0,
     member_type: type[FixedServiceDevice] = FixedServiceDevice,
     data_offset_sectors: int = DATA_OFFSET_SECTORS,
 ) -> VirtualMachine:
-    """The virtual machine with `array` over members like `member`, which are made as `member_type`.
+    """The virtual machine of the kernel `known` with `array` over members like `member`, made as `member_type`.
 
     Their data begin after `data_offset_sectors`.
     """
@@ -268,15 +252,15 @@ def build(
                 scheduler=MqDeadline(member.max_request_bytes) if member.scheduler_requests else None,
                 max_request_bytes=member.max_request_bytes,
                 requests=max(member.scheduler_requests, 1),
-                write_requests=member.scheduler_writes,
+                write_requests=known.queue.write_tags(member.scheduler_requests, member.tags),
                 throttle=throttle,
                 volatile_cache=member.volatile_cache,
             )
         )
     single = array.level == "single"
-    device = queues[0] if single else _array(engine, host, queues, member, array, data_offset_sectors)
+    device = queues[0] if single else _array(known, engine, host, queues, member, array, data_offset_sectors)
     throttled = 0 < member.target_s <= member.service_s and array.level not in _KEEP_IDLE
-    return VirtualMachine(engine, cpu, host, queues, device, throttles, throttled)
+    return VirtualMachine(engine, cpu, host, queues, device, opened(known, device, host), throttles, throttled)
 
 
 class _MemoryService:
@@ -300,37 +284,33 @@ class _MemoryService:
 
 
 def _array(
-    engine: Engine, host: Host, queues: list[BlkMqQueue], member: Member, array: RecordedArray, data_offset: int
+    known: KernelSpec,
+    engine: Engine,
+    host: Host,
+    queues: list[BlkMqQueue],
+    member: Member,
+    array: RecordedArray,
+    data_offset: int,
 ) -> Device:
     layout = layout_of(array, member.size)
     rotational = [member.rotational] * array.members
     device: StripeArray | MirrorArray | Raid10Array | ParityArray
-    if isinstance(layout, StripedLayout):
+    if isinstance(layout, StripedLayout | LinearLayout):
         device = StripeArray(engine, "md0", queues, layout, host)
     elif isinstance(layout, Raid10Layout):
-        device = Raid10Array(
-            engine,
-            "md0",
-            queues,
-            layout,
-            Md61Raid10(array.members, rotational, near=layout.algorithm == "near"),
-            host,
-            array.failed,
-            barrier=AlternatingBarrier,
-        )
+        device = raid10_array(known, engine, queues, layout, rotational, host, array.failed)
     elif isinstance(layout, ParityLayout):
-        settings = ParitySettings(heads=array.heads, most_heads=_MOST_HEADS, hold=None, direct_reads=True)
+        settings = known.raid5.model_copy(update={"heads": array.heads})
         device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
     else:
-        balance = Md61(array.members, rotational)
-        device = MirrorArray(engine, "md0", queues, balance, host, array.failed, clones_pages=False)
+        device = raid1_array(known, engine, queues, rotational, host, array.failed)
     if array.clean and not isinstance(device, StripeArray):
         bitmap = waits = None
         if array.bitmap_bytes:
             bitmap = WriteIntentBitmap(engine, device, array.bitmap_bytes, data_offset_sectors=data_offset)
-            waits = device.bitmap_waits(bitmap, "task")
+            waits = device.bitmap_waits(bitmap, known.bitmap_waits)
         device.keep_metadata(ArrayMetadata(engine, device, bitmap, data_offset_sectors=data_offset, waits=waits))
-    return BioSplit(device, largest_request_bytes(layout, member.max_request_bytes))
+    return behind_limit(device, layout, member.max_request_bytes, raid10_section(known).chunk_limit)
 
 
 def layout_of(array: RecordedArray, member_bytes: int) -> Layout:

@@ -2,11 +2,14 @@
 
 bonnie's seekers seed their random numbers with their process numbers, which follow the one in the name of the file, so
 their offsets are compared one by one. bonnie++ seeds with the time, which is not recorded: of its seeks, their number,
-pattern and range are compared. Calls of the dynamic loader and of printing are not the program's I/O.
+pattern and range are compared, and where it updates at random, that one in ten does. What it prints names its version,
+its sizes and whether there were per-character phases; whether it was told to sync (``-b``) follows from the first phase
+of the small files. Calls of the dynamic loader and of printing are not the program's I/O.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
@@ -14,12 +17,17 @@ from typing import Literal, NamedTuple
 
 from pydantic import NonNegativeInt
 
-from ....model.core.errors import InputError
 from ....model.programs.bonnie import MIB, SEEKERS, SEEKS, UPDATE_EVERY, Bonnie, bonnie_64
 from ....model.programs.bonnie_plus_plus import SEEKS as PLUS_SEEKS
-from ....model.programs.bonnie_plus_plus import BonniePlusPlus, BonniePlusPlusSettings, version_1_03
+from ....model.programs.bonnie_plus_plus import (
+    BonniePlusPlus,
+    BonniePlusPlusSettings,
+    version_1_03,
+    version_1_9,
+    version_2_00,
+)
 from ....model.programs.operation import Kind, Operation, system_calls
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from ..shapes import Shape
 from .files import field_differences, first_difference, parsed
 
@@ -37,6 +45,12 @@ _FIRST_MESSAGE = "Using uid:0, gid:0."
 """bonnie++ prints it before it creates the file for the first phase."""
 
 _TICKETS = "write-pipe/tty[{}]"
+_SMALL_FILES = "Create files in sequ"
+"""Beginning of the title of the first phase of the small files."""
+
+_FAR = 5.0
+"""Standard deviations by which random updates may be off."""
+
 _LOADER = "start"
 """The recordings' name for what is before the first message: calls of the dynamic loader."""
 
@@ -67,14 +81,20 @@ class _Program(NamedTuple):
     chunk: int
     seeks: int
     process: int
+    seekers: int = SEEKERS
+    tickets: int = 0
+    """Bytes of all tickets, if that is not one each."""
+    random_updates: bool = False
+    seeker_syncs: tuple[int, int] = (0, 0)
+    """fsync calls of a seeker for each update, and at its end."""
 
 
 def check(file: TruthFile, _: Sequence[TruthFile], result: KindResult, progress: Progress) -> None:
     """Compare every phase and every seeker."""
     truth = parsed(_Truth, file)
     name = file.path.name
-    program = _program(name, truth.command_output)
-    tickets = _TICKETS.format(program.seeks + SEEKERS)
+    program = _program(name, truth)
+    tickets = _TICKETS.format(program.tickets or program.seeks + SEEKERS)
     segments = _segments(program.run)
     found = set()
     for phase, recorded in truth.phases.items():
@@ -82,7 +102,8 @@ def check(file: TruthFile, _: Sequence[TruthFile], result: KindResult, progress:
         progress(f"{name} {case}")
         title = next((title for title in segments if phase != _LOADER and title.startswith(phase)), None)
         found.add(title)
-        calls = {call: count for call, count in recorded.items() if "-pipe/tty" not in call or call == tickets}
+        named = {call.replace("read-pipe/tty[32]", "read[32]"): count for call, count in recorded.items()}
+        calls = {call: count for call, count in named.items() if "-pipe/tty" not in call or call == tickets}
         result.record(name, case, field_differences(calls, {} if title is None else segments[title]))
     unseen = [title for title in segments if title not in found and segments[title]]
     result.record(name, "all phases", f"not recorded: {', '.join(unseen)}" if unseen else "")
@@ -91,23 +112,49 @@ def check(file: TruthFile, _: Sequence[TruthFile], result: KindResult, progress:
         progress(f"{name} {case}")
         result.record(name, case, _seeker_difference(seeker, program, number))
     totals = {"reads": truth.seek_reads_total, "writes": truth.seek_writes_total, "seekers": len(truth.seekers)}
-    updates = sum(-(-seeker.counts.get("read", 0) // UPDATE_EVERY) for seeker in truth.seekers)
-    model = {"reads": program.seeks, "writes": updates, "seekers": SEEKERS}
+    updates = sum(_updates(seeker, program) for seeker in truth.seekers)
+    model = {"reads": program.seeks, "writes": updates, "seekers": program.seekers}
     result.record(name, "all seeks", field_differences(totals, model))
     result.record(name, "messages", _message_difference(truth.command_output, program.run))
 
 
-def _program(name: str, output: str) -> _Program:
-    """The program and its settings, from what it printed."""
+def _program(name: str, truth: _Truth) -> _Program:
+    """The program and its settings, from what it printed and whether it synced."""
+    output = truth.command_output
     plain = re.search(r"File '.*/Bonnie\.(\d+)', size: (\d+)", output)
     if plain and int(plain[2]) >= MIB:
         run = bonnie_64(int(plain[2]) // MIB)
         return _Program(run, run.settings.seek_chunk, SEEKS, int(plain[1]))
     last = output.rstrip("\n").rpartition("\n")[2].split(",")
-    if len(last) < 15 or not re.fullmatch(r"[1-9]\d*M", last[1]) or not last[14].isdigit():
-        raise InputError(f"{name}, field command_output", "no size in it", "allowed: what bonnie or bonnie++ prints")
-    plus = version_1_03(BonniePlusPlusSettings(megabytes=int(last[1][:-1]), small_files=int(last[14])))
-    return _Program(plus, plus.settings.chunk, PLUS_SEEKS, 0)
+    if len(last) >= 15 and re.fullmatch(r"[1-9]\d*M", last[1]) and last[14].isdigit():
+        make, size, small, fast = version_1_03, last[1], last[14], not last[2]
+    elif len(last) >= 24 and re.fullmatch(r"1\.9\d", last[0]) and re.fullmatch(r"(1\.9|2\.0).*", last[1]):
+        # Since 1.98 the line names seeks and seekers before the first rate.
+        first = 9 if last[0] >= "1.98" else 7
+        make = version_2_00 if last[1].startswith("2.") else version_1_9
+        size, small, fast = last[5], last[first + 12], not last[first]
+    else:
+        size = small = ""
+    if not re.fullmatch(r"[1-9]\d*M", size) or not re.fullmatch(r"\d*", small):
+        found = "field command_output names no size that is known"
+        raise NotSupported(name, found, "allowed: what bonnie or bonnie++ prints")
+    small_phases = [calls for phase, calls in truth.phases.items() if phase.startswith(_SMALL_FILES)]
+    telling = small_phases if small_phases or make is not version_1_03 else truth.phases.values()
+    told = any("fsync" in calls for calls in telling)
+    megabytes, small_files = int(size[:-1]), int(small or 0)
+    plus = make(BonniePlusPlusSettings(megabytes=megabytes, small_files=small_files, sync=told, fast=fast))
+    settings = plus.settings
+    tickets = (settings.seeks + settings.seekers) * (4 if settings.threads else 1)
+    return _Program(
+        plus,
+        settings.chunk,
+        PLUS_SEEKS,
+        0,
+        settings.seekers,
+        tickets,
+        settings.random_updates,
+        (int(told), int(settings.sync)),
+    )
 
 
 def _segments(run: Bonnie | BonniePlusPlus) -> dict[str, dict[str, int]]:
@@ -137,7 +184,10 @@ def _seeker_difference(seeker: _Seeker, program: _Program, number: int) -> str:
     """Pattern, range and number of the seeks of one process; and each offset where its seed is known."""
     chunk, size = program.chunk, program.run.size
     reads = seeker.counts.get("read", 0)
-    wrong = field_differences(seeker.counts, {"read": reads, "write": -(-reads // UPDATE_EVERY)})
+    updates = _updates(seeker, program)
+    each, last = program.seeker_syncs
+    syncs = {"fsync": each * updates + last} if each * updates + last else {}
+    wrong = field_differences(seeker.counts, {"read": reads, "write": updates} | syncs)
     if wrong:
         return wrong
     recorded = [f"{letter} {offset} {moved}" for letter, offset, moved in seeker.first]
@@ -153,13 +203,25 @@ def _seeker_difference(seeker: _Seeker, program: _Program, number: int) -> str:
         )
     places = [offset for letter, offset, _ in seeker.first if letter == "R"]
     letters = [f"R {place} {chunk}" for place in places]
-    updated = (
-        [line, line.replace("R", "W")] if index % UPDATE_EVERY == 0 else [line] for index, line in enumerate(letters)
-    )
+    if program.random_updates:
+        chosen = {recorded[at - 1] for at, line in enumerate(recorded) if line.startswith("W") and at}
+    else:
+        chosen = set(letters[::UPDATE_EVERY])
+    updated = ([line, line.replace("R", "W")] if line in chosen else [line] for line in letters)
     outside = [place for place in [*places, seeker.all_read_offsets_max] if place % chunk or not 0 <= place < size]
     if outside:
         return f"recorded offset {outside[0]} is no block of {chunk} bytes in a file of {size}"
     return first_difference(recorded, islice(chain.from_iterable(updated), len(recorded)))
+
+
+def _updates(seeker: _Seeker, program: _Program) -> int:
+    """How many of its seeks a process updates: one in ten from the first on, or as recorded if that may be chance."""
+    reads, writes = seeker.counts.get("read", 0), seeker.counts.get("write", 0)
+    if not program.random_updates:
+        return -(-reads // UPDATE_EVERY)
+    expected = reads / UPDATE_EVERY
+    far = _FAR * math.sqrt(expected * (1 - 1 / UPDATE_EVERY))
+    return writes if abs(writes - expected) <= far else round(expected)
 
 
 def _offsets(seeks: Iterator[list[Operation]]) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ....model.core.errors import InputError
-from ..base import TruthFile
+from ..base import NotSupported, TruthFile
 from ..shapes import Shape
 
 _SHOWN = 8
@@ -21,14 +21,15 @@ AnyShape = TypeVar("AnyShape", bound=Shape)
 
 
 def parsed(shape: type[AnyShape], file: TruthFile) -> AnyShape:
-    """The content of a file as `shape`; raises `InputError` with the field if it has another form."""
+    """The content of a file as `shape`; raises `NotSupported` with the field if it has another version's form."""
     try:
         return shape.model_validate_json(json.dumps(file.content))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
         message = first["msg"].removeprefix("Input should be ")
-        raise InputError(f"{file.path.name}, field {field}", "it is missing or of another form", message) from None
+        found = f"field {field} is missing or of another form"
+        raise NotSupported(file.path.name, found, f"allowed: {message}") from None
 
 
 def lines_of(path: Path) -> list[str] | None:

@@ -21,7 +21,7 @@ from ....model.programs.fio.jobs import jobs
 from ....model.programs.fio.offsets import FioOffsets, iolog
 from ....model.programs.fio.sections import Section, sections
 from ....model.programs.operation import Kind, Operation
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from ..shapes import Shape
 from .files import field_differences, first_difference, lines_of, parsed
 
@@ -144,9 +144,12 @@ def check_totals(file: TruthFile, files: Sequence[TruthFile], result: KindResult
 
 def _jobs(path: Path, truth: _Truth, file_bytes: dict[str, int]) -> list[tuple[Section, FioJob]]:
     """The jobs of a run with their sections, clones one by one."""
-    found = _sections(path, truth)
-    made = jobs(found, file_bytes)
-    clones = [section for section in found for _ in range(len(jobs([section], file_bytes)))]
+    try:
+        found = _sections(path, truth)
+        made = jobs(found, file_bytes)
+        clones = [section for section in found for _ in range(len(jobs([section], file_bytes)))]
+    except InputError as error:  # fio took this job file, so it is not the file that is wrong
+        raise NotSupported(f"{path.name}: {error.place}", f"{error.place}: {error.found}", error.allowed) from None
     return list(zip(clones, made, strict=True))
 
 
@@ -166,13 +169,23 @@ def _file_bytes(folder: Path, files: Sequence[TruthFile]) -> dict[str, int]:
     for file in files:
         if file.path.parent != folder or "jobfile" not in file.content:
             continue
-        for section in _sections(file.path, parsed(_Truth, file)):
-            size = section.options.get("size")
-            if size is None or "%" in size.value:
-                continue
-            for job in jobs([section]):
-                for each in job.files:
-                    sizes[each.name] = max(sizes.get(each.name, 0), each.size)
+        try:
+            sizes = _largest(sizes, _sections(file.path, parsed(_Truth, file)))
+        except InputError:
+            continue  # the check of that file says so
+    return sizes
+
+
+def _largest(sizes: dict[str, int], found: Sequence[Section]) -> dict[str, int]:
+    """`sizes` with the files of more jobs."""
+    sizes = dict(sizes)
+    for section in found:
+        size = section.options.get("size")
+        if size is None or "%" in size.value:
+            continue
+        for job in jobs([section]):
+            for each in job.files:
+                sizes[each.name] = max(sizes.get(each.name, 0), each.size)
     return sizes
 
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....model.core.errors import InputError
-from ..base import KindResult, Progress, TruthFile
+from ..base import KindResult, NotSupported, Progress, TruthFile
 from . import bonnie as workloads_bonnie
 from . import copying as workloads_copying
 from . import dd as workloads_dd
@@ -41,7 +40,10 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
     """Compare every recorded run."""
     result = KindResult("workloads")
     for file in files:
-        _check_of(file)(file, files, result, progress)
+        try:
+            _check_of(file)(file, files, result, progress)
+        except NotSupported as error:
+            result.skip(file.path.name, "", error)
     return result
 
 
@@ -50,4 +52,4 @@ def _check_of(file: TruthFile) -> ProgramCheck:
     for fields, program in _CHECKS:
         if fields <= content.keys():
             return program
-    raise InputError(file.path.name, "this is the recording of no known program", "allowed: as the manual shows")
+    raise NotSupported(file.path.name, "this is the recording of no known program", "allowed: as the manual shows")

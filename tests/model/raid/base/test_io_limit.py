@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, WRITE
+from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.layouts import layout_for
-from raidsim.model.raid.base.io_limit import BioSplit, largest_request_bytes, optimal_request_bytes
+from raidsim.model.raid.base.io_limit import BioSplit, behind_limit, largest_request_bytes, optimal_request_bytes
+from raidsim.model.tasks.cpu import Cpu
+from raidsim.model.tasks.host import Host
 from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
 
@@ -110,3 +113,44 @@ def test_md_s_limits(level: str, members: int, chunk: int | None, options: Any, 
     layout = layout_for(level, members, chunk * KIB if chunk else None, 64 * MIB, **options)
     assert largest_request_bytes(layout, 1280 * KIB) == largest * KIB
     assert optimal_request_bytes(layout) == optimal * KIB
+
+
+def test_a_chunk_that_limits_the_queue_is_cut_in_order() -> None:
+    """Protects RAID 10 of 6.12 (chunk_sectors): chunks follow each other; a larger chunk is cut at the limit, too."""
+    assert pieces(READ, 848, 700, chunk_bytes=256 * KIB, at_chunks=True) == [
+        (848, 176),
+        (1024, 256),
+        (1280, 256),
+        (1536, 12),
+    ]
+    assert pieces(WRITE, 0, 1100, chunk_bytes=MIB, at_chunks=True) == [(0, 512), (512, 512), (1024, 76)]
+
+
+@pytest.mark.parametrize(("chunks", "expected"), [(False, [256]), (True, [64] * 4)])
+def test_an_array_of_copies_on_all_members_is_cut_by_its_queue_only(chunks: bool, expected: list[int]) -> None:
+    """RAID 10 of three copies on three members: md sees no chunks, so up to 6.1 such a read is one request."""
+    layout = layout_for("raid10", 3, 64 * KIB, 16 * MIB, "n3")
+    engine = Engine()
+    device = Queue(engine)
+    Issuer(engine, behind_limit(device, layout, 1280 * KIB, chunks)).read(0, 256 * KIB)
+    assert [size // KIB for _, size in device.sent(READ)] == expected
+
+
+def test_a_task_that_blocks_submits_the_next_piece_when_it_is_awake() -> None:
+    """Protects the choice of mirrors: what comes after a piece without a tag is not submitted before that has one."""
+    engine = Engine()
+    host = Host(Cpu(engine))
+    disk = Recorder(engine)
+    seen: list[float] = []
+
+    class Watched(BlkMqQueue):
+        """A queue that notes when it is given something."""
+
+        def submit(self, request: Request) -> None:
+            seen.append(engine.now)
+            super().submit(request)
+
+    split = BioSplit(Watched(engine, host, disk, depth=1), 64 * KIB)
+    Issuer(engine, split).write(0, 256 * KIB, sync=True)
+    engine.run()
+    assert seen == pytest.approx([0.0, 0.0, 0.001, 0.002], abs=1e-6)

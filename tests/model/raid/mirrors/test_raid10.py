@@ -16,6 +16,8 @@ from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
 from raidsim.model.layouts import Raid10Layout
 from raidsim.model.loads.direct_load import ClosedLoad
+from raidsim.model.raid.metadata.array_metadata import ArrayMetadata
+from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
 from raidsim.model.raid.mirrors.raid10 import Raid10Array
 from raidsim.model.raid.read_balance import Md61Raid10, PrimaryOnly, ReadBalance
 from raidsim.model.schedulers import MqDeadline
@@ -296,3 +298,21 @@ def seconds_for_a_write(chunks: int) -> float:
 def test_a_long_write_costs_no_more_per_chunk_than_a_short_one() -> None:
     """Protects speed: 16 times as many chunks take about 16 times as long (a quadratic way takes 256 times)."""
     assert seconds_for_a_write(8000) < 64 * seconds_for_a_write(500)
+
+
+@pytest.mark.parametrize(("holds", "bitmap", "requests"), [(True, False, 1), (False, False, 4), (False, True, 1)])
+def test_pieces_of_a_write_are_held_back_or_sent_at_once(holds: bool, bitmap: bool, requests: int) -> None:
+    """Until 6.5 the pieces of a write merge on each member; since 6.6 only those of an array with a bitmap do."""
+    engine = Engine()
+    host = Host(Cpu(engine))
+    disks = recorders(engine, 4, 16 * MIB, servers=32)
+    queues = [BlkMqQueue(engine, host, disk, depth=32) for disk in disks]
+    layout = Raid10Layout([16 * MIB] * 4, CHUNK, "near", 2)
+    array = Raid10Array(engine, "md0", queues, layout, Md61Raid10(4), host, holds_writes=holds)
+    if bitmap:
+        array.keep_metadata(ArrayMetadata(engine, array, WriteIntentBitmap(engine, array, 64 * MIB)))
+    Issuer(engine, array).write(0, 8 * CHUNK)
+    engine.run(until=0.5)
+    data = [[size for offset, size in disk.sent(WRITE) if offset < 4 * CHUNK and size >= CHUNK] for disk in disks]
+    assert [len(sizes) for sizes in data] == [requests] * 4
+    assert [sum(sizes) for sizes in data] == [4 * CHUNK] * 4

@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from raidsim.model.core.device import Device, Wrapper
+from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE
+from raidsim.model.layouts import ParityLayout
+from raidsim.model.raid.parity.array import ParityArray
+from raidsim.model.raid.stripes.settings import ParitySettings
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
-from raidsim.tests.model.recording import KIB, MIB
+from raidsim.tests.model.recording import KIB, MIB, Issuer, Recorder
 
 
 def today(members: int = 4, level: str = "raid5", **settings: Any) -> Bench:
@@ -265,3 +269,21 @@ def test_a_pass_takes_eight_heads() -> None:
     assert sum(len(disk.log) for disk in bench.disks) == 2 * 16
     bench.engine.run()
     assert len(bench.issuer.done) == 20
+
+
+@pytest.mark.parametrize(("slow", "late"), [(1, [1]), (3, [0, 1, 2])])
+def test_a_write_waits_for_its_member_and_parity_only(slow: int, late: list[int]) -> None:
+    """Protects handle_stripe_clean_event: of three chunks of a row, a slow member holds up its own; slow parity all."""
+    engine = Engine()
+    members = [
+        Recorder(engine, f"d{slot}", 16 * MIB, service_s=0.010 if slot == slow else 0.001, servers=8)
+        for slot in range(4)
+    ]
+    layout = ParityLayout("raid5", [16 * MIB] * 4, 64 * KIB, "left-symmetric")
+    settings = ParitySettings(hold=None, direct_reads=True, most_heads=4096)
+    issuer = Issuer(engine, ParityArray(engine, "md0", members, layout, settings))
+    for chunk in range(3):
+        issuer.send(WRITE, chunk * 64 * KIB, 64 * KIB, issuer=chunk)
+    engine.run()
+    assert len(issuer.done) == 3
+    assert [offset // (64 * KIB) for at, _, offset in issuer.done if at > 0.005] == late

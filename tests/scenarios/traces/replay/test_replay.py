@@ -17,8 +17,7 @@ from raidsim.model.core.request import READ, WRITE
 from raidsim.model.drives.catalogue import CATALOGUE
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.scenarios.description.other_drive import with_drive
-from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.description.target import target_of
+from raidsim.scenarios.description.scenario import ScenarioSpec, target_of
 from raidsim.scenarios.machine.loads import FIRST_ISSUER
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.base.run import Run

@@ -12,6 +12,7 @@ import pytest
 import raidsim
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE, WRITE_THROUGH, Request
+from raidsim.model.kernels import kernel
 from raidsim.scenarios.description.tuning import VirtualMemorySpec
 from raidsim.validation.conformance.base import KindResult, TruthFile
 from raidsim.validation.conformance.file_systems import fsb
@@ -42,7 +43,7 @@ def checked(name: str, array: str) -> KindResult:
 
 def machine(kind: str, level: str = "raid5", members: int = 4) -> FileMachine:
     """A machine as it was recorded."""
-    return file_machine(kind, MEMBER, RecordedArray(level, members), DIRTY, 4 << 30)
+    return file_machine(kernel("linux-6.1"), kind, MEMBER, RecordedArray(level, members), DIRTY, 4 << 30)
 
 
 def ran(on: FileMachine, command: str) -> Traffic:

@@ -11,6 +11,7 @@ import pytest
 
 import raidsim
 from raidsim.model.core.errors import InputError
+from raidsim.model.kernels import kernel
 from raidsim.validation.conformance.base import TruthFile
 from raidsim.validation.conformance.md.bitmap import after_difference, probe_difference
 from raidsim.validation.conformance.md.mdadm import bitmap_chunk
@@ -19,6 +20,7 @@ from raidsim.validation.conformance.md.vm_member import RecordedArray
 
 FILE = Path(raidsim.__file__).parent / "validation" / "truth" / "timing" / "timing3bm_disk1ms64k.json"
 CONTENT = json.loads(FILE.read_text())
+KERNEL = kernel("linux-6.1")
 CASES: dict[str, Case] = {case.name: case for case in cases(TruthFile(FILE, CONTENT))}
 ARRAY = RecordedArray("raid5", 4, 65_536, "left-symmetric", bitmap_bytes=1 << 20, clean=True)
 
@@ -47,7 +49,7 @@ def test_what_a_bitmap_of_small_chunks_costs(array: str, job: str, ratio: float)
 def test_single_writes_in_their_order(name: str) -> None:
     """Protects the order: bitmap, superblock, bitmap again and data on a clean array; bits cleared in two passes."""
     array = next(case.array for case in CASES.values() if case.name.startswith(f"{name} "))
-    assert probe_difference(FILE.name, CONTENT, name, array) == ""
+    assert probe_difference(FILE.name, KERNEL, CONTENT, name, array) == ""
 
 
 @pytest.mark.parametrize(
@@ -60,9 +62,9 @@ def test_single_writes_in_their_order(name: str) -> None:
 def test_another_order_is_a_difference(number: int, change: list[Any], said: str) -> None:
     """The comparison can fail: one request that goes elsewhere is found, and where."""
     content = copy.deepcopy(CONTENT)
-    assert probe_difference("f", content, "raid5_n4_bm1M", ARRAY) == ""
+    assert probe_difference("f", KERNEL, content, "raid5_n4_bm1M", ARRAY) == ""
     content["probe"]["raid5_n4_bm1M"][number] = change
-    assert said in probe_difference("f", content, "raid5_n4_bm1M", ARRAY)
+    assert said in probe_difference("f", KERNEL, content, "raid5_n4_bm1M", ARRAY)
 
 
 @pytest.mark.parametrize("name", ["raid1_n2_bm1M randwrite_4k_q1", "raid5_n4_bmnone randwrite_4k_q16"])
@@ -116,4 +118,4 @@ def test_a_probe_in_another_form_is_refused(change: Any, message: str) -> None:
     content = copy.deepcopy(CONTENT)
     change(content)
     with pytest.raises(InputError, match=message):
-        probe_difference("f", content, "raid5_n4_bm1M", ARRAY)
+        probe_difference("f", KERNEL, content, "raid5_n4_bm1M", ARRAY)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from raidsim.scenarios.description.mdadm_defaults import bitmap_chunk
 from raidsim.scenarios.documents.document import document_from
-from raidsim.scenarios.documents.mdadm_defaults import bitmap_chunk
 from raidsim.scenarios.documents.text import plain_text
 from raidsim.scenarios.documents.written import written
 

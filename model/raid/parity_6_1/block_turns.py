@@ -1,0 +1,77 @@
+"""A row's requests that go to the members block by block, because one of them lacks tags for writes.
+
+md's thread handles a row by stripe heads: the first block goes to each member, then the second. As long as no member
+makes it block, all blocks of a member become one request in the thread's plug. A thread that blocks for a tag sends
+what it has plugged, which is one block of the members that come before: later blocks of these become requests of their
+own, unless the first is still queued. Source: drivers/md/raid5.c, ops_run_io; block/blk-mq-tag.c, blk_mq_get_tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...core.request import Request
+
+
+class _Whole:
+    """A member's request of which blocks are under way: it is complete when all of them are."""
+
+    __slots__ = ("_left", "_request")
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._left = request.size
+
+    def done(self, block: Request) -> None:
+        self._left -= block.size
+        if not self._left:
+            self._request.done(self._request)
+
+
+class BlockTurns:
+    """The requests of one row, sent in turns.
+
+    Parameters
+    ----------
+    requests
+        Slot and request of each member; offset and size are the same.
+    submit
+        Sends a request to the member of a slot; whether the thread blocks over it.
+    block_bytes
+        Height of a stripe head.
+    """
+
+    __slots__ = ("_at", "_block_bytes", "_blocked", "_members", "_next", "_size", "_submit")
+
+    def __init__(
+        self, requests: Sequence[tuple[int, Request]], submit: Callable[[int, Request], bool], block_bytes: int
+    ) -> None:
+        self._members = [(slot, request, _Whole(request)) for slot, request in requests]
+        self._submit = submit
+        self._block_bytes = block_bytes
+        self._at = self._next = 0
+        self._size = block_bytes
+        self._blocked = False
+
+    def send(self) -> bool:
+        """Send blocks until the thread blocks (False) or all are sent (True).
+
+        After a turn in which it did not block, every member has a request in the plug with which the rest merges, so
+        that the rest of the row is one more turn.
+        """
+        total = self._members[0][1].size
+        while self._at < total:
+            while self._next < len(self._members):
+                slot, request, whole = self._members[self._next]
+                self._next += 1
+                block = Request(
+                    request.op, request.offset + self._at, self._size, whole.done, request.issuer, request.sync
+                )
+                if self._submit(slot, block):
+                    self._blocked = True
+                    return False
+            self._at += self._size
+            self._size = min(self._block_bytes, total - self._at) if self._blocked else total - self._at
+            self._next = 0
+            self._blocked = False
+        return True
