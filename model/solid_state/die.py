@@ -95,6 +95,12 @@ class Die:
         self._end = -1.0
         return end + duration
 
+    def is_idle(self, at: float) -> bool:
+        """Whether it has nothing to do at `at` (s) and nothing booked for later."""
+        if self.background:
+            self._work_off(at)
+        return not self.background and self.free <= at
+
     def _work_off(self, until: float) -> None:
         """Forget what is over before `until` (s)."""
         free, background = self.free, self.background

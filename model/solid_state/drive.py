@@ -30,7 +30,7 @@ from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash
 from .map_cache import MapCache
-from .media import Media, ReadAhead
+from .media import Media, ReadAhead, Stream
 from .placement import TABLE_MASK, Placement
 from .spec import SolidStateSpec
 from .timeline import Timeline
@@ -74,6 +74,7 @@ class SolidState(DriveStatistics):
         "_command_free",
         "_engine",
         "_expected",
+        "_expected_run",
         "_finished",
         "_held",
         "_inverse_rate",
@@ -87,6 +88,7 @@ class SolidState(DriveStatistics):
         "_sense_s",
         "_shift",
         "_simple",
+        "_streams",
         "_table",
         "_through",
         "_translation",
@@ -140,7 +142,10 @@ class SolidState(DriveStatistics):
         # What a small read needs, without a detour.
         self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
-        self._expected = -1  # where a stream of reads goes on that is read ahead of
+        # Where a stream of reads that is read ahead of goes on: one of several, or one that the last read may begin.
+        self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
+        self._expected = -1
+        self._expected_run = 0  # bytes of that last read
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
         self._sense_s = spec.read_time
@@ -193,12 +198,14 @@ class SolidState(DriveStatistics):
             or self._outstanding >= self._limit
             or unit in self._held
             or offset == self._expected
+            or offset in self._streams
         ):
             self._admit(request)
             return
         # The same as _admit(), _start() and _read(), for a small read of what was written at random.
         if self._ahead is not None:
             self._expected = offset + CODEWORD
+            self._expected_run = CODEWORD
         engine = self._engine
         request.submitted = now = engine._now
         if self._outstanding:
@@ -283,9 +290,10 @@ class SolidState(DriveStatistics):
         else:
             mapped = arrival
         if self._ahead is not None:
-            begin = ready = self._ahead.read(now, arrival, offset, size, offset == self._expected)
+            before = self._expected_run if offset == self._expected else 0
+            begin, ready = self._ahead.read(now, arrival, offset, size, before, self._outstanding == 1)
             hit = self._ahead.hit
-            self._expected = offset + size
+            self._expected = -1
         else:
             begin, ready = self._media.read(now, arrival, offset, size)
             hit = self._media.hit
