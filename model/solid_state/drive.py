@@ -76,6 +76,7 @@ class SolidState(DriveStatistics):
         "_expected",
         "_expected_run",
         "_finished",
+        "_flush_s",
         "_held",
         "_inverse_rate",
         "_limit",
@@ -92,6 +93,7 @@ class SolidState(DriveStatistics):
         "_table",
         "_through",
         "_translation",
+        "_unsafe",
         "_write_s",
         "state",
     )
@@ -119,6 +121,8 @@ class SolidState(DriveStatistics):
         self._command_free = 0.0
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
+        self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
+        self._unsafe = False  # whether anything was written since the last flush
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
         placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
@@ -261,13 +265,18 @@ class SolidState(DriveStatistics):
         elif op == WRITE:
             at = self._write(now, begin + self._write_s, request.offset, request.size)
             if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
-                at = self._buffer.flush(now, at)
+                at = self._buffer.flush(now, at) + self._flush_s
+            self._unsafe = True
             if self._simple:
                 self._changed()
         elif op == FLUSH:
-            at = begin + self._write_s
-            if not self.spec.power_loss_protection:
-                at = self._buffer.flush(now, at)
+            if not self._unsafe:
+                at = begin + self._write_s
+            elif self.spec.power_loss_protection:
+                at = begin + self._flush_s
+            else:
+                at = self._buffer.flush(now, begin) + self._flush_s
+            self._unsafe = False
         else:
             at = begin + self._write_s
             unit = self.spec.mapping_unit

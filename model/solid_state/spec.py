@@ -46,6 +46,9 @@ class SolidStateSpec(Spec):
         Commands that it takes at once in each queue, and queues.
     write_buffer, power_loss_protection
         Bytes that are acknowledged before they are in flash; whether they survive, so that a flush has nothing to do.
+    flush_time
+        Time of the controller for a flush that finds something written since the last one, besides the programs of what
+        is in the buffer: it makes its map safe as well. None: `write_overhead`.
     slc_cache, slc_program_time, slc_read_time
         Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all planes.
     slc_direct
@@ -83,6 +86,7 @@ class SolidStateSpec(Spec):
     queues: int = Field(default=1, ge=1, le=65536)
     write_buffer: PositiveSize
     power_loss_protection: bool = False
+    flush_time: Duration | None = None
     slc_cache: Size = 0
     slc_program_time: Duration | None = None
     slc_read_time: Duration | None = None

@@ -213,6 +213,19 @@ def test_impossible_drives_are_refused(changes: dict[str, object], words: str) -
         small(**changes)
 
 
+@pytest.mark.parametrize("flush_s", [0.0, 1e-3])
+@pytest.mark.parametrize("protected", [False, True])
+def test_a_flush_has_a_cost_of_its_own(protected: bool, flush_s: float) -> None:
+    """Besides the program, which capacitors make needless; a flush that finds nothing written costs a command only."""
+    bench = Bench("fresh", power_loss_protection=protected, flush_time=flush_s)
+    bench.timed(WRITE, 0, 4 * KIB)
+    program_us = 0 if protected else 600 + 6 * 16  # and its pages over the channel
+    assert bench.flushed() == pytest.approx(1 + 1e6 * flush_s + program_us, rel=0.3)
+    assert bench.flushed() == pytest.approx(6)
+    through = bench.timed(WRITE, MIB, 4 * KIB, WRITE_THROUGH)
+    assert (through > 1e6 * flush_s + 600) == (not protected)
+
+
 def test_flush_and_trim_are_not_reads_or_writes() -> None:
     """The operations' numbers differ."""
     assert len({READ, WRITE, FLUSH, TRIM}) == 4
