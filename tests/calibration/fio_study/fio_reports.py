@@ -82,4 +82,4 @@ def measured_on_model(folder: Path, scenario: ScenarioSpec, loads: Mapping[str, 
             **({"fsync": load["fsync"]} if "fsync" in load else {}),
         }
         done = direction(ios, figures["iops"], block, *times)
-        (folder / f"{name}.json").write_text(report(job(name, options, **{op: done})), encoding="utf-8")
+        (folder / f"{name}.json").write_text(report(job(name, options, 0, **{op: done})), encoding="utf-8")
