@@ -86,6 +86,7 @@ class SolidState(DriveStatistics):
         "_path",
         "_plain",
         "_read_s",
+        "_sector_mask",
         "_sense_s",
         "_shift",
         "_simple",
@@ -123,6 +124,7 @@ class SolidState(DriveStatistics):
         self._write_s = spec.write_overhead
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
         self._unsafe = False  # whether anything was written since the last flush
+        self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
         placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
@@ -185,13 +187,13 @@ class SolidState(DriveStatistics):
         Raises
         ------
         ModelError
-            If it is not made of whole sectors, or not within the capacity.
+            If it is not made of whole logical sectors, or not within the capacity.
         """
         offset, size = request.offset, request.size
-        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+        if (offset | size) & self._sector_mask or offset < 0 or size <= 0 or offset + size > self.capacity:
             raise ModelError(
-                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
-                f"of {self.capacity} bytes"
+                f"{self.name}: {request!r}; allowed: multiples of {self.logical_sector} bytes, at least one, "
+                f"within the capacity of {self.capacity} bytes"
             )
         unit = offset >> self._shift
         if (
@@ -237,6 +239,11 @@ class SolidState(DriveStatistics):
     def flush(self, done: Callable[[], None]) -> None:
         """Make what has been written safe, then call `done`."""
         self._admit(Request(FLUSH, 0, 0, lambda _: done()))
+
+    @property
+    def logical_sector(self) -> int:
+        """Bytes of its smallest command."""
+        return self._sector_mask + 1
 
     @property
     def discard_limits(self) -> DiscardLimits:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from ..disk.spec import sector_problem
 from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec
 
 
@@ -34,6 +35,8 @@ class SolidStateSpec(Spec):
         count as well.
     suspend_time
         After which a read interrupts a program or an erase; None: it waits until that is over.
+    logical_sector
+        Bytes of its smallest command, by its format: 512, or 4,096.
     mapping_unit
         Smallest piece (bytes) that is mapped by itself; a smaller write reads the rest of it first.
     mapping_reach
@@ -77,6 +80,7 @@ class SolidStateSpec(Spec):
     erase_time: Duration
     programs_at_once: int | None = Field(default=None, ge=1)
     suspend_time: Duration | None = None
+    logical_sector: PositiveSize = 512
     mapping_unit: PositiveSize = 4096
     mapping_reach: PositiveSize | None = None
     read_overhead: Duration
@@ -111,6 +115,11 @@ class SolidStateSpec(Spec):
             value = getattr(self, field)
             if value < 512 or value & (value - 1):
                 raise ValueError(f"{field} is {value} bytes; a power of two, 512 bytes or more")
+        problem = sector_problem(self.logical_sector, self.logical_sector, self.capacity)
+        if problem is not None:
+            raise ValueError(problem)
+        if self.logical_sector > self.mapping_unit:
+            raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at least logical_sector")
         if self.mapping_unit > self.planes * self.page:
             raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at most the page of all planes of a die")
         if self.capacity % self.mapping_unit:

@@ -255,7 +255,8 @@ def run_fio(
     """
     names = FileNames(scenario, options.target)
     fixed = names.sizes(_named(sections))
-    planned = plans(sections, {**options.files, **fixed}, fixed)
+    sector = max(each.spec().logical_sector for each in scenario.machine.drives.values())
+    planned = plans(sections, {**options.files, **fixed}, fixed, sector)
     threads = [_with_ramp_of(plan, options.most_s) for plan in planned]
     machine = BuiltMachine(scenario.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
     run = FioMachineRun(machine, threads, names, options)

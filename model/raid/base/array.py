@@ -248,6 +248,11 @@ class Array(Device):
         compute(self.host, submit_s, lambda: flush_all(members, flushed))
 
     @property
+    def logical_sector(self) -> int:
+        """That of the member with the largest."""
+        return max(member.logical_sector for member in self._members)
+
+    @property
     def discard_limits(self) -> DiscardLimits:
         """What it takes of discards: nothing, unless its level passes them on."""
         return refused(f"{self.name} passes no discards on")

@@ -238,3 +238,16 @@ def test_the_short_way_for_large_reads_is_the_long_way(offset: int, size: int) -
     other.timed(WRITE, 64 * MIB, 4 * KIB)
     assert plain.timed(READ, offset, size) == pytest.approx(other.timed(READ, offset, size))
     assert plain.drive.die_busy_s == pytest.approx(other.drive.die_busy_s)
+
+
+def test_a_drive_formatted_with_4_kib_takes_no_smaller_commands() -> None:
+    """Protects the format: sectors of 4 KiB refuse 512 bytes; those of 512 read the rest of a mapping unit."""
+    bench = Bench(logical_sector="4KiB")
+    with pytest.raises(ModelError, match=r"ssd: .*allowed: multiples of 4096 bytes"):
+        bench.request(WRITE, 0, 512)
+    assert bench.drive.logical_sector == 4 * KIB
+    small_writes = Bench()
+    for i in range(25):
+        small_writes.request(WRITE, i * MIB, 512)
+    small_writes.engine.run()
+    assert small_writes.drive._flash.die_busy_s >= 24 * 50e-6  # the units that the rest was read from
