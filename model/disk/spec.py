@@ -300,7 +300,7 @@ def sector_problem(logical: int, physical: int, capacity: int) -> str | None:
             return f"{field} is {size} bytes; a power of two from {SECTOR} to {_LARGEST_SECTOR} bytes"
     if physical < logical:
         return f"physical_sector is {physical} bytes; at least logical_sector, {logical} bytes"
-    if capacity % logical:
+    if logical > SECTOR and capacity % logical:
         return f"capacity is {capacity} bytes; a multiple of logical_sector, {logical} bytes"
     return None
 

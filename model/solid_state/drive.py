@@ -39,7 +39,7 @@ from .write_buffer import WriteBuffer
 
 _CHUNK = 65536
 _SATA_TRIM_BYTES = 64 * 65535 * SECTOR
-"""A TRIM command as libata sends it: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
+"""A TRIM command of libata: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
 
 
 class SolidState(DriveStatistics):
@@ -172,8 +172,8 @@ class SolidState(DriveStatistics):
         return 1.0 / (1.0 - self._translation.victim_share)
 
     def open_long_ago(self) -> None:
-        """Begin where the superblock that is written has been open for some time: no erase is due."""
-        self._buffer.forget_erases()
+        """Begin in the middle of a superblock, with as many erases still to come as belong to its other half."""
+        self._buffer.begin_in_the_middle()
 
     def hold(self, size: int, units: Iterator[int]) -> None:
         """Have at least `size` bytes in the write buffer, as if the host had just written more of the `units`."""

@@ -35,6 +35,9 @@ class SolidStateSpec(Spec):
         count as well.
     suspend_time
         After which a read interrupts a program or an erase; None: it waits until that is over.
+    suspensions
+        How often one program or erase is interrupted at most; then reads wait for its end. 8 (assumed: that makers set
+        a number is known, the number is not).
     logical_sector
         Bytes of its smallest command, by its format: 512, or 4,096.
     mapping_unit
@@ -80,6 +83,7 @@ class SolidStateSpec(Spec):
     erase_time: Duration
     programs_at_once: int | None = Field(default=None, ge=1)
     suspend_time: Duration | None = None
+    suspensions: int = Field(default=8, ge=0, le=10_000)
     logical_sector: PositiveSize = 512
     mapping_unit: PositiveSize = 4096
     mapping_reach: PositiveSize | None = None
