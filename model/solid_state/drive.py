@@ -74,7 +74,6 @@ class SolidState(DriveStatistics):
         "_command_free",
         "_engine",
         "_expected",
-        "_expected_run",
         "_finished",
         "_flush_s",
         "_held",
@@ -86,6 +85,7 @@ class SolidState(DriveStatistics):
         "_path",
         "_plain",
         "_read_s",
+        "_safe_s",
         "_sector_mask",
         "_sense_s",
         "_shift",
@@ -123,7 +123,7 @@ class SolidState(DriveStatistics):
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
-        self._unsafe = False  # whether anything was written since the last flush
+        self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
         self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
@@ -148,10 +148,8 @@ class SolidState(DriveStatistics):
         # What a small read needs, without a detour.
         self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
-        # Where a stream of reads that is read ahead of goes on: one of several, or one that the last read may begin.
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
-        self._expected = -1
-        self._expected_run = 0  # bytes of that last read
+        self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
         self._sense_s = spec.read_time
@@ -204,14 +202,13 @@ class SolidState(DriveStatistics):
             or self._outstanding >= self._limit
             or unit in self._held
             or offset == self._expected
-            or offset in self._streams
+            or (self._streams and offset in self._streams)
         ):
             self._admit(request)
             return
         # The same as _admit(), _start() and _read(), for a small read of what was written at random.
         if self._ahead is not None:
             self._expected = offset + CODEWORD
-            self._expected_run = CODEWORD
         engine = self._engine
         request.submitted = now = engine._now
         if self._outstanding:
@@ -272,18 +269,13 @@ class SolidState(DriveStatistics):
         elif op == WRITE:
             at = self._write(now, begin + self._write_s, request.offset, request.size)
             if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
-                at = self._buffer.flush(now, at) + self._flush_s
-            self._unsafe = True
+                at = self._make_safe(now, at)
+            else:
+                self._unsafe = True
             if self._simple:
                 self._changed()
         elif op == FLUSH:
-            if not self._unsafe:
-                at = begin + self._write_s
-            elif self.spec.power_loss_protection:
-                at = begin + self._flush_s
-            else:
-                at = self._buffer.flush(now, begin) + self._flush_s
-            self._unsafe = False
+            at = self._make_safe(now, begin) if self._unsafe else max(begin + self._write_s, self._safe_s)
         else:
             at = begin + self._write_s
             unit = self.spec.mapping_unit
@@ -293,6 +285,13 @@ class SolidState(DriveStatistics):
                 self._translation.trim(first, last)
                 self._changed()
         self._engine.complete(request, self._finished, at if at > now else now)
+
+    def _make_safe(self, now: float, begin: float) -> float:
+        """Make what has been written safe, with commands from `begin` (s) on; when it is (s)."""
+        written = begin if self.spec.power_loss_protection else self._buffer.flush(now, begin)
+        self._unsafe = False
+        self._safe_s = at = written + self._flush_s
+        return at
 
     def _changed(self) -> None:
         """Something has been written or deallocated: whether all that is not in the buffer was written at random."""
@@ -306,7 +305,7 @@ class SolidState(DriveStatistics):
         else:
             mapped = arrival
         if self._ahead is not None:
-            before = self._expected_run if offset == self._expected else 0
+            before = CODEWORD if offset == self._expected else 0
             begin, ready = self._ahead.read(now, arrival, offset, size, before, self._outstanding == 1)
             hit = self._ahead.hit
             self._expected = -1

@@ -34,8 +34,11 @@ _NOWHERE, _SCATTERED, _STRIPED = 0, 2, 4
 _CACHED = 1
 _INFINITY = float("inf")
 STREAMS = 16
-"""Streams followed at once, and reads remembered that belong to none yet. Assumed: buffers of 512 KiB for all of them
-take 8 MiB, a small part of a controller's memory."""
+"""Streams followed at once. Assumed: buffers of 512 KiB for all of them take 8 MiB, a small part of a controller's
+memory."""
+_REMEMBERED = 64
+"""Reads that belong to no stream, in which the next one is looked for; then all of them are forgotten, which costs less
+than one at a time."""
 
 
 class Media:
@@ -239,11 +242,13 @@ class ReadAhead:
         """
         end = offset + size
         streams = self.streams
-        stream = streams.pop(offset, None)
+        stream = streams.pop(offset, None) if streams else None
         if stream is None:
-            run = self._recent.pop(offset, before)
+            run = self._recent.get(offset, before)
             if not run:
-                self._remember(end, size)
+                if len(self._recent) >= _REMEMBERED:
+                    self._recent.clear()
+                self._recent[end] = size
                 first, last = self._media.read(now, arrival, offset, size)
                 self.hit = self._media.hit
                 return first, last
@@ -287,10 +292,3 @@ class ReadAhead:
                 start = stop
         stream.end = start
         return first, last
-
-    def _remember(self, end: int, size: int) -> None:
-        """A read of `size` bytes ended at `end` that belongs to no stream."""
-        recent = self._recent
-        recent[end] = size
-        if len(recent) > STREAMS:
-            del recent[next(iter(recent))]
