@@ -5,12 +5,15 @@ one by one, with a page's time between them in which others may use it, and then
 Programs go round the dies in turn. For each superblock that is opened another one is erased, die after die and spread
 evenly over the programs that fill the open one (assumed: drives are rated for steady latencies, and erasing all dies at
 once would stop every program for that time). Programs take the most power, so a drive may let only so many dies program
-at once: further ones wait until one of those is over. Collection reads the victim's pages in order, all planes at once,
-and sends what is still valid over the channel; the same number of units is then programmed.
+at once: further ones wait until one of those is over. A program that waits for its die, behind an erase or another
+program, takes no power meanwhile: it is counted for its own time, from when there is power. Collection reads the
+victim's pages in order, all planes at once, and sends what is still valid over the channel; the same number of units is
+then programmed.
 
 Sources: as in :mod:`.die` and :mod:`.placement`.
 
-Limits: data moved by collection cross the channel twice (no copy-back inside a die, which skips error correction).
+Limits: programs that waited for their dies may be more at once than the power allows, for a short time; data moved by
+collection cross the channel twice (no copy-back inside a die, which skips error correction).
 """
 
 from __future__ import annotations
@@ -144,8 +147,9 @@ class Flash:
         powered = self._powered
         if powered:
             self.powered_s += lasts
-            end = die.book(now, sent if sent > powered[0] else powered[0], lasts, work)
-            heapreplace(powered, end)
+            begin = sent if sent > powered[0] else powered[0]
+            end = die.book(now, begin, lasts, work)
+            heapreplace(powered, begin + lasts)
         else:
             end = die.book(now, sent, lasts, work)
         if self._to_erase and not cached:
@@ -178,8 +182,9 @@ class Flash:
         if not powered:
             return self.dies[number].book(now, now, lasts, work)
         self.powered_s += lasts
-        end = self.dies[number].book(now, max(now, powered[0]), lasts, work)
-        heapreplace(powered, end)
+        begin = max(now, powered[0])
+        end = self.dies[number].book(now, begin, lasts, work)
+        heapreplace(powered, begin + lasts)
         return end
 
     def erase(self, superblocks: int) -> None:
