@@ -22,7 +22,7 @@ machine:
   model: nvme-server
   drives: {{model: {model}, count: 2, state: {state}}}
 arrays:
-  md0: {{level: raid1}}
+  md0: {{level: raid1, bitmap: none}}
 workload: {{kind: load, block_size: {size}, pattern: {pattern}, read_share: {reads}, total_iops: {iops}, warm_up: 5ms,
            duration: 40ms}}
 """
