@@ -42,7 +42,7 @@ def print_prediction(
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in array_words(spec):
         console.print(Text(line))
-    for line in _totals(spec, prediction):
+    for line in (*_totals(spec, prediction), *prediction.notes):
         console.print(Text(line))
     for title, report in prediction.reports.items():
         console.print(Text(f"\n{title}:", style="bold"))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-"""A write is measured over so many times the largest drive cache at least."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -16,7 +14,7 @@ class Sample:
     read_bytes
         Bytes per reading program that are measured.
     write_bytes
-        Bytes per writing program that are measured at least.
+        Bytes per writing program that are measured at least; more where caches below are larger (:mod:`.dd_run`).
     cycles
         Cycles of the I/O scheduler that a write is measured over at least.
     warm_up
