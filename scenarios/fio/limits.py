@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...model.statistics.usage import Usage, bottleneck, limit
+from ...model.statistics.usage import SATURATED, Usage, bottleneck, limit
 from ..running.base.run import Run
 from .report import Ran
 
-_NEVER_WAITS = 0.02
-"""Waits per I/O below which the thread of a job is what limits it."""
 _FEW = 100
+"""Fewer I/Os say nothing of what limits a job."""
 
 _Seen = tuple[float, dict[tuple[str, str], Usage]]
 
@@ -64,9 +63,12 @@ class GroupLimits:
 
 
 def _is_bound(ran: Ran) -> bool:
-    """Whether a job always has something to do for its one thread."""
-    ios = sum(direction.ios for direction in ran.statistics.directions)
-    return ios > _FEW and ran.statistics.switches < _NEVER_WAITS * ios and not ran.plan.timing.thinking.pause_s
+    """Whether the one thread of a job computes nearly all of its time, so that it waits for nothing."""
+    statistics = ran.statistics
+    ios = sum(direction.ios for direction in statistics.directions)
+    lasted_s = statistics.ended_s - statistics.began_s
+    computed_s = statistics.user_s + statistics.system_s
+    return ios > _FEW and computed_s >= SATURATED * lasted_s and not ran.plan.timing.thinking.pause_s
 
 
 def _between(before: _Seen, after: _Seen) -> list[Usage]:

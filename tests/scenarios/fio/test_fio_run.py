@@ -292,3 +292,17 @@ def test_what_limits_is_said_group_by_group() -> None:
     assert thread == "group 1: the thread of idle, which never waits for an I/O: one core does no more"
     (alone,) = {run(f"[a] {RAW} rw=randread bs=4k number_ios=50").limits}
     assert alone.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
+
+
+@pytest.mark.parametrize("waits", ["fsync=128", "fdatasync=128", "end_fsync=1", "fsync_on_close=1"])
+def test_a_thread_that_waits_for_flushes_waits(waits: str) -> None:
+    """Protects what limits a job whose I/Os never sleep, but whose flushes do: it computes for a few per cent of its
+    time, and its flushes are context switches. Counter-test: without them the thread computes all of its time.
+    """
+    job = "[a] filename=/dev/md0 rw=write bs=4k size=16m ioengine=psync "
+    free, synced = run(job), run(job + waits)
+    assert free.limits.startswith("the thread of a")
+    assert not synced.limits.startswith("the thread of a")
+    (before,), (after,) = free.jobs, synced.jobs
+    assert before.context_switches == 0
+    assert after.context_switches >= (31 if waits.endswith("=128") else 1)
