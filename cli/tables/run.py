@@ -61,6 +61,9 @@ def print_prediction(
     if prediction.rebuilds:
         console.print()
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
+    if len(prediction.bottlenecks) > 1:
+        for phase, words in prediction.bottlenecks.items():
+            console.print(Text(f"  {phase}: {words}"))
 
 
 def print_without_bottleneck(

@@ -22,14 +22,14 @@ from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
 from .base.prediction import Prediction
 from .base.run import Run
-from .base.sample import Sample
+from .base.sample import Sample, scale_for
 from .base.supply import supply
 from .dd_run import dd_seconds
 from .fio_run import fio_prediction
 from .idle_run import IdleRun
 from .load_run import LoadRun
 from .phases import simulate_phases
-from .program_run import ProgramRun, scale_for
+from .program_run import ProgramRun
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
 _LONGER = 4
@@ -103,11 +103,7 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         part = partial(_load_prediction, sample=sample, observer=observer)
         return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
     if isinstance(scenario.workload, ProgramsSpec):
-        programs = ProgramRun(BuiltMachine(scenario, scale_for(scenario, sample), observer), sample)
-        watch(programs)
-        rate = programs.run()
-        prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
-        return replace(prediction, reports=programs.reports)
+        return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):
         return fio_prediction(scenario, scenario.workload, watch, observer)
     if isinstance(scenario.workload, IdleSpec):
@@ -117,6 +113,23 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
         return prediction_of(idle, idle.span, 0.0)
     prediction = _dd_prediction(scenario, scenario.workload, sample, watch, observer)
     return replace(prediction, figures={**prediction.figures, "cpu": cpu_share(prediction)})
+
+
+def _program_prediction(
+    scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
+) -> Prediction:
+    scale = scale_for(scenario, sample)
+    while True:
+        programs = ProgramRun(BuiltMachine(scenario, scale, observer), sample)
+        watch(programs)
+        rate = programs.run()
+        note = programs.excess
+        if note is None or scale == 1 or sample.scale is not None or sample.scales:
+            break
+        scale //= 2
+    prediction = prediction_of(programs, programs.span * programs.scale, rate, programs.figures)
+    notes = () if note is None else (note,)
+    return replace(prediction, reports=programs.reports, bottlenecks=programs.bottlenecks, notes=notes)
 
 
 def _dd_prediction(

@@ -85,8 +85,7 @@ def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool
 def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str) -> Supply:
     machine = scenario.machine
     if name in machine.drives:
-        spec = machine.drives[name].spec()
-        return _of_disk(spec) if isinstance(spec, DriveSpec) else _of_solid_state(spec, op)
+        return drive_supply(machine.drives[name].spec(), op)
     if name in scenario.encrypted:
         return _of(scenario, devices, scenario.encrypted[name].on, op)
     array = scenario.arrays[name]
@@ -107,14 +106,13 @@ def data_share(devices: Devices, name: str) -> float:
     return min(1.0, max(capacity / sum(sizes), capacity / (len(sizes) * min(sizes))))
 
 
-def _of_disk(spec: DriveSpec) -> Supply:
-    geometry = mechanics(spec)[0]
-    return Supply(max(geometry.media_rate(edge) for edge in geometry.edges), spec.cache)
-
-
-def _of_solid_state(spec: SolidStateSpec, op: str) -> Supply:
-    if op == "read":
-        return Supply(spec.interface_rate, spec.write_buffer + spec.read_ahead)
+def drive_supply(spec: DriveSpec | SolidStateSpec, op: str = "") -> Supply:
+    """What one drive can give; of reads and writes together unless `op` says which."""
+    if isinstance(spec, DriveSpec):
+        geometry = mechanics(spec)[0]
+        return Supply(max(geometry.media_rate(edge) for edge in geometry.edges), spec.cache)
+    if op != "write":
+        return Supply(spec.interface_rate * (1 if op or not spec.full_duplex else 2), spec.write_buffer)
     at_once = spec.dies if spec.programs_at_once is None else min(spec.dies, spec.programs_at_once)
     programs = at_once * spec.planes * spec.page * spec.bits_per_cell / spec.program_time
     return Supply(min(spec.interface_rate, programs), spec.write_buffer + spec.slc_cache)
