@@ -162,4 +162,15 @@ def _load_prediction(
         estimates=load.estimates,
         saturated=load.saturated,
         precision_reached=load.precision_reached,
+        notes=_load_notes(scenario, workload, rate, load.span),
     )
+
+
+def _load_notes(scenario: ScenarioSpec, load: LoadSpec, rate: float, seconds: float) -> tuple[str, ...]:
+    """What is wrong with the rate of a load that touches each byte once: sequential, and of one direction only."""
+    if load.pattern != "sequential" or load.read_share not in (0, 1):
+        return ()
+    op = "read" if load.read_share else "write"
+    reach = sum((load.span or scenario.capacity(target) - load.start) for target in load.targets)
+    note = supply(scenario, load.targets, op).excess("the load", min(rate * seconds, reach), seconds)
+    return () if note is None else (note,)

@@ -9,11 +9,13 @@ import pytest
 from raidsim.model.controller.catalogue import controller, controller_names
 from raidsim.model.disk.spec import mechanics
 from raidsim.model.drives.catalogue import hard_disk
+from raidsim.model.files.description_errors import validate
+from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running import dd_run
 from raidsim.scenarios.running.base.supply import Supply, supply
 from raidsim.scenarios.running.simulate import simulate
-from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario
+from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 
 DISK = hard_disk("WD2500JB")
 MEDIA = mechanics(DISK)[0].media_rate(0)
@@ -107,3 +109,17 @@ def test_a_rate_beyond_the_bound_makes_the_sample_longer(monkeypatch: pytest.Mon
     (note,) = simulate(spec, QUICK).notes
     assert note.startswith("dd: ")
     assert asked == [4 * MIB, 16 * MIB, 64 * MIB]
+
+
+@pytest.mark.parametrize("read_share", ["0%", "100%"])
+def test_sequential_loads_are_checked(read_share: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects loads: one in order is within the bound, one that cannot be says so; one at random is not judged."""
+    load = {"kind": "load", "targets": ["sda"], "block_size": "64KiB", "warm_up": "0s", "duration": "1s", "depth": 4}
+    document = scenario_document() | {"workload": load | {"pattern": "sequential", "read_share": read_share}}
+    spec = validate(ScenarioSpec, document)
+    assert not simulate(spec).notes
+    monkeypatch.setattr("raidsim.scenarios.running.simulate.supply", lambda *_: Supply(1e6, 0))
+    (note,) = simulate(spec).notes
+    assert note.startswith("the load: ")
+    again = document | {"workload": load | {"pattern": "random", "read_share": read_share}}
+    assert not simulate(validate(ScenarioSpec, again)).notes
