@@ -49,8 +49,8 @@ _WINDOWS, _MOST_WINDOWS = 16, 64
 _MOST_MEASURED = 256 << 20
 """A measurement is as long as the caches are large, up to this many bytes."""
 _ROWS_BY_CHANCE = 16
-"""A write of whole blocks to RAID 4, 5 or 6 that the devices limit is measured over this many times its bytes: chance
-decides which rows are complete when they are written, and the rate of a quarter of a second varies by 20 %."""
+"""A write of whole blocks to RAID 4, 5 or 6 that the devices limit is measured over this many times its bytes, after as
+many: which rows are complete when they are written is chance, the rate of a quarter of a second varies by 20 %."""
 _CLOSE_COUNTS = 0.1
 """From this share of all data on, the rate of write-back at the close is measured by itself."""
 
@@ -361,7 +361,8 @@ class WriteRun(_DdRun):
         if not self._throttled:
             held_there = min(limits.limit, limits.flush_above + 2 * limits.pass_bytes)
             memory.limits = replace(limits, limit=held_there)
-        window = max(self._measured * self.sample.warm_up, buffers.capacity / _WINDOWS)
+        share = 1.0 if self._measured >= _ROWS_BY_CHANCE * self._sampled else self.sample.warm_up
+        window = max(self._measured * share, buffers.capacity / _WINDOWS)
         for _ in range(_MOST_WINDOWS):
             done, held, began = self._done(), buffers.held(), engine.now
             while self._done() - done < window:
