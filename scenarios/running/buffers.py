@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from ...model.controller.controller import RaidController
 from ...model.core.exact_sums import sum_in_order
+from ...model.disk.actuators.split_drive import SplitDrive
 from ...model.disk.hard_disk import HardDisk
 from ...model.layouts import LEVELS
 from ...model.network.server import NetworkFront
@@ -48,7 +49,9 @@ class Buffers:
         for target in dict.fromkeys(targets):
             for name, share in _drives(devices, target, 1.0):
                 if name in machine.disks:
-                    self._drives.append((machine.disks[name], share, target))
+                    drive = machine.disks[name]
+                    parts = drive.parts if isinstance(drive, SplitDrive) else [drive]
+                    self._drives += [(part, share, target) for part in parts]
             below = devices.below(target)
             volumes = [volume for name, volume in machine.controllers.items() if name in below]
             self._controllers += [volume for volume in volumes if volume.settings.writes_back]

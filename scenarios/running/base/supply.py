@@ -110,7 +110,7 @@ def drive_supply(spec: DriveSpec | SolidStateSpec, op: str = "") -> Supply:
     """What one drive can give; of reads and writes together unless `op` says which."""
     if isinstance(spec, DriveSpec):
         geometry = mechanics(spec)[0]
-        return Supply(max(geometry.media_rate(edge) for edge in geometry.edges), spec.cache)
+        return Supply(spec.actuators * max(geometry.media_rate(edge) for edge in geometry.edges), spec.cache)
     if op != "write":
         return Supply(spec.interface_rate * (1 if op or not spec.full_duplex else 2), spec.write_buffer)
     at_once = spec.dies if spec.programs_at_once is None else min(spec.dies, spec.programs_at_once)
