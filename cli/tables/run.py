@@ -43,7 +43,7 @@ def print_prediction(
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in array_words(spec):
         console.print(Text(line))
-    for line in _totals(spec, prediction):
+    for line in (*_totals(spec, prediction), *prediction.notes):
         console.print(Text(line))
     for title, report in prediction.reports.items():
         console.print(Text(f"\n{title}:", style="bold"))
@@ -64,6 +64,9 @@ def print_prediction(
     if prediction.wear:
         console.print(Text(_wear_line(prediction.wear[0], len(prediction.wear))))
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
+    if len(prediction.bottlenecks) > 1:
+        for phase, words in prediction.bottlenecks.items():
+            console.print(Text(f"  {phase}: {words}"))
 
 
 def print_without_bottleneck(

@@ -245,6 +245,14 @@ class HardDisk(Device):
         """Bytes in the write cache that are not on the platters now."""
         return self.media.unwritten(self._engine._now)
 
+    def hold(self, end: int) -> None:
+        """Fill the write cache, as if the host had just written what lies in front of byte `end`."""
+        media, now = self.media, self._engine._now
+        start = max(0, end - (media.write_buffer_bytes - media.unwritten(now)))
+        if start < end:
+            media.in_flight += end - start
+            media.accept(start, end - start, now)
+
     @property
     def outstanding(self) -> int:
         """Requests in the drive."""

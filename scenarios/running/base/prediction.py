@@ -101,6 +101,10 @@ class Prediction:
     prices_read
         Fields of :class:`raidsim.model.tasks.prices.Prices` that the simulation has read of the machine's CPU: the
         others may have any value without a change of the result.
+    bottlenecks
+        Of programs: what limits each phase that a program times, by "STEP.PHASE".
+    notes
+        What is not right with the result, a sentence each; usually none.
     """
 
     seconds: float
@@ -123,3 +127,5 @@ class Prediction:
     latency_bins: dict[str, LatencyBins] = field(default_factory=dict)
     wear: tuple[DriveWear, ...] = ()
     prices_read: tuple[str, ...] = ()
+    bottlenecks: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
