@@ -47,11 +47,14 @@ class Seen:
         Most reads at random a second, with many outstanding.
     latency_s
         Of reads at random, one at a time (s).
+    flush_s
+        Of a flush after each write at random, one at a time (s): what a write takes more with it.
     """
 
     rate: float | None
     iops: float | None
     latency_s: float | None
+    flush_s: float | None = None
 
 
 def seen(jobs: Sequence[FioJob]) -> Seen:
@@ -65,7 +68,13 @@ def seen(jobs: Sequence[FioJob]) -> Seen:
     rates = found([job for job in plain if job.sequential and job.block_size >= _LARGE], "rate")
     most = found([job for job in random if job.depth * job.jobs >= _DEEP], "iops")
     alone = found([job for job in random if job.depth * job.jobs == 1], "read_mean_seconds")
-    return Seen(max(rates, default=None), max(most, default=None), min(alone, default=None))
+    synced = [job for job in plain if job.fsync == 1 and job.depth * job.jobs == 1 and job.read_share == 0]
+    flushes = [
+        1.0 / job.measured["iops"] - job.measured["write_mean_seconds"]
+        for job in synced
+        if job.measured.get("iops") and "write_mean_seconds" in job.measured
+    ]
+    return Seen(max(rates, default=None), max(most, default=None), min(alone, default=None), min(flushes, default=None))
 
 
 def nearest(drive: Seen) -> str:
@@ -92,6 +101,8 @@ def begun_with(spec: SolidStateSpec, drive: Seen) -> dict[str, Any]:
         share = drive.latency_s / (spec.read_time + spec.read_overhead)
         for field in ("read_time", "read_overhead", "write_overhead"):
             values[field] = time_text(share * getattr(spec, field))
+    if drive.flush_s is not None and drive.flush_s > 0:
+        values["flush_time"] = time_text(drive.flush_s)
     if drive.iops is not None:
         values["command_rate"] = float(f"{drive.iops:.6g}")
     return values

@@ -38,7 +38,7 @@ _PATTERNS = {"read": 1.0, "write": 0.0, "rw": 0.5}
 _ALIASES = {"readwrite": "rw", "randreadwrite": "randrw"}
 _CHANGING = re.compile(
     r"bssplit|bsrange|blocksize_range|bs_unaligned|blocksize_unaligned|percentage_random|rate|rate_iops|rate_min|"
-    r"rate_iops_min|rate_process|thinktime.*|zonesize|zonerange|zoneskip|fsync|fdatasync|verify.*|trim_.*|"
+    r"rate_iops_min|rate_process|thinktime.*|zonesize|zonerange|zoneskip|verify.*|trim_.*|"
     r"iodepth_batch.*|iodepth_low|latency_target|read_iolog|replay_.*|flow.*|startdelay|offset_increment|"
     r"file_service_type|io_limit|kb_base"
 )
@@ -47,6 +47,7 @@ _OFF = {"random_distribution": ("random",), "zonemode": ("none",), "sync": ("0",
 """The same, unless they have one of these values."""
 _NUMBER = re.compile(r"[0-9]{1,15}([kmgtp]i?)?b?", re.IGNORECASE)
 _SECTOR = 512
+_SYNCS = ("fsync", "fdatasync")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class FioJob:
         How many there were.
     engine
         How it asked the kernel, where the model tells that apart.
+    fsync
+        Writes after which it flushed the device; 0: never.
     unlike
         Why the model has no such load; None if it has.
     """
@@ -86,6 +89,7 @@ class FioJob:
     measured: dict[str, float]
     ios: float
     engine: IoEngine | None = None
+    fsync: int = 0
     unlike: str | None = None
 
     @property
@@ -210,6 +214,7 @@ def _job(path: Path, same: list[ReportedJob], beside: set[str]) -> FioJob:
         measured=_measured(same, counts),
         ios=ios,
         engine=_SUBMISSIONS.get(_engine(options)),
+        fsync=max(int(options.get(name, "0")) for name in _SYNCS) if plain else 0,
         unlike=unlike,
     )
 
@@ -232,6 +237,13 @@ def _unlike(same: list[ReportedJob], rw: str, beside: set[str]) -> str | None:
         return "an engine that goes past memory"
     if len(beside) > 1:
         return f"to run alone: {', '.join(sorted(beside))} ran at the same time"
+    syncs = [name for name in _SYNCS if options.get(name, "0") != "0"]
+    if any(not options[name].isdecimal() for name in syncs):
+        return f"{syncs[0]} as a number"
+    if len(syncs) > 1:
+        return "one of fsync and fdatasync"
+    if syncs == ["fsync"] and not options.get("filename", "").startswith("/dev/"):
+        return "fsync on a device, or fdatasync: fsync of a file also writes the file system's journal"
     changing = sorted(name for name in options if _CHANGING.fullmatch(name))
     changing += sorted(name for name, off in _OFF.items() if options.get(name, off[0]) not in off)
     if changing:

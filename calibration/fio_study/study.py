@@ -42,6 +42,7 @@ _OVERHEADS = ("read_overhead", "write_overhead", "hit_overhead")
 _FLASH_READ, _FLASH_PROGRAM = ("read_time", "slc_read_time"), ("program_time", "slc_program_time")
 _FLASH_OVERHEADS, _COMMANDS = ("read_overhead", "write_overhead"), ("command_rate",)
 _CHANNELS = ("channel_rate",)
+_FLUSH = ("flush_time",)
 _PRICES = ("read_call", "bio", "command", "switch")
 _UNITS = {"rate": "MB/s", "iops": "1/s"}
 _SI = {"MB/s": 1e6, "1/s": 1.0, "us": 1e-6}
@@ -198,6 +199,7 @@ def _load(job: FioJob, target: str) -> dict[str, Any]:
         "depth": job.depth,
         "jobs": job.jobs,
         **({"engine": job.engine} if job.engine is not None else {}),
+        **({"fsync": job.fsync} if job.fsync else {}),
         "start": f"{job.start}B",
         "warm_up": f"{max(_LEAST_WARM_UP_S, seconds * _WARM_UP):.2g}s",
         "duration": f"{seconds:.2g}s",
@@ -264,6 +266,7 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         for run in study.runs.values()
     )
     writes = any(isinstance(run.workload, LoadSpec) and run.workload.read_share < 1 for run in study.runs.values())
+    syncs = any(isinstance(run.workload, LoadSpec) and run.workload.fsync for run in study.runs.values())
     line = "line rates are standard; the protocol takes a part of them"
     wanted: list[tuple[str, list[str], float, str]] = [
         ("media rate", [] if zoned else of_drives(spinning, _MEDIA), 0.25, "density: the nearest drive is another one"),
@@ -277,6 +280,12 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
         ("flash read", of_drives(flash, _FLASH_READ), 0.4, "flash of another generation; pages of a cell differ"),
         ("flash channels", of_drives(flash, _CHANNELS), 0.5, "flash of another generation"),
         ("flash program", of_drives(flash, _FLASH_PROGRAM) if writes else [], 0.4, "flash of another generation"),
+        (
+            "flush",
+            of_drives(flash, _FLUSH) if syncs and writes else [],
+            1.0,
+            "firmware: hardly any data sheet tells it, and drives differ from microseconds to milliseconds",
+        ),
         (
             "command overhead",
             of_drives(spinning, _OVERHEADS) + of_drives(flash, _FLASH_OVERHEADS),

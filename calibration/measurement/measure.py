@@ -58,12 +58,15 @@ class Job:
         Bytes.
     depth
         I/Os outstanding.
+    syncs
+        Whether every write is followed by fdatasync, which makes the drive flush its cache.
     """
 
     name: str
     rw: str
     block_size: int
     depth: int = 1
+    syncs: bool = False
 
 
 def suite(writes: bool) -> tuple[Job, ...]:
@@ -74,6 +77,7 @@ def suite(writes: bool) -> tuple[Job, ...]:
     if writes:
         jobs.append(Job("write-1m", "write", 1 << 20))
         jobs += [Job(f"randwrite-4k-qd{depth}", "randwrite", 4096, depth) for depth in WRITE_DEPTHS]
+        jobs.append(Job("randwrite-4k-fdatasync", "randwrite", 4096, syncs=True))
     return tuple(jobs)
 
 
@@ -270,6 +274,8 @@ class Measurement:
             "lat_percentiles": 1,
             "percentile_list": _PERCENTILES,
         }
+        if job.syncs:
+            options["fdatasync"] = 1
         writes = "write" in job.rw
         first = ["--output-format=json", f"--output={output}", *([] if writes else ["--readonly"])]
         return [*first, *(f"--{name}={value}" for name, value in options.items())]

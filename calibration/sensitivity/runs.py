@@ -20,8 +20,7 @@ from ...model.core.errors import InputError
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
-from ...scenarios.running.program_run import scale_for
+from ...scenarios.running.base.sample import Sample, scale_for
 from ...scenarios.sweeps.figure_values import figure_values
 from ..simulation.evaluator import Evaluator, Progress
 from ..study.figures import Dimension, figures_of

@@ -23,8 +23,7 @@ from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import DdSpec
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
-from ...scenarios.running.program_run import scale_for
+from ...scenarios.running.base.sample import Sample, scale_for
 from ...scenarios.running.simulate import simulate
 from ...scenarios.workers.process_setup import interrupts_postponed
 from ...scenarios.workers.worker_pool import WorkerPool

@@ -16,7 +16,7 @@ from ...model.core.errors import InputError
 from ...model.statistics import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
+from ...scenarios.running.base.sample import Sample, with_common_scales
 from ..study.figures import figure_value
 from ..study.reported import mean_of, repeated, reported, with_earlier
 from ..study.runs import RunBuilder
@@ -48,6 +48,7 @@ class Responses:
         self.study = study
         self._evaluator = evaluator
         self._progress = progress
+        self._samples: dict[Sample, Sample] = {}
 
     def at(
         self, thetas: Sequence[Vector], cells: Sequence[Cell], sample: Sample, seeds: Sequence[int] | None = None
@@ -70,7 +71,7 @@ class Responses:
         def report(done: int, total: int) -> None:
             self._progress(len(thetas) * done // max(1, total), len(thetas))
 
-        outcomes = iter(self._evaluator.outcomes(scenarios, sample, report))
+        outcomes = iter(self._evaluator.outcomes(scenarios, self._scaled(sample), report))
         found: list[Vector | InputError] = []
         for each in sets:
             if isinstance(each, InputError):
@@ -92,7 +93,7 @@ class Responses:
         scenarios = self._scenarios(theta, runs)
         if isinstance(scenarios, InputError):
             raise scenarios
-        predictions = dict(zip(runs, self._evaluator.run(scenarios, sample), strict=True))
+        predictions = dict(zip(runs, self._evaluator.run(scenarios, self._scaled(sample)), strict=True))
         return [predictions[cell.run].estimates.get(cell.figure) for cell in cells]
 
     def along(self, theta: Vector, moves: Sequence[Vector], cells: Sequence[Cell], sample: Sample) -> Matrix:
@@ -152,7 +153,7 @@ class Responses:
     def _prices_read(self, scenarios: Sequence[ScenarioSpec | None], sample: Sample) -> dict[str, frozenset[str]]:
         """The prices of work that the simulation of each possible scenario reads, by its name."""
         possible = [scenario for scenario in scenarios if scenario is not None]
-        outcomes = self._evaluator.outcomes(possible, sample)
+        outcomes = self._evaluator.outcomes(possible, self._scaled(sample))
         return {
             scenario.name: frozenset(outcome.prices_read) if isinstance(outcome, Prediction) else ALL_PRICES
             for scenario, outcome in zip(possible, outcomes, strict=True)
@@ -179,6 +180,14 @@ class Responses:
                 end = self.at([np.clip(theta + fraction * move, -bound, bound)], cells, sample)[0]
             found.append((fraction, end - base))
         return found
+
+    def _scaled(self, sample: Sample) -> Sample:
+        """The sample with the scales that the study's runs have in common, whatever its parameters are."""
+        if sample not in self._samples:
+            builder = RunBuilder(self.study, {})
+            runs = [run for run in self.study.wanted_runs if not self.study.whole(run)]
+            self._samples[sample] = with_common_scales(sample, [builder.scenario(run) for run in runs])
+        return self._samples[sample]
 
     def _logs(self, cells: Sequence[Cell], outcomes: Mapping[str, Sequence[Outcome]]) -> Vector | InputError:
         """ln(figure) of every cell, or the refusal of a run among them; `outcomes` has the repetitions of each run."""

@@ -29,7 +29,14 @@ from ...model.solid_state.spec import SolidStateSpec
 from ...scenarios.traces.reading import open_trace
 from ...validation.drives.check import DriveCheck, check
 from ...validation.drives.demerit import Demerit
-from ...validation.prediction.data_sheets import LARGE_ERROR, SheetCell, compare, data_sheets, median_error
+from ...validation.prediction.data_sheets import (
+    LARGE_ERROR,
+    SheetCell,
+    compare,
+    data_sheets,
+    median_error,
+    synced_write,
+)
 from ..support.progress import progress_bar
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
@@ -127,10 +134,11 @@ def check_document(name: str, trace: str, found: DriveCheck) -> dict[str, Any]:
     return {"drive": name, "trace": trace, **parts, "buffer_hits": found.hits}
 
 
-def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
+def sheet_document(cells: Sequence[SheetCell], synced: dict[str, float]) -> dict[str, Any]:
     """Return ``figures``, each with the sheet's value and the model's (in its ``unit``), and ``median_error``.
 
-    The error of a figure is |ln(model/sheet)|; the medians are by ``use``, null where there is none.
+    ``fsync`` is what a random write of 4 KiB and a flush take (s), one after the other; no sheet gives it, so ``sheet``
+    is null. The error of a figure is |ln(model/sheet)|; the medians are by ``use``, null where there is none.
     """
     figures = [
         {
@@ -147,7 +155,11 @@ def sheet_document(cells: Sequence[SheetCell]) -> dict[str, Any]:
         }
         for cell in cells
     ]
-    return {"figures": figures, "median_error": {use: median_error(cells, use) for use in _USES}}
+    return {
+        "figures": figures,
+        "fsync": [{"drive": name, "unit": "s", "sheet": None, "model": value} for name, value in synced.items()],
+        "median_error": {use: median_error(cells, use) for use in _USES},
+    }
 
 
 def _check(name: str | None, path: Path, sheet: bool, as_json: bool) -> None:
@@ -188,11 +200,12 @@ def _compare(name: str | None, as_json: bool) -> None:
     total = sum(len(data_sheets()[each].figures) for each in names if each in data_sheets())
     with progress_bar("figures") as update:
         cells = compare(names, lambda done: update(done, total))
+    synced = {each: synced_write(each) for each in dict.fromkeys(cell.drive for cell in cells)}
     if as_json:
-        typer.echo(json.dumps(sheet_document(cells)))
+        typer.echo(json.dumps(sheet_document(cells, synced)))
         return
     console = wide_console()
-    console.print(_sheet_table(cells))
+    console.print(_sheet_table(cells, synced))
     for use, words in _USES.items():
         error = median_error(cells, use)
         if error is not None:
@@ -213,13 +226,22 @@ def _reasons(cells: Sequence[SheetCell]) -> dict[str, list[str]]:
     return found
 
 
-def _sheet_table(cells: Sequence[SheetCell]) -> Table:
+def _sheet_table(cells: Sequence[SheetCell], synced: dict[str, float]) -> Table:
     table = _table("drive", (), "load", "state")
     for heading in ("block", "depth", "data sheet", "model", "ratio"):
         table.add_column(heading, justify="right")
     table.add_column("use")
     before = ""
+
+    def end_of(name: str) -> None:
+        """The last line of a drive: what fsync takes, which no sheet gives."""
+        if name:
+            time = format_duration(synced[name])
+            table.add_row("", "random write and flush", "", "4 KiB", "1", "no figure", time, "", "")
+
     for cell in cells:
+        if cell.drive != before:
+            end_of(before)
         figure = cell.figure
         values = (_written(each, figure.unit) for each in (figure.value, cell.model))
         table.add_row(
@@ -233,6 +255,7 @@ def _sheet_table(cells: Sequence[SheetCell]) -> Table:
             figure.use,
         )
         before = cell.drive
+    end_of(before)
     return table
 
 

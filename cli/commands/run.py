@@ -20,8 +20,7 @@ from ...scenarios.pictures.style import FORMS
 from ...scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
-from ...scenarios.running.program_run import most_scale
+from ...scenarios.running.base.sample import Sample, most_scale
 from ...scenarios.running.simulate import simulate
 from ...scenarios.timeline.chrome_trace import chrome_trace
 from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline

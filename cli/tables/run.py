@@ -22,6 +22,7 @@ from ...scenarios.designs.array_words import array_words
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
+from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.steady_state import SATURATED_PRECISION
 
 _WIDTH = 100
@@ -42,7 +43,7 @@ def print_prediction(
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in array_words(spec):
         console.print(Text(line))
-    for line in _totals(spec, prediction):
+    for line in (*_totals(spec, prediction), *prediction.notes):
         console.print(Text(line))
     for title, report in prediction.reports.items():
         console.print(Text(f"\n{title}:", style="bold"))
@@ -60,7 +61,12 @@ def print_prediction(
         console.print(Text(_rebuild_cost_line(found)))
     if prediction.rebuilds:
         console.print()
+    if prediction.wear:
+        console.print(Text(_wear_line(prediction.wear[0], len(prediction.wear))))
     console.print(Text(f"bottleneck: {prediction.bottleneck}"))
+    if len(prediction.bottlenecks) > 1:
+        for phase, words in prediction.bottlenecks.items():
+            console.print(Text(f"  {phase}: {words}"))
 
 
 def print_without_bottleneck(
@@ -282,6 +288,23 @@ def _rebuild_cost_line(found: RebuildComparison) -> str:
         f"Beside the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
         f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
     )
+
+
+def _wear_line(worst: DriveWear, drives: int) -> str:
+    """How long the drive lasts that is worn the most, and what the data sheet allows."""
+    of = "" if drives == 1 else f" (of {drives} drives the first to wear out)"
+    return (
+        f"endurance: {worst.drive}{of} lasts {_lifetime(worst.years)} at this load around the clock: "
+        f"{_number(worst.write_rate / 1e6)} MB/s with a write amplification of {_number(worst.amplification)}. Data "
+        f"sheet: {_bytes(worst.endurance)}, which is {worst.drive_writes_per_day:.2g} drive writes a day over "
+        f"{WARRANTY_YEARS:g} years, taken at a write amplification of {_number(worst.sheet_amplification)}."
+    )
+
+
+def _lifetime(years: float) -> str:
+    if years > 100:
+        return "more than 100 years"
+    return f"{_number(years)} years" if years >= 1 else f"{_number(365.25 * years)} days"
 
 
 def _lost(share: float) -> str:

@@ -50,6 +50,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
         {**dataclasses.asdict(each), **_finite({"duration_s": each.duration_s, "left_s": each.left_s}.items())}
         for each in prediction.rebuilds
     ]
+    fields["wear"] = [each.document() for each in prediction.wear]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
     reached = prediction.precision_reached

@@ -146,6 +146,11 @@ class Device:
 
     # What else it can do, and what it costs.
 
+    @property
+    def logical_sector(self) -> int:
+        """Bytes of its smallest command; offsets are multiples of it as well."""
+        return 512
+
     def flush(self, done: Callable[[], None]) -> None:
         """Write acknowledged data from volatile caches to the medium, then call `done`."""
         done()
@@ -237,6 +242,11 @@ class Wrapper(Device):
     def waiting_readers(self) -> BlockedReaders | None:
         """See :attr:`Device.waiting_readers`."""
         return self.device.waiting_readers
+
+    @property
+    def logical_sector(self) -> int:
+        """See :attr:`Device.logical_sector`."""
+        return self.device.logical_sector
 
     def flush(self, done: Callable[[], None]) -> None:
         """See :meth:`Device.flush`."""

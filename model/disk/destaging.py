@@ -51,6 +51,9 @@ class WritingHead(Head):
         Bytes of accepted writes that are still crossing the link.
     destaged_bytes
         Cached bytes written to the platters.
+    partial_mask
+        Bits of an address within a physical sector. A write that begins or ends inside one reads it under the head and
+        writes it a turn later (IDEMA, "Advanced Format": read-modify-write of 512-byte emulation). 0: there are none.
     """
 
     __slots__ = (
@@ -66,6 +69,7 @@ class WritingHead(Head):
         "destaged_bytes",
         "dirty",
         "in_flight",
+        "partial_mask",
         "write_buffer_bytes",
         "write_extents",
     )
@@ -95,6 +99,7 @@ class WritingHead(Head):
         self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
         self._written = False  # whether a write has come since the last read
         self.destaged_bytes = 0
+        self.partial_mask = 0
 
     @abstractmethod
     def settle(self, to: float) -> None:
@@ -133,6 +138,9 @@ class WritingHead(Head):
             if not_before < sent_from_s:
                 not_before = sent_from_s
             begin = self._arrive(offset, cylinder, turns, start, self.seeks.write, not_before)
+        if (offset | end) & self.partial_mask:
+            begin += self._revolution_s
+            self.rotation_s += self._revolution_s
         self.transfer_s += transfer
         self._free_s = done = begin + transfer
         self._sweep, self._sweep_s, self._sweep_turns = end, done, end_turns
@@ -255,6 +263,9 @@ class WritingHead(Head):
             begin, turns = start, self._sweep_turns
         else:
             begin = self._arrive(offset, cylinder, turns, start, self.seeks.write)
+        if ((0 if on else offset) | (end if whole else 0)) & self.partial_mask:
+            begin += self._revolution_s
+            self.rotation_s += self._revolution_s
         size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
         if whole and starts[at] == offset:

@@ -90,6 +90,7 @@ class HardDisk(Device):
         "_read_done_s",
         "_read_s",
         "_reserve",
+        "_sector_mask",
         "_sent",
         "_slowest_inverse",
         "_slowest_write_inverse",
@@ -168,6 +169,8 @@ class HardDisk(Device):
         if isinstance(media, CachingMedia):
             media.open_log(_log_settings(spec), engine.streams.generator(f"{name}/media cache"))
             self._log = None if caches else media
+        self.media.partial_mask = spec.physical_sector - 1 if spec.physical_sector > SECTOR else 0
+        self._sector_mask = spec.logical_sector - 1
         self._write_cache = caches
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
@@ -242,6 +245,14 @@ class HardDisk(Device):
         """Bytes in the write cache that are not on the platters now."""
         return self.media.unwritten(self._engine._now)
 
+    def hold(self, end: int) -> None:
+        """Fill the write cache, as if the host had just written what lies in front of byte `end`."""
+        media, now = self.media, self._engine._now
+        start = max(0, end - (media.write_buffer_bytes - media.unwritten(now)))
+        if start < end:
+            media.in_flight += end - start
+            media.accept(start, end - start, now)
+
     @property
     def outstanding(self) -> int:
         """Requests in the drive."""
@@ -253,13 +264,13 @@ class HardDisk(Device):
         Raises
         ------
         ModelError
-            If it is not made of whole sectors, or not within the capacity.
+            If it is not made of whole logical sectors, or not within the capacity.
         """
         offset, size = request.offset, request.size
-        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+        if (offset | size) & self._sector_mask or offset < 0 or size <= 0 or offset + size > self.capacity:
             raise ModelError(
-                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
-                f"of {self.capacity} bytes"
+                f"{self.name}: {request!r}; allowed: multiples of {self.logical_sector} bytes, at least one, "
+                f"within the capacity of {self.capacity} bytes"
             )
         if self._channel is not None:
             self._admit(request)
@@ -282,6 +293,11 @@ class HardDisk(Device):
             return
         self._active = True
         self._start(request, now)
+
+    @property
+    def logical_sector(self) -> int:
+        """Bytes of its smallest command."""
+        return self._sector_mask + 1
 
     @property
     def discard_limits(self) -> DiscardLimits:

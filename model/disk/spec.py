@@ -9,12 +9,14 @@ from pydantic import Field, model_validator
 
 from ..core.errors import ModelError
 from ..files.description import Duration, Fraction, PositiveSize, Rate, Rotation, Size, Spec
-from .geometry import Geometry, Zone
+from .geometry import SECTOR, Geometry, Zone
 from .seek import MeasuredSeeks, SeekCurve
 from .track_table import TrackTable, TrackZone
 
 _MEASURED = ("sectors", "first_sector", "unused_tracks", "slipped_tracks", "spare_per_track", "spare_per_cylinder")
 """Fields of a zone that say where single tracks lie."""
+_LARGEST_SECTOR = 4096
+"""Linux takes no device with logical sectors above a page (block/blk-settings.c: blk_validate_limits)."""
 
 
 _DIVIDED = (
@@ -208,6 +210,11 @@ class DriveSpec(Spec):
     tracks do not overlap."""
     open_bands: int = Field(default=8, ge=1, le=1000)
     """Bands of shingled tracks that are written in order at once."""
+    logical_sector: PositiveSize = SECTOR
+    """Bytes of its smallest command: 512 (512n and 512e), or 4,096 (4Kn)."""
+    physical_sector: PositiveSize = SECTOR
+    """Bytes that the head writes as one: 512 (512n), or 4,096 (512e and 4Kn). A write of a part of it first reads the
+    rest, and takes a turn more."""
     mtbf: Duration | None = None
     """Mean time between failures."""
     afr: Fraction | None = None
@@ -238,6 +245,9 @@ class DriveSpec(Spec):
             raise ValueError("zones: some have skews; expected all or none")
         if self.write_seek_points and not self.seek_points:
             raise ValueError("write_seek_points: found without seek_points; expected with them")
+        problem = sector_problem(self.logical_sector, self.physical_sector, self.capacity)
+        if problem is not None:
+            raise ValueError(problem)
         try:
             mechanics(self)
         except ModelError as error:
@@ -281,6 +291,18 @@ class DriveSpec(Spec):
     def with_values(self, **overrides: Any) -> DriveSpec:
         """A validated copy with some fields replaced (SI numbers or strings with units)."""
         return DriveSpec.model_validate({**self.model_dump(), **overrides})
+
+
+def sector_problem(logical: int, physical: int, capacity: int) -> str | None:
+    """What is wrong with the sectors of a drive (bytes); None if nothing is."""
+    for field, size in (("logical_sector", logical), ("physical_sector", physical)):
+        if not SECTOR <= size <= _LARGEST_SECTOR or size & (size - 1):
+            return f"{field} is {size} bytes; a power of two from {SECTOR} to {_LARGEST_SECTOR} bytes"
+    if physical < logical:
+        return f"physical_sector is {physical} bytes; at least logical_sector, {logical} bytes"
+    if logical > SECTOR and capacity % logical:
+        return f"capacity is {capacity} bytes; a multiple of logical_sector, {logical} bytes"
+    return None
 
 
 def mechanics(spec: DriveSpec) -> tuple[Geometry, SeekCurve]:

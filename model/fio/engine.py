@@ -23,8 +23,8 @@ USER_S = 1e-6
 05_randwrite_bssplit have 1.70 % of 1.764 s for 32,768 I/Os and 2.80 % of 0.465 s for 9,950, 0.9 to 1.3 us."""
 AIO_PLUG_THRESHOLD = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
-_SLEPT_S = 1e-9
-"""An I/O through the cache that has taken so much longer than its CPU time has slept."""
+SLEPT_S = 1e-9
+"""A call through the cache that takes this much longer than its CPU time (s) has slept."""
 
 
 class FioEngine:
@@ -239,7 +239,7 @@ class FioEngine:
             if self._timing.sync_writes:
                 yield from file.sync(self, False)
         spent = self.cpu_s - spent
-        statistics.switches += self.now - began > spent + _SLEPT_S
+        statistics.switches += self.now - began > spent + SLEPT_S
         user = min(USER_S, spent)
         statistics.user_s += user
         statistics.system_s += spent - user

@@ -14,7 +14,7 @@ from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
 from ..programs.operation import Kind, Operation
 from ..tasks.host import Host
-from .engine import TRIM, FioEngine
+from .engine import SLEPT_S, TRIM, FioEngine
 from .files import CachedFile, FioFile
 from .pace import Pace
 from .statistics import FioCompletions, FioStatistics
@@ -242,9 +242,11 @@ class FioThread(FioEngine):
         if self._timing.kind == "null":
             return
         if isinstance(file, CachedFile):
-            spent = self.cpu_s
+            began, spent = self.now, self.cpu_s
             yield from file.sync(self, data_only)
-            self.statistics.system_s += self.cpu_s - spent
+            spent = self.cpu_s - spent
+            self.statistics.system_s += spent
+            self.statistics.switches += self.now - began > spent + SLEPT_S
         else:
             yield from self._pay()
             done = Signal()

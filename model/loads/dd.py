@@ -66,9 +66,24 @@ class Dd:
         block = cache.settings.block_bytes
         copy_s = prices.write_copy_s_per_byte(self.block_size)
         per_byte = prices.write_call_s / self.block_size + copy_s + prices.page_s / PAGE
-        if self.block_size % block == 0 and self.start % block == 0:
-            return self._write_whole_blocks(max(block, _RUN_BYTES), per_byte)
-        return self._write_pieces(block, per_byte)
+        if self.in_pieces:
+            return self._write_pieces(block, per_byte)
+        return self._write_whole_blocks(max(block, _RUN_BYTES), per_byte)
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether writes do not cover whole blocks of the page cache, so that it reads blocks first."""
+        block = self.cache.settings.block_bytes
+        return self.block_size % block != 0 or self.start % block != 0
+
+    def close(self) -> Generator[Any, Any, None]:
+        """Close the device that nobody else has open: a SimPy process.
+
+        The kernel writes all its dirty blocks back and waits for them, also without ``conv=fsync`` (fs/block_dev.c:
+        __block_fsync in blkdev_put of Linux 2.4, sync_blockdev since 2.6; until 2.2 fsync_dev in the release of each
+        driver). dd closes its output before it prints how long it took. The caches of the drives are not flushed.
+        """
+        return self.cache.sync(self.issuer)
 
     def _write_whole_blocks(self, run: int, per_byte: float) -> Generator[Any, Any, None]:
         cache, memory, end = self.cache, self.cache.memory, self.start + self.size

@@ -52,6 +52,8 @@ class DirectLoad:
     ios
         What it sends instead: ``READ`` or ``WRITE``, offset and size of each (:mod:`raidsim.model.loads.pattern`);
         `read_share` and `sequential` then have no say, and `size` is the largest.
+    fsync
+        Completed writes after which the device is flushed (fio's fsync); 0: never.
 
     Attributes
     ----------
@@ -65,6 +67,7 @@ class DirectLoad:
         "_asleep",
         "_device",
         "_engine",
+        "_fsync",
         "_ios",
         "_random",
         "_sequential",
@@ -72,6 +75,7 @@ class DirectLoad:
         "_stopped",
         "_stream",
         "_unplug",
+        "_unsynced",
         "bytes",
         "name",
         "read_latency",
@@ -97,6 +101,7 @@ class DirectLoad:
         issuer: int = 0,
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
+        fsync: int = 0,
     ) -> None:
         self.span = device.capacity - start if span is None else span
         if size < 1 or start < 0 or self.span < size or start + self.span > device.capacity:
@@ -118,6 +123,8 @@ class DirectLoad:
         self._ios = zip(self._draw_ops(), self._draw_places(), repeat(size), strict=False) if ios is None else ios
         self._stopped = False
         self._asleep = False
+        self._fsync = fsync
+        self._unsynced = 0
         queues = device.queues()
         # All are of one host, whose sleeping threads they share.
         self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
@@ -177,10 +184,21 @@ class DirectLoad:
             self.bytes += request.size
             self.writes += 1
             self.write_latency.add(latency_s)
+            if self._fsync:
+                self._unsynced += 1
+                if self._unsynced >= self._fsync:
+                    self._unsynced = 0
+                    self._sync()
+
+    def _sync(self) -> None:
+        """Flush the device; nobody waits."""
+        self._device.flush(_nothing)
 
 
 class ClosedLoad(DirectLoad):
     """One thread that keeps `depth` I/Os outstanding, and sleeps where the block layer puts it to sleep.
+
+    While it waits for a flush (`fsync`) it submits nothing; what is outstanding goes on.
 
     Parameters
     ----------
@@ -205,6 +223,7 @@ class ClosedLoad(DirectLoad):
         "_reaped",
         "_running",
         "_submit_s",
+        "_syncing",
         "_wake_s",
         "_woken_s",
         "batch",
@@ -230,6 +249,7 @@ class ClosedLoad(DirectLoad):
         complete_s: float = 0.0,
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        fsync: int = 0,
     ) -> None:
         super().__init__(
             engine,
@@ -242,7 +262,9 @@ class ClosedLoad(DirectLoad):
             issuer=issuer,
             name=name,
             ios=ios,
+            fsync=fsync,
         )
+        self._syncing = False
         if depth < 1 or batch < 1:
             raise ModelError(f"{name}: depth {depth}, batch {batch}; at least 1")
         if submit_s < 0 or complete_s < 0 or ((submit_s or complete_s) and cpu is None):
@@ -287,7 +309,7 @@ class ClosedLoad(DirectLoad):
             self._running = False
 
     def _may_submit(self) -> bool:
-        return self._outstanding < self.depth and not self._asleep and not self._stopped
+        return self._outstanding < self.depth and not (self._asleep or self._stopped or self._syncing)
 
     def _work(self) -> None:
         assert self._cpu is not None
@@ -318,6 +340,14 @@ class ClosedLoad(DirectLoad):
 
     def _awake(self) -> None:
         self._asleep = False
+        self._run()
+
+    def _sync(self) -> None:
+        self._syncing = True
+        self._device.flush(self._synced)
+
+    def _synced(self) -> None:
+        self._syncing = False
         self._run()
 
     def _done(self, request: Request) -> None:
@@ -372,6 +402,7 @@ class OpenLoad(DirectLoad):
         gaps: Iterator[float] | None = None,
         call_s: float = 0.0,
         cpu: Cpu | None = None,
+        fsync: int = 0,
     ) -> None:
         super().__init__(
             engine,
@@ -384,6 +415,7 @@ class OpenLoad(DirectLoad):
             issuer=issuer,
             name=name,
             ios=ios,
+            fsync=fsync,
         )
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")

@@ -53,6 +53,7 @@ class ThinkingLoad(ClosedLoad):
         complete_s: float = 0.0,
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        fsync: int = 0,
     ) -> None:
         super().__init__(
             engine,
@@ -71,6 +72,7 @@ class ThinkingLoad(ClosedLoad):
             complete_s=complete_s,
             wake_s=wake_s,
             cpu=cpu,
+            fsync=fsync,
         )
         self._think = think
         self._thinking = 0

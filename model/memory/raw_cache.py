@@ -16,7 +16,7 @@ from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
 from ..core.request import FLUSHER_ISSUER, READ, WRITE, Request
-from ..core.signal import Signal
+from ..core.signal import Signal, fire_all
 from ..readahead import PAGE, PageMarks, ReadAhead
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.host import Host
@@ -77,7 +77,9 @@ class RawCache(WriteBack):
         "_make_read_ahead",
         "_pending",
         "_recent",
+        "_syncing",
         "_waiting",
+        "_writing_bytes",
         "cached",
         "dirty",
         "latencies",
@@ -104,6 +106,8 @@ class RawCache(WriteBack):
         self._pending = ExtentSet()
         self._recent: deque[list[int]] = deque()
         self._waiting: list[tuple[int, Signal]] = []
+        self._syncing: list[Signal] = []
+        self._writing_bytes = 0
         self._flush_cursor = 0
         engine.spawn(self._flusher())
 
@@ -253,15 +257,45 @@ class RawCache(WriteBack):
     def is_dirty(self) -> bool:
         return bool(self.dirty)
 
-    def _write_run(self) -> int:
-        """Submit one dirty run; returns its bytes."""
+    def sync(self, issuer: int) -> Generator[Any, Any, None]:
+        """Write all dirty blocks of the device back, and wait until none is on its way (sync_blockdev).
+
+        The process `issuer` submits the writes.
+        """
+        device, plug, pass_bytes = self.device, self._plug, self.memory.limits.pass_bytes
+        self._submitters += 1
+        while self.dirty:
+            if not device.has_room:
+                yield self._room()
+                continue
+            if plug is not None:
+                plug()
+            written = self._write_run(issuer)
+            while plug is not None and self.dirty and written < pass_bytes and device.has_room:
+                written += self._write_run(issuer)
+            if plug is not None:
+                device.unplug()
+            yield self._host.cpu.run(self._bio_price(written))
+        self._through()
+        device.unplug()
+        if self._writing_bytes:
+            written_back = Signal()
+            self._syncing.append(written_back)
+            yield written_back
+
+    def _write_run(self, issuer: int = FLUSHER_ISSUER) -> int:
+        """Submit one dirty run for the flusher or the process `issuer`; returns its bytes."""
         start, end = next_run(self.dirty, self._flush_cursor, self.settings.flush_run_bytes)
         self._flush_cursor = end
         size = self.dirty.remove(start, end)
         self._submitted(size)
-        self.device.submit(Request(WRITE, start, size, self._write_done, FLUSHER_ISSUER, False))
+        self._writing_bytes += size
+        self.device.submit(Request(WRITE, start, size, self._write_done, issuer, False))
         return size
 
     def _write_done(self, request: Request) -> None:
         self.latencies[WRITE].add(self._engine._now - request.submitted)
         self._reached(request.size)
+        self._writing_bytes -= request.size
+        if not self._writing_bytes and self._syncing:
+            fire_all(self._syncing)

@@ -222,6 +222,11 @@ class NetworkFront(Device):
         """What the device has completed so far, but for resync (bytes)."""
         return self.device.foreground_bytes
 
+    @property
+    def dirty_bytes(self) -> int:
+        """What the server has answered from its memory and its device does not have (bytes)."""
+        return self._memory_used
+
     def queues(self) -> tuple[SubmissionQueue, ...]:
         """The queues of the server's device."""
         return self.device.queues()

@@ -1,16 +1,19 @@
 """A flash die: one operation at a time, reads before programs.
 
 A read waits for the reads that came before it and for a program or an erase that is under way; if the die can
-suspend, only until it has. Programs and erases that have not begun wait for all reads: they stand in a queue of their
-own and are worked off lazily, in the times when no read has the die, each time somebody asks. So background work
-(garbage collection, folding, the draining of the write buffer) costs no event.
+suspend, only until it has. A program or an erase is suspended a limited number of times; then reads wait for its end,
+or it would never come on a die that is read all the time. Programs and erases that have not begun wait for all reads:
+they stand in a queue of their own and are worked off lazily, in the times when no read has the die, each time somebody
+asks. So background work (garbage collection, folding, the draining of the write buffer) costs no event.
 
 Sources: Wu and He, "Reducing SSD read latency via NAND flash program and erase suspension", FAST 2012 (what a read
 waits for, and that the rest of the program goes on afterwards); ONFI 5.1, section 5 (program/erase suspend is a command
-of the die).
+of the die); Zambelli et al., "Assessing the role of program suspend operation in 3D NAND flash based solid state
+drives", Electronics 10(12), 2021; US patent application of Intel, "Multi-tiered progressive memory program operation
+suspend and resume" (a maximum number of suspensions of a program); Kim, Seo and Kim, "SSR: smart suspend/resume
+technique", J. KICS 50(9), 2025 (erases and writes starve without one).
 
-Limits: a program can be suspended without end, so a die that is read all the time programs nothing (controllers
-set a limit, which is not published); resuming costs nothing.
+Limits: resuming costs nothing; the number is assumed, makers do not publish it.
 """
 
 from __future__ import annotations
@@ -20,6 +23,31 @@ from collections import deque
 from .timeline import Timeline
 
 
+class Work:
+    """A program whose end somebody waits for.
+
+    Attributes
+    ----------
+    die
+        Where it is booked; None before it is.
+    done
+        When it ended (s), or will whatever comes; -1 if reads may still delay it.
+    """
+
+    __slots__ = ("die", "done")
+
+    def __init__(self) -> None:
+        self.die: Die | None = None
+        self.done = -1.0
+
+    def ends(self, now: float) -> float:
+        """When it is over (s), if no more reads come from `now` on (s)."""
+        die = self.die
+        if self.done < 0.0 and die is not None:
+            return die.end_of(now, self)
+        return self.done
+
+
 class Die:
     """One die.
 
@@ -27,6 +55,8 @@ class Die:
     ----------
     suspend_s
         Time (s) after which a read interrupts what is under way; None: it waits until that is over.
+    suspensions
+        Times that one program or erase is interrupted at most.
     channel
         The bus it is on.
 
@@ -35,25 +65,23 @@ class Die:
     free
         When the last read booked is over (s), and what had begun before it.
     background
-        Programs, erases and reads of garbage collection that are not over: (time from which it can begin, duration)
-        in order.
+        Programs, erases and reads of garbage collection that are not over, in order: time from which it can begin,
+        duration, how often it was interrupted, and who waits for it.
     book_channel
         Books a transfer on its channel: :meth:`~.timeline.Timeline.book`.
-    to_erase
-        Blocks (of all planes) to be erased after the next programs.
     busy_s
         Time (s) booked in the background; reads are counted by the drive.
     """
 
-    __slots__ = ("_end", "background", "book_channel", "busy_s", "free", "suspend_s", "to_erase")
+    __slots__ = ("_end", "background", "book_channel", "busy_s", "free", "suspend_s", "suspensions")
 
-    def __init__(self, suspend_s: float | None, channel: Timeline) -> None:
+    def __init__(self, suspend_s: float | None, channel: Timeline, suspensions: int = 1 << 30) -> None:
         self.suspend_s = suspend_s
+        self.suspensions = suspensions
         self.book_channel = channel.book
         self.free = 0.0
-        self.background: deque[tuple[float, float]] = deque()
+        self.background: deque[tuple[float, float, int, Work | None]] = deque()
         self.busy_s = 0.0
-        self.to_erase = 0
         self._end = 0.0  # of the background, or -1 where a read has moved it
 
     def read(self, arrival: float, duration: float) -> float:
@@ -64,8 +92,16 @@ class Die:
         self.free = done = (free if free > arrival else arrival) + duration
         return done
 
-    def book(self, now: float, ready: float, duration: float) -> float:
-        """Do something in the background, not before `ready` (s); when it is over if no read comes (s)."""
+    def book(self, now: float, ready: float, duration: float, work: Work | None = None) -> float:
+        """Do something in the background, not before `ready` (s); when it is over if no read comes (s).
+
+        Parameters
+        ----------
+        now
+            The current time (s).
+        work
+            Who waits for its end.
+        """
         self.busy_s += duration
         background = self.background
         end = self._end
@@ -73,11 +109,13 @@ class Die:
             self._work_off(now)
         if end < 0:
             end = self.free
-            for from_s, lasts in background:
+            for from_s, lasts, _, _ in background:
                 end = (from_s if from_s > end else end) + lasts
         elif end < self.free:
             end = self.free
-        background.append((ready, duration))
+        background.append((ready, duration, 0, work))
+        if work is not None:
+            work.die = self
         self._end = end = (ready if ready > end else end) + duration
         return end
 
@@ -89,22 +127,42 @@ class Die:
         end = self.free if self.free > now else now
         if background and (background[0][0] if background[0][0] > self.free else self.free) < now:
             end = max(background[0][0], self.free) + background[0][1]
-            background.insert(1, (now, duration))
+            background.insert(1, (now, duration, 0, None))
         else:
-            background.appendleft((now, duration))
+            background.appendleft((now, duration, 0, None))
         self._end = -1.0
         return end + duration
+
+    def is_idle(self, at: float) -> bool:
+        """Whether it has nothing to do at `at` (s) and nothing booked for later."""
+        if self.background:
+            self._work_off(at)
+        return not self.background and self.free <= at
+
+    def end_of(self, now: float, work: Work) -> float:
+        """When `work`, which is booked here, is over if no more reads come from `now` on (s)."""
+        self._work_off(now)
+        if work.done >= 0.0:
+            return work.done
+        end = self.free
+        for ready, duration, _, waits in self.background:
+            end = (ready if ready > end else end) + duration
+            if waits is work:
+                break
+        return end
 
     def _work_off(self, until: float) -> None:
         """Forget what is over before `until` (s)."""
         free, background = self.free, self.background
         while background:
-            ready, duration = background[0]
+            ready, duration, _, work = background[0]
             end = (ready if ready > free else free) + duration
             if end > until:
                 break
             free = end
             background.popleft()
+            if work is not None:
+                work.done = end
         self.free = free
 
     def give_way(self, arrival: float) -> None:
@@ -112,24 +170,28 @@ class Die:
         free, background = self.free, self.background
         # The same as _work_off(), which leaves at the head what is not over at the arrival.
         while True:
-            ready, duration = background[0]
+            ready, duration, interrupted, work = background[0]
             begin = ready if ready > free else free
             end = begin + duration
             if end > arrival:
                 break
             free = end
             background.popleft()
+            if work is not None:
+                work.done = end
             if not background:
                 self.free = free
                 return
         self.free = free
         if begin < arrival:
             suspend_s = self.suspend_s
-            if suspend_s is None or end - arrival <= suspend_s:
+            if suspend_s is None or end - arrival <= suspend_s or interrupted >= self.suspensions:
                 self.free = end
                 background.popleft()
+                if work is not None:
+                    work.done = end
             else:
-                background[0] = arrival, end - arrival
+                background[0] = arrival, end - arrival, interrupted + 1, work
                 self.free = arrival + suspend_s
                 self.busy_s += suspend_s
         self._end = -1.0

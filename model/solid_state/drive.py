@@ -30,7 +30,7 @@ from ..links.link import Path
 from .drive_statistics import DriveStatistics
 from .flash import CODEWORD, Flash
 from .map_cache import MapCache
-from .media import Media, ReadAhead
+from .media import Media, ReadAhead, Stream
 from .placement import TABLE_MASK, Placement
 from .spec import SolidStateSpec
 from .timeline import Timeline
@@ -39,7 +39,7 @@ from .write_buffer import WriteBuffer
 
 _CHUNK = 65536
 _SATA_TRIM_BYTES = 64 * 65535 * SECTOR
-"""A TRIM command as libata sends it: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
+"""A TRIM command of libata: a page of 64 ranges of 65,535 sectors (drivers/ata/libata-scsi.c)."""
 
 
 class SolidState(DriveStatistics):
@@ -75,6 +75,7 @@ class SolidState(DriveStatistics):
         "_engine",
         "_expected",
         "_finished",
+        "_flush_s",
         "_held",
         "_inverse_rate",
         "_limit",
@@ -84,12 +85,16 @@ class SolidState(DriveStatistics):
         "_path",
         "_plain",
         "_read_s",
+        "_safe_s",
+        "_sector_mask",
         "_sense_s",
         "_shift",
         "_simple",
+        "_streams",
         "_table",
         "_through",
         "_translation",
+        "_unsafe",
         "_write_s",
         "state",
     )
@@ -117,6 +122,9 @@ class SolidState(DriveStatistics):
         self._command_free = 0.0
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
+        self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
+        self._unsafe, self._safe_s = False, 0.0  # whether anything was written since a flush, and when that is over
+        self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
         placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
@@ -140,7 +148,8 @@ class SolidState(DriveStatistics):
         # What a small read needs, without a detour.
         self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
-        self._expected = -1  # where a stream of reads goes on that is read ahead of
+        self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
+        self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
         self._sense_s = spec.read_time
@@ -161,8 +170,8 @@ class SolidState(DriveStatistics):
         return 1.0 / (1.0 - self._translation.victim_share)
 
     def open_long_ago(self) -> None:
-        """Begin where the superblock that is written has been open for some time: no erase is due."""
-        self._buffer.forget_erases()
+        """Begin in the middle of a superblock, with as many erases still to come as belong to its other half."""
+        self._buffer.begin_in_the_middle()
 
     def hold(self, size: int, units: Iterator[int]) -> None:
         """Have at least `size` bytes in the write buffer, as if the host had just written more of the `units`."""
@@ -176,13 +185,13 @@ class SolidState(DriveStatistics):
         Raises
         ------
         ModelError
-            If it is not made of whole sectors, or not within the capacity.
+            If it is not made of whole logical sectors, or not within the capacity.
         """
         offset, size = request.offset, request.size
-        if (offset | size) & 511 or offset < 0 or size <= 0 or offset + size > self.capacity:
+        if (offset | size) & self._sector_mask or offset < 0 or size <= 0 or offset + size > self.capacity:
             raise ModelError(
-                f"{self.name}: {request!r}; allowed: multiples of 512 bytes, at least one, within the capacity "
-                f"of {self.capacity} bytes"
+                f"{self.name}: {request!r}; allowed: multiples of {self.logical_sector} bytes, at least one, "
+                f"within the capacity of {self.capacity} bytes"
             )
         unit = offset >> self._shift
         if (
@@ -193,6 +202,7 @@ class SolidState(DriveStatistics):
             or self._outstanding >= self._limit
             or unit in self._held
             or offset == self._expected
+            or (self._streams and offset in self._streams)
         ):
             self._admit(request)
             return
@@ -228,6 +238,11 @@ class SolidState(DriveStatistics):
         self._admit(Request(FLUSH, 0, 0, lambda _: done()))
 
     @property
+    def logical_sector(self) -> int:
+        """Bytes of its smallest command."""
+        return self._sector_mask + 1
+
+    @property
     def discard_limits(self) -> DiscardLimits:
         """What it takes of discards: any whole sectors; of NVMe and SAS as much as a bio has, or nearly."""
         return DiscardLimits(SECTOR, MOST_BIO_BYTES if self.spec.full_duplex else _SATA_TRIM_BYTES)
@@ -254,13 +269,13 @@ class SolidState(DriveStatistics):
         elif op == WRITE:
             at = self._write(now, begin + self._write_s, request.offset, request.size)
             if request.sync == WRITE_THROUGH and not self.spec.power_loss_protection:
-                at = self._buffer.flush(now, at)
+                at = self._make_safe(now, at)
+            else:
+                self._unsafe = True
             if self._simple:
                 self._changed()
         elif op == FLUSH:
-            at = begin + self._write_s
-            if not self.spec.power_loss_protection:
-                at = self._buffer.flush(now, at)
+            at = self._make_safe(now, begin) if self._unsafe else max(begin + self._write_s, self._safe_s)
         else:
             at = begin + self._write_s
             unit = self.spec.mapping_unit
@@ -270,6 +285,13 @@ class SolidState(DriveStatistics):
                 self._translation.trim(first, last)
                 self._changed()
         self._engine.complete(request, self._finished, at if at > now else now)
+
+    def _make_safe(self, now: float, begin: float) -> float:
+        """Make what has been written safe, with commands from `begin` (s) on; when it is (s)."""
+        written = begin if self.spec.power_loss_protection else self._buffer.flush(now, begin)
+        self._unsafe = False
+        self._safe_s = at = written + self._flush_s
+        return at
 
     def _changed(self) -> None:
         """Something has been written or deallocated: whether all that is not in the buffer was written at random."""
@@ -283,9 +305,10 @@ class SolidState(DriveStatistics):
         else:
             mapped = arrival
         if self._ahead is not None:
-            begin = ready = self._ahead.read(now, arrival, offset, size, offset == self._expected)
+            before = CODEWORD if offset == self._expected else 0
+            begin, ready = self._ahead.read(now, arrival, offset, size, before, self._outstanding == 1)
             hit = self._ahead.hit
-            self._expected = offset + size
+            self._expected = -1
         else:
             begin, ready = self._media.read(now, arrival, offset, size)
             hit = self._media.hit

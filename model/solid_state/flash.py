@@ -2,14 +2,18 @@
 
 A read takes its die for the read time and then the channel for its bytes. A program sends its pages over the channel
 one by one, with a page's time between them in which others may use it, and then takes the die in the background.
-Programs go round the dies in turn, and for each superblock that is opened another one is erased die by die, each
-after a program. Programs take the most power, so a drive may let only so many dies program at once: further ones wait
-until one of those is over. Collection reads the victim's pages in order, all planes at once, and sends what is still
-valid over the channel; the same number of units is then programmed.
+Programs go round the dies in turn. For each superblock that is opened another one is erased, die after die and spread
+evenly over the programs that fill the open one (assumed: drives are rated for steady latencies, and erasing all dies at
+once would stop every program for that time). Programs take the most power, so a drive may let only so many dies program
+at once: further ones wait until one of those is over. A program that waits for its die, behind an erase or another
+program, takes no power meanwhile: it is counted for its own time, from when there is power. Collection reads the
+victim's pages in order, all planes at once, and sends what is still valid over the channel; the same number of units is
+then programmed.
 
 Sources: as in :mod:`.die` and :mod:`.placement`.
 
-Limits: data moved by collection cross the channel twice (no copy-back inside a die, which skips error correction).
+Limits: programs that waited for their dies may be more at once than the power allows, for a short time; data moved by
+collection cross the channel twice (no copy-back inside a die, which skips error correction).
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from __future__ import annotations
 from heapq import heapreplace
 
 from ..core.exact_sums import sum_in_order
-from .die import Die
+from .die import Die, Work
 from .placement import Placement
 from .spec import SolidStateSpec
 from .timeline import Timeline
@@ -56,10 +60,14 @@ class Flash:
     """
 
     __slots__ = (
+        "_erase_every",
+        "_erase_in",
+        "_erased_die",
         "_next",
         "_page_s",
         "_powered",
         "_spec",
+        "_to_erase",
         "cached_read_s",
         "channels",
         "dies",
@@ -78,7 +86,13 @@ class Flash:
         self.placement = placement
         self.inverse_rate = 1.0 / spec.channel_rate
         self.channels = [Timeline(CODEWORD * self.inverse_rate) for _ in range(spec.channels)]
-        self.dies = [Die(spec.suspend_time, self.channels[i % spec.channels]) for i in range(spec.dies)]
+        self.dies = [
+            Die(spec.suspend_time, self.channels[i % spec.channels], spec.suspensions) for i in range(spec.dies)
+        ]
+        # Blocks (of all planes of a die) to be erased, the die whose turn it is, and programs until the next.
+        self._to_erase = self._erased_die = 0
+        self._erase_every = max(1, spec.pages_per_block // spec.bits_per_cell)
+        self._erase_in = self._erase_every
         self.read_s = spec.read_time
         self.cached_read_s = spec.read_time if spec.slc_read_time is None else spec.slc_read_time
         self._page_s = spec.page * self.inverse_rate
@@ -107,13 +121,15 @@ class Flash:
             size = CODEWORD
         return on.book_channel(now, ready, size * self.inverse_rate)
 
-    def program(self, now: float, ready: float, kind: int) -> float:
+    def program(self, now: float, ready: float, kind: int, work: Work | None = None) -> float:
         """Program what a die takes at once, with data that are there from `ready` (s) on; when it is done (s).
 
         Parameters
         ----------
         kind
             `HOST`, `CACHED` (to cells with one bit) or `MOVED`; each goes round the dies by itself.
+        work
+            Who waits for its end.
         """
         spec = self._spec
         number = self._next[kind]
@@ -131,22 +147,32 @@ class Flash:
         powered = self._powered
         if powered:
             self.powered_s += lasts
-            end = die.book(now, sent if sent > powered[0] else powered[0], lasts)
-            heapreplace(powered, end)
+            begin = sent if sent > powered[0] else powered[0]
+            end = die.book(now, begin, lasts, work)
+            heapreplace(powered, begin + lasts)
         else:
-            end = die.book(now, sent, lasts)
-        if die.to_erase and not cached:
-            die.to_erase -= 1
-            self.erases += 1
-            die.book(now, end, spec.erase_time)
+            end = die.book(now, sent, lasts, work)
+        if self._to_erase and not cached:
+            self._erase_in -= 1
+            if not self._erase_in:
+                self._erase_in = self._erase_every
+                self._erase_next(now)
         return end
+
+    def _erase_next(self, now: float) -> None:
+        """Erase a block of every plane of the die whose turn it is."""
+        number = self._erased_die
+        self._erased_die = number + 1 if number + 1 < self._spec.dies else 0
+        self._to_erase -= 1
+        self.erases += 1
+        self.dies[number].book(now, now, self._spec.erase_time)
 
     @property
     def programs_at_once(self) -> int:
         """Dies that may program at the same time."""
         return len(self._powered) or self._spec.dies
 
-    def resume(self, now: float, kind: int, share: float) -> float:
+    def resume(self, now: float, kind: int, share: float, work: Work | None = None) -> float:
         """Program the last `share` (at most all) of what a die had been sent before; when it is done (s)."""
         spec = self._spec
         number = self._next[kind]
@@ -154,16 +180,21 @@ class Flash:
         lasts = spec.program_time * min(1.0, share)
         powered = self._powered
         if not powered:
-            return self.dies[number].book(now, now, lasts)
+            return self.dies[number].book(now, now, lasts, work)
         self.powered_s += lasts
-        end = self.dies[number].book(now, max(now, powered[0]), lasts)
-        heapreplace(powered, end)
+        begin = max(now, powered[0])
+        end = self.dies[number].book(now, begin, lasts, work)
+        heapreplace(powered, begin + lasts)
         return end
 
     def erase(self, superblocks: int) -> None:
-        """As many superblocks have been opened; each die erases a block, for one that is opened later."""
-        for die in self.dies:
-            die.to_erase += superblocks
+        """As many superblocks have been opened; each die erases a block for each, for one that is opened later."""
+        self._to_erase += superblocks * self._spec.dies
+
+    def erase_from_the_middle(self) -> None:
+        """The open superblock is half full: half of its erases are over, and it is half the time to the next."""
+        self._to_erase = self._spec.dies // 2
+        self._erase_in = max(1, self._erase_every // 2)
 
     def gather(self, now: float, units: int, valid_share: float, sense_s: float) -> float:
         """Read `units` in the background from lines of pages of which `valid_share` is valid, from the dies in turn.

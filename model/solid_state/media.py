@@ -4,11 +4,20 @@ A read is cut into parts that lie on one die each; it is complete when the last 
 what holds no data (never written, or deallocated), is there at once: a drive that was never written reads faster than
 its flash.
 
-Most drives read ahead of a stream: when a read begins where the last one ended, the next bytes are fetched before
-they are asked for, so that a reader with one I/O outstanding does not wait for the dies each time.
+A read that begins where an earlier one ended makes a stream of the two. What follows it is fetched, no more than the
+stream has read so far, so that a reader with one I/O outstanding does not wait for the dies each time. Several streams
+are followed at once. Nothing is fetched for a stream that has ended.
 
-Limits: one stream is recognised at a time; what was read ahead of a broken stream is forgotten; what is written
-meanwhile into the range read ahead is not noticed.
+A fetch never delays a command that waits: it takes only dies that do nothing (no read and no program, begun or queued)
+on channels that have nothing booked, and ends before the first page whose die or channel is busy. If the drive has no
+other command, the fetch may follow the stream's own read and fetches on the same dies and channels.
+
+Sources: Agrawal et al., "Design tradeoffs for SSD performance", USENIX ATC 2008 (what a read takes of dies and
+channels); NVM Express command set specification 1.0, "Read", field "Sequential Request" (drives may prepare for the
+next addresses). How far, and of how many streams at once, makers do not publish.
+
+Limits: what is written meanwhile into the range read ahead is not noticed. Of reads of 4 KiB of what was written at
+random, the two that make a stream must be the drive's consecutive commands.
 """
 
 from __future__ import annotations
@@ -24,6 +33,12 @@ from .write_buffer import WriteBuffer
 _NOWHERE, _SCATTERED, _STRIPED = 0, 2, 4
 _CACHED = 1
 _INFINITY = float("inf")
+STREAMS = 16
+"""Streams followed at once. Assumed: buffers of 512 KiB for all of them take 8 MiB, a small part of a controller's
+memory."""
+_REMEMBERED = 64
+"""Reads that belong to no stream, in which the next one is looked for; then all of them are forgotten, which costs less
+than one at a time."""
 
 
 class Media:
@@ -116,6 +131,31 @@ class Media:
                 last = ready
         return first, last
 
+    def idle_until(self, arrival: float, start: int, stop: int) -> int:
+        """The end of what can be read of [start, stop) without delaying anything.
+
+        Returns
+        -------
+        int
+            The first byte of [start, stop) whose die or channel has something to do at `arrival` (s) or later; `stop`
+            if there is none.
+        """
+        flash, translation, shift = self._flash, self._translation, self._shift
+        placement, dies, channels = flash.placement, flash.dies, flash.channels
+        plain = not (translation.units or translation.chunks or translation.unmapped or self._buffer.held)
+        base = _STRIPED if translation.ordered else _SCATTERED
+        step = placement.page if plain and base == _STRIPED else 1 << shift
+        offset = start
+        while offset < stop:
+            unit = offset >> shift
+            kind = base if plain else self._kind(unit)
+            if kind:
+                number = placement.scattered(unit) if kind & _SCATTERED else placement.striped_die(offset)
+                if not (dies[number].is_idle(arrival) and channels[number % len(channels)].is_idle(arrival)):
+                    return offset
+            offset += step - offset % step
+        return stop
+
     def _kind(self, unit: int) -> int:
         """How a unit lies on the flash, if it does."""
         translation = self._translation
@@ -136,8 +176,32 @@ class Media:
         return _STRIPED if translation.ordered else _SCATTERED
 
 
+class Stream:
+    """Reads that followed each other.
+
+    Parameters
+    ----------
+    run
+        Bytes read so far.
+    end
+        Bytes up to which the drive has read.
+
+    Attributes
+    ----------
+    fetched
+        What was read ahead: bytes up to which, and when its first codeword and its last are there (s).
+    """
+
+    __slots__ = ("end", "fetched", "run")
+
+    def __init__(self, run: int, end: int) -> None:
+        self.run = run
+        self.end = end
+        self.fetched: deque[tuple[int, float, float]] = deque()
+
+
 class ReadAhead:
-    """Fetches the bytes after a stream of reads, no more than the stream has read so far.
+    """Fetches the bytes after streams of reads.
 
     Parameters
     ----------
@@ -150,59 +214,81 @@ class ReadAhead:
 
     Attributes
     ----------
+    streams
+        Those followed, by the byte where the next read of each begins; the least recently read first.
     hit
         Whether the last read needed nothing that had not been asked for.
     """
 
-    __slots__ = ("_ahead", "_capacity", "_end", "_fetched", "_media", "_next", "_run", "hit")
+    __slots__ = ("_ahead", "_capacity", "_media", "_recent", "hit", "streams")
 
     def __init__(self, media: Media, ahead: int, capacity: int) -> None:
         self._media = media
         self._ahead = ahead
         self._capacity = capacity
-        self._end = self._next = self._run = 0
-        self._fetched: deque[tuple[int, float]] = deque()  # bytes up to which, and when they are there (s)
+        self.streams: dict[int, Stream] = {}
+        self._recent: dict[int, int] = {}  # bytes of the reads that are no stream's, by the byte where they end
         self.hit = False
 
-    def read(self, now: float, arrival: float, offset: int, size: int, streaming: bool) -> float:
-        """Read from `arrival` (s) on; when the data are out of the flash (s).
+    def read(self, now: float, arrival: float, offset: int, size: int, before: int, alone: bool) -> tuple[float, float]:
+        """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s).
 
         Parameters
         ----------
-        streaming
-            Whether it goes on where the last read ended.
+        before
+            Bytes of the drive's last read if that ended at `offset`, otherwise 0.
+        alone
+            If true, the drive has no other command.
         """
         end = offset + size
-        if offset != self._next:  # small reads do not come here unless they may be a stream's
-            self._fetched.clear()
-            self._end = offset
-            self._run = 0
-        self._next = end
-        self._run += size
-        if not streaming:
-            self._end = end
-            ready = self._media.read(now, arrival, offset, size)[1]
-            self.hit = self._media.hit
-            return ready
-        ready = arrival
-        fetched = self._fetched
+        streams = self.streams
+        stream = streams.pop(offset, None) if streams else None
+        if stream is None:
+            run = self._recent.get(offset, before)
+            if not run:
+                if len(self._recent) >= _REMEMBERED:
+                    self._recent.clear()
+                self._recent[end] = size
+                first, last = self._media.read(now, arrival, offset, size)
+                self.hit = self._media.hit
+                return first, last
+            stream = Stream(run, offset)
+            if len(streams) >= STREAMS:
+                del streams[next(iter(streams))]
+        stream.run += size
+        streams[end] = stream
+        first = last = arrival
+        begun = False
+        fetched = stream.fetched
         while fetched and fetched[0][0] <= offset:
             fetched.popleft()
-        for upto, there in fetched:
-            if there > ready:
-                ready = there
+        for upto, there_from, there in fetched:
+            if not begun:
+                begun = True
+                if there_from > first:
+                    first = there_from
+            if there > last:
+                last = there
             if upto >= end:
                 break
-        start = self._end if self._end > offset else offset
+        start = stream.end if stream.end > offset else offset
         self.hit = start >= end
         if start < end:
-            ready = max(ready, self._media.read(now, arrival, start, end - start)[1])
+            read_first, read_last = self._media.read(now, arrival, start, end - start)
+            if not begun:
+                first = read_first
+            if read_last > last:
+                last = read_last
             start = end
-        ahead = self._ahead if self._ahead < self._run else self._run
+        run = stream.run
+        ahead = self._ahead if self._ahead < run else run
         if start - end <= 3 * ahead // 4:
-            stop = min(end + ahead, self._capacity)
+            from_s = arrival
+            if alone:
+                from_s = fetched[-1][2] if fetched and fetched[-1][2] > last else last
+            stop = self._media.idle_until(from_s, start, min(end + ahead, self._capacity))
             if start < stop:
-                fetched.append((stop, self._media.read(now, arrival, start, stop - start)[1]))
+                fetched.append((stop, *self._media.read(now, arrival, start, stop - start)))
                 start = stop
-        self._end = start
-        return ready
+        stream.end = start
+        return first, last

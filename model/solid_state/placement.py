@@ -42,21 +42,23 @@ class Placement:
         Dies; the unit `u` that was written at random is on ``table[(u ^ u >> 12 ^ u >> 24) & TABLE_MASK]``.
     group
         Dies that fill together.
+    page
+        Bytes in order on one die before the next die's begin.
     """
 
-    __slots__ = ("_bits", "_groups", "_line_bytes", "_page", "group", "table")
+    __slots__ = ("_bits", "_groups", "_line_bytes", "group", "page", "table")
 
     def __init__(self, spec: SolidStateSpec, generator: np.random.Generator) -> None:
-        self._page = max(spec.page, spec.mapping_unit)
+        self.page = max(spec.page, spec.mapping_unit)
         self._bits = spec.bits_per_cell
-        planes = spec.planes * spec.page // self._page
+        planes = spec.planes * spec.page // self.page
         # What a group programs at once has to be gathered in the write buffer, while the one before it is programmed.
-        dies = max(1, spec.write_buffer // (2 * planes * self._bits * self._page))
+        dies = max(1, spec.write_buffer // (2 * planes * self._bits * self.page))
         self.group = gcd(spec.dies, spec.channels)
         while self.group > dies and self.group % 2 == 0:
             self.group //= 2
         self._groups = spec.dies // self.group
-        self._line_bytes = self.group * planes * self._page
+        self._line_bytes = self.group * planes * self.page
         entries = np.arange(TABLE_MASK + 1) % spec.dies
         self.table: list[int] = generator.permutation(entries).tolist()
 
@@ -64,9 +66,13 @@ class Placement:
         """Die of a mapping unit that was written at random."""
         return self.table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]
 
+    def striped_die(self, offset: int) -> int:
+        """Die of a byte that was written in order."""
+        return offset // self._line_bytes // self._bits % self._groups * self.group + offset // self.page % self.group
+
     def striped(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Parts of [start, end) (bytes), written in order, each read at once from all planes of a die: (die, bytes)."""
-        page, group, line_bytes = self._page, self.group, self._line_bytes
+        page, group, line_bytes = self.page, self.group, self._line_bytes
         while start < end:
             line = start // line_bytes
             stop = min(end, (line + 1) * line_bytes)

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from ..disk.spec import sector_problem
 from ..files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec
 
 
@@ -34,6 +35,11 @@ class SolidStateSpec(Spec):
         count as well.
     suspend_time
         After which a read interrupts a program or an erase; None: it waits until that is over.
+    suspensions
+        How often one program or erase is interrupted at most; then reads wait for its end. 8 (assumed: that makers set
+        a number is known, the number is not).
+    logical_sector
+        Bytes of its smallest command, by its format: 512, or 4,096.
     mapping_unit
         Smallest piece (bytes) that is mapped by itself; a smaller write reads the rest of it first.
     mapping_reach
@@ -46,6 +52,9 @@ class SolidStateSpec(Spec):
         Commands that it takes at once in each queue, and queues.
     write_buffer, power_loss_protection
         Bytes that are acknowledged before they are in flash; whether they survive, so that a flush has nothing to do.
+    flush_time
+        Time of the controller for a flush that finds something written since the last one, besides the programs of what
+        is in the buffer: it makes its map safe as well. None: `write_overhead`.
     slc_cache, slc_program_time, slc_read_time
         Bytes written as one bit per cell first (0: none), and the times there; programs are of one page of all planes.
     slc_direct
@@ -74,6 +83,8 @@ class SolidStateSpec(Spec):
     erase_time: Duration
     programs_at_once: int | None = Field(default=None, ge=1)
     suspend_time: Duration | None = None
+    suspensions: int = Field(default=8, ge=0, le=10_000)
+    logical_sector: PositiveSize = 512
     mapping_unit: PositiveSize = 4096
     mapping_reach: PositiveSize | None = None
     read_overhead: Duration
@@ -83,6 +94,7 @@ class SolidStateSpec(Spec):
     queues: int = Field(default=1, ge=1, le=65536)
     write_buffer: PositiveSize
     power_loss_protection: bool = False
+    flush_time: Duration | None = None
     slc_cache: Size = 0
     slc_program_time: Duration | None = None
     slc_read_time: Duration | None = None
@@ -107,6 +119,11 @@ class SolidStateSpec(Spec):
             value = getattr(self, field)
             if value < 512 or value & (value - 1):
                 raise ValueError(f"{field} is {value} bytes; a power of two, 512 bytes or more")
+        problem = sector_problem(self.logical_sector, self.logical_sector, self.capacity)
+        if problem is not None:
+            raise ValueError(problem)
+        if self.logical_sector > self.mapping_unit:
+            raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at least logical_sector")
         if self.mapping_unit > self.planes * self.page:
             raise ValueError(f"mapping_unit is {self.mapping_unit} bytes; at most the page of all planes of a die")
         if self.capacity % self.mapping_unit:

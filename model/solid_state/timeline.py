@@ -88,6 +88,11 @@ class Timeline:
                 del starts[:over], ends[:over]
         return end
 
+    def is_idle(self, at: float) -> bool:
+        """Whether nothing is booked that ends after `at` (s)."""
+        ends = self._ends
+        return len(ends) < 2 or ends[-2] <= at
+
     def _remember(self, ready: float, to: float, duration: float, looked_at: int) -> None:
         """From `ready` to the end `to` of a busy interval (s) there is no gap for `duration` (s)."""
         if duration == self._full_s and self._full_from <= ready <= self._full_to:

@@ -8,13 +8,17 @@ A unit that is written again before its program is booked is replaced where it i
 rest read from flash before the program, unless that has come meanwhile; so small writes in order cost no reads.
 
 A flush has nothing to do where capacitors keep what is in the buffer through a power failure. Elsewhere the units
-gathered are programmed at once, the rest of their pages is wasted, and the flush waits for all programs.
+gathered are programmed at once, the rest of their pages is wasted, and the flush waits for all programs. What the
+controller does besides, to make its map safe, is the drive's (`flush_time`).
 
 Sources: NVM Express base specification 2.0, "Flush command" and "Volatile Write Cache" (nothing to do where there is
 none); Linux Documentation/block/writeback_cache_control.rst; Agrawal et al., USENIX ATC 2008 (partial pages).
 
-Limits: a program that reads delay frees its room when it would have without them, only those after it are late; what
-has gathered waits for the rest of its program until a flush comes.
+A program that reads delay frees its room when it ends, so a drive that is read much of the time fills its buffer, and
+writes wait.
+
+Limits: how long a write waits for a program is worked out when the write comes, so a read that delays the program after
+that does not delay the write; what has gathered waits for the rest of its program until a flush comes.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 
 from .bit_cache import BitCache
+from .die import Work
 from .flash import CACHED, HOST, MOVED, Flash
 from .spec import SolidStateSpec
 from .translation import Translation
@@ -56,7 +61,6 @@ class WriteBuffer:
         "_erased",
         "_flash",
         "_gathering",
-        "_last_end",
         "_partial",
         "_program_units",
         "_shift",
@@ -85,7 +89,6 @@ class WriteBuffer:
         self._single_units = 0  # in `held`
         self._used = 0
         self._admitted = 0.0
-        self._last_end = 0.0
         self._collected = self._erased = 0
         self.cache = BitCache(spec, flash, translation) if spec.slc_cache else None
 
@@ -102,7 +105,11 @@ class WriteBuffer:
         at = arrival if arrival > self._admitted else self._admitted
         self._used += size
         while self._used > self.capacity and booked:
-            end, _, gathered = heappop(booked)
+            end, number, gathered = heappop(booked)
+            later = gathered.ends(now)
+            if later > end:  # reads have delayed it
+                heappush(booked, (later, number, gathered))
+                continue
             self._forget(gathered)
             if end > at:
                 at = end
@@ -113,7 +120,12 @@ class WriteBuffer:
         """Forget what is in flash by now."""
         booked = self._booked
         while booked and booked[0][0] <= now:
-            self._forget(heappop(booked)[2])
+            _, number, gathered = heappop(booked)
+            later = gathered.ends(now)
+            if later > now:  # reads have delayed it
+                heappush(booked, (later, number, gathered))
+            else:
+                self._forget(gathered)
 
     def _forget(self, gathered: _Gathered) -> None:
         held = self.held
@@ -228,9 +240,7 @@ class WriteBuffer:
         if self._erased < translation.opened:
             flash.erase(translation.opened - self._erased)
             self._erased = translation.opened
-        end = flash.program(now, ready, CACHED if cached else HOST)
-        if end > self._last_end:
-            self._last_end = end
+        end = flash.program(now, ready, CACHED if cached else HOST, gathered)
         self._count += 1
         heappush(self._booked, (end, self._count, gathered))
         translation.collect()
@@ -245,11 +255,12 @@ class WriteBuffer:
         for cached in (False, True):
             if self._gathering[cached].units:
                 self._program(now, ready, cached)
-        return max(ready, self._last_end)
+        return max(ready, max((gathered.ends(now) for _, _, gathered in self._booked), default=0.0))
 
-    def forget_erases(self) -> None:
-        """The erases that come with the superblock which is open were long ago."""
+    def begin_in_the_middle(self) -> None:
+        """Half of the erases that come with the superblock which is open are over."""
         self._erased = self._translation.opened
+        self._flash.erase_from_the_middle()
 
     def stand(self, now: float, size: int, units: Iterator[int]) -> None:
         """Hold `size` bytes, or nearly: of more of the `units`, with their programs and those that collection owes.
@@ -275,7 +286,7 @@ class WriteBuffer:
             self._used += program_units * self._unit
             self._count += 1
             resumed += 1
-            heappush(self._booked, (flash.resume(now, HOST, resumed / begun), self._count, gathered))
+            heappush(self._booked, (flash.resume(now, HOST, resumed / begun, gathered), self._count, gathered))
             translation.collect()
             while translation.moved_units - self._collected >= program_units:
                 self._collected += program_units
@@ -292,12 +303,13 @@ class WriteBuffer:
                 self._partial.pop(entry, None)
 
 
-class _Gathered:
+class _Gathered(Work):
     """What is programmed together: units or ``~chunk``, and how many units they are."""
 
     __slots__ = ("entries", "units")
 
     def __init__(self) -> None:
+        super().__init__()
         self.entries: list[int] = []
         self.units = 0
 

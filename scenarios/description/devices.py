@@ -177,6 +177,28 @@ class Devices:
             self._capacities[name] = layout.capacity
         return self._capacities[name]
 
+    def sector(self, name: str) -> int:
+        """Bytes of the smallest I/O that a device takes: the largest logical sector of the drives below it."""
+        if name in self.machine.drives:
+            return self.machine.drives[name].spec().logical_sector
+        if name in self.encrypted:
+            return self.sector(self.encrypted[name].on)
+        return max(self.sector(member) for member in self.arrays[name].members)
+
+    def _check_sectors(self, load: LoadSpec, target: str) -> None:
+        """Refuse direct I/Os that are not made of whole logical sectors."""
+        sector = self.sector(target)
+        for _, _, part in load.parts():
+            given = {
+                field: getattr(part, field) for field in ("block_size", "read_size", "write_size", "align", "start")
+            }
+            for field, value in given.items():
+                sizes = value if isinstance(value, dict) else [value or 0]
+                wrong = next((size for size in sizes if size % sector), None)
+                if wrong is not None:
+                    allowed = f"allowed: multiples of {sector} bytes, the logical sector of {target}"
+                    raise refusal(f"{wrong} bytes", allowed, ("workload", field))
+
     def _check_failed(self, name: str) -> None:
         """Refuse an array that has lost too many members, and spares that are too small."""
         array = self.arrays[name]
@@ -205,6 +227,8 @@ class Devices:
             if target in hidden:
                 seen = [name for name in self.names if name not in hidden]
                 raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
+            if isinstance(workload, LoadSpec):
+                self._check_sectors(workload, target)
             capacity = reach(self.capacity(target))
             beyond = workload.beyond(target, capacity)
             if beyond is not None:

@@ -115,6 +115,7 @@ class PhaseSpec(Spec):
     jobs: int | None = Field(default=None, ge=1, le=4096)
     think_time: Duration | None = None
     think_distribution: Literal["constant", "exponential"] | None = None
+    fsync: int | None = Field(default=None, ge=0, le=1_000_000_000)
     iops: float | None = Field(default=None, gt=0, le=1e7)
     total_iops: float | None = Field(default=None, gt=0, le=1e7)
     arrivals: Arrivals | None = None
@@ -171,6 +172,9 @@ class LoadSpec(Spec):
     think_time, think_distribution
         How long each of the `depth` users of a job waits after an I/O before it sends the next (mean), always as long
         ("constant") or not ("exponential").
+    fsync
+        Completed writes of a job after which it flushes the device (fio's ``fsync`` or ``fdatasync`` on a device), and
+        waits unless it sends at a rate; 0: never.
     iops
         I/Os that each job sends in a second, whatever the device does, instead of keeping `depth` outstanding.
     total_iops
@@ -205,6 +209,7 @@ class LoadSpec(Spec):
     jobs: int = Field(default=1, ge=1, le=4096)
     think_time: Duration = 0.0
     think_distribution: Literal["constant", "exponential"] = "constant"
+    fsync: int = Field(default=0, ge=0, le=1_000_000_000)
     iops: float | None = Field(default=None, gt=0, le=1e7)
     total_iops: float | None = Field(default=None, gt=0, le=1e7)
     arrivals: Arrivals | None = None

@@ -30,6 +30,7 @@ _OF_ARRAY = (
 )
 _OF_WORKLOAD = (
     "depth",
+    "fsync",
     "jobs",
     "iops",
     "total_iops",

@@ -101,7 +101,9 @@ def chosen(sections: Sequence[Section], names: Collection[str], place: str) -> l
     return [section for section in sections if not names or section.name in names]
 
 
-def plans(sections: Sequence[Section], file_bytes: Mapping[str, int], fixed: Collection[str]) -> list[Plan]:
+def plans(
+    sections: Sequence[Section], file_bytes: Mapping[str, int], fixed: Collection[str], sector: int = SECTOR
+) -> list[Plan]:
     """The threads of all jobs, clones one by one.
 
     Parameters
@@ -110,6 +112,8 @@ def plans(sections: Sequence[Section], file_bytes: Mapping[str, int], fixed: Col
         The jobs.
     file_bytes, fixed
         As of :func:`raidsim.model.programs.fio.jobs.jobs`.
+    sector
+        Bytes that direct I/Os are multiples of: the largest logical sector of the machine's drives.
     """
     made: list[Plan] = []
     groupid = in_group = 0
@@ -120,7 +124,7 @@ def plans(sections: Sequence[Section], file_bytes: Mapping[str, int], fixed: Col
             job = reader.job(len(made) + 1, clone)
             smallest = (job.sizes[0].least, job.sizes[1].least, job.sizes[2].least)
             timing = timing_of(reader, len(made) + 1, smallest)
-            _check_sizes(section, job, timing)
+            _check_sizes(section, job, timing, sector)
             begins = not clone and (timing.stonewall or timing.new_group)
             if begins and in_group:
                 groupid += 1
@@ -156,7 +160,7 @@ def notes_on(sections: Sequence[Section]) -> list[str]:
     return notes
 
 
-def _check_sizes(section: Section, job: FioJob, timing: FioTiming) -> None:
+def _check_sizes(section: Section, job: FioJob, timing: FioTiming, sector: int) -> None:
     """Direct I/O takes whole sectors only."""
     if not timing.direct or timing.kind == "null":
         return
@@ -164,20 +168,20 @@ def _check_sizes(section: Section, job: FioJob, timing: FioTiming) -> None:
         ("reads", "writes", "trims"), job.sizes, (job.reads, job.writes, job.trims), strict=True
     ):
         values = [part.value for part in sizes.parts] or [sizes.least, sizes.most]
-        wrong = next((value for value in values if value % SECTOR), None)
+        wrong = next((value for value in values if value % sector), None)
         if used and (wrong is not None or job.unaligned):
             place = next(
                 (section.options[key].place for key in ("bssplit", "bsrange", "bs") if key in section.options),
                 section.place,
             )
             found = f"{name} of {wrong} bytes" if wrong is not None else f"{name} of any number of bytes"
-            raise InputError(place, f"{found} with direct=1", f"allowed: multiples of {SECTOR} bytes (4k is 4096)")
-    if job.skip % SECTOR:
-        allowed = f"allowed: multiples of {SECTOR} bytes (rw=read:4k leaves gaps of 4 KiB)"
+            raise InputError(place, f"{found} with direct=1", f"allowed: multiples of {sector} bytes (4k is 4096)")
+    if job.skip % sector:
+        allowed = f"allowed: multiples of {sector} bytes (rw=read:4k leaves gaps of 4 KiB)"
         raise InputError(section.options["rw"].place, f"gaps of {job.skip} bytes with direct=1", allowed)
-    if job.offset % SECTOR:
+    if job.offset % sector:
         place = section.options["offset"].place if "offset" in section.options else section.place
-        raise InputError(place, f"an offset of {job.offset} bytes with direct=1", f"allowed: multiples of {SECTOR}")
+        raise InputError(place, f"an offset of {job.offset} bytes with direct=1", f"allowed: multiples of {sector}")
 
 
 def _check_awaited(plan: Plan, made: Sequence[Plan]) -> None:

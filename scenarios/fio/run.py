@@ -12,6 +12,7 @@ from typing import Any
 
 from ...model.core.errors import ArrayFailed, InputError
 from ...model.core.exact_sums import sum_in_order
+from ...model.core.request import READ, WRITE
 from ...model.files.quantities import format_duration
 from ...model.fio.files import CachedFile
 from ...model.fio.pace import Pace
@@ -26,6 +27,7 @@ from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
 from ..running.base.run import Run
 from ..running.base.sample import Sample
+from ..running.base.supply import supply
 from .disks import disk_results
 from .files import FileNames, FilePlaces
 from .limits import GroupLimits
@@ -255,7 +257,8 @@ def run_fio(
     """
     names = FileNames(scenario, options.target)
     fixed = names.sizes(_named(sections))
-    planned = plans(sections, {**options.files, **fixed}, fixed)
+    sector = max(each.spec().logical_sector for each in scenario.machine.drives.values())
+    planned = plans(sections, {**options.files, **fixed}, fixed, sector)
     threads = [_with_ramp_of(plan, options.most_s) for plan in planned]
     machine = BuiltMachine(scenario.model_copy(update={"workload": IdleSpec(kind="idle")}), observer=observer)
     run = FioMachineRun(machine, threads, names, options)
@@ -276,8 +279,28 @@ def run_fio(
         global_options=_global_options(sections),
         threads=thread_records(ran, run.operations),
         limits=run.limits.words(ran),
-        notes=(*names.notes, *notes_on(sections), *_ramp_notes(planned, options.most_s), *_run_notes(ran, options)),
+        notes=(
+            *names.notes,
+            *notes_on(sections),
+            *_ramp_notes(planned, options.most_s),
+            *_run_notes(ran, options),
+            *_excesses(run, ran),
+        ),
     )
+
+
+def _excesses(run: FioMachineRun, ran: Sequence[Ran]) -> list[str]:
+    """A sentence for each job that is faster than media and caches can be with what it touches for the first time."""
+    found = []
+    for each in ran:
+        seconds = each.statistics.ended_s - each.statistics.began_s
+        for op, name in ((READ, "read"), (WRITE, "write")):
+            moved = min(each.statistics.directions[op].bytes, each.plan.job.size)
+            if not moved or seconds <= 0 or each.plan.timing.kind == "null":
+                continue
+            bound = supply(run.machine.scenario, run.places.used, name, memory=not each.plan.timing.direct)
+            found.append(bound.excess(f"{each.plan.name}, {name}s", moved, seconds))
+    return [note for note in found if note is not None]
 
 
 def _with_ramp_of(plan: Plan, most_s: float | None) -> Plan:

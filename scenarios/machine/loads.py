@@ -59,6 +59,7 @@ def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target:
             "span": share,
             "issuer": FIRST_ISSUER + number * workload.jobs + job,
             "name": name,
+            "fsync": workload.fsync,
             "ios": None if pattern is None else pattern.ios(engine.streams, name, start, share),
         }
         jobs.append(_job(engine, host, workload, target, number * workload.jobs + job, common))

@@ -21,6 +21,7 @@ from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from .base.prediction import LatencyBins, Prediction, RebuildProgress
 from .base.run import PERCENTILES, Run
+from .base.wear import wear_of_day
 from .summary import latency_figures
 
 _MEANS = ("rate", "iops", "mean_seconds", "read_mean_seconds", "write_mean_seconds")
@@ -112,6 +113,7 @@ def _day(parts: Sequence[_Part]) -> Prediction:
         events=sum(each.events for each in predictions),
         figures=figures
         | {f"{part.name}.{name}": value for part in parts for name, value in part.prediction.figures.items()},
+        wear=wear_of_day([each.wear for each in predictions], shares),
         phases={part.name: part.prediction for part in parts},
         latency_bins={op: _bins(parts, op) for op in ops},
         estimates=_estimates(parts, shares)

@@ -6,6 +6,7 @@ Long runs are simulated at a scale: sizes, counts and the memory are divided by 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 from ...model.core.errors import ModelError
@@ -16,27 +17,13 @@ from ...model.memory.pipe import Pipe
 from ...model.process.operations import execute
 from ...model.process.process import IN_MEMORY, Phase, Process
 from ...model.programs.copying import Tree
-from ...model.programs.iozone import Iozone
 from ...model.statistics.usage import PROGRAM, SATURATED, Usage
-from ..description.devices import Devices
-from ..description.file_systems import LEAST_BYTES
-from ..description.machine import LEAST_MEMORY
-from ..description.program_steps import (
-    BonniePlusPlusStep,
-    BonnieStep,
-    DropCacheStep,
-    IozoneStep,
-    PostMarkStep,
-    Step,
-    TiobenchStep,
-    TreeSpec,
-    WriteFileStep,
-)
+from ..description.program_steps import DropCacheStep, Step
 from ..description.programs import ProgramsSpec
-from ..description.scenario import ScenarioSpec
 from ..machine.machine import BuiltMachine
+from .base.looks import PhaseLooks
 from .base.run import Run
-from .base.sample import Sample
+from .base.sample import Sample, step_bytes
 from .program_jobs import Job, Setting, plan
 from .program_reports import Ran, program_report
 
@@ -44,69 +31,6 @@ _ISSUERS = 1000
 _ISSUERS_EACH = 64
 _STUCK_S = 1000.0
 """Programs that do nothing for so long, while no disk does anything, are waiting for what never comes."""
-_FILE_BYTES = 32 * 1024
-"""A small file is as much to simulate as so many bytes of a large one."""
-_RECORD_BYTES = 32 * 1024
-"""The same of a record that does not follow the one before."""
-_DRIVES = 3
-_MOST_POSTMARK = 8
-"""With fewer files the metadata of all of them stay in memory, which those of the whole pool do not."""
-_PASSES = 6
-"""A bonnie writes its file three times and reads it three times."""
-
-
-def most_scale(scenario: ScenarioSpec) -> int:
-    """The largest scale that leaves memory and file systems large enough to work."""
-    machine = scenario.machine
-    devices = Devices(machine, scenario.arrays, scenario.encrypted)
-    rooms = [spec.size or devices.capacity(spec.on) - spec.start for spec in scenario.file_systems.values()]
-    return min((machine.memory - machine.resident) // LEAST_MEMORY, *(room // LEAST_BYTES for room in rooms))
-
-
-def scale_for(scenario: ScenarioSpec, sample: Sample) -> int:
-    """The scale of a run of programs: 1, or the power of two that keeps it within what `sample` allows.
-
-    More drives allow more, since their caches do not shrink.
-    """
-    workload = scenario.workload
-    assert isinstance(workload, ProgramsSpec)
-    if sample.scale is not None:
-        return sample.scale
-    memory = scenario.machine.memory - scenario.machine.resident
-    moved = workload.processes * sum(_bytes(step, scenario.machine.memory) for step in workload.steps)
-    scale = 1
-    most = min(most_scale(scenario), memory // sample.least_memory_bytes)
-    if any(isinstance(step, PostMarkStep) for step in workload.steps):
-        most = min(most, _MOST_POSTMARK)
-    allowed = sample.program_bytes * max(1.0, len(scenario.machine.drives) / _DRIVES)
-    while moved / scale > allowed and 2 * scale <= most:
-        scale *= 2
-    return scale
-
-
-def _bytes(step: Step, memory: int) -> int:
-    """What a process of a step moves, about."""
-    if isinstance(step, BonnieStep):
-        return _PASSES * step.size * step.files
-    if isinstance(step, BonniePlusPlusStep):
-        return _PASSES * (step.size or 2 * memory)
-    if isinstance(step, PostMarkStep):
-        return (step.number + step.transactions) * (step.low + step.high) // 2
-    if isinstance(step, TiobenchStep):
-        return 2 * step.size
-    if isinstance(step, IozoneStep):
-        scattered = len(Iozone.scattered)
-        each = max(step.record, _RECORD_BYTES)
-        return (len(Iozone.phases) - scattered) * step.size + scattered * step.size // step.record * each
-    if isinstance(step, DropCacheStep):
-        return 0
-    if isinstance(step, WriteFileStep) and step.oflag is not None:
-        return step.size // step.block_size * max(step.block_size, _RECORD_BYTES)
-    size = getattr(step, "size", None)
-    if size is not None:
-        return int(size)
-    tree = getattr(step, "tree", TreeSpec())
-    return int(tree.bytes + tree.files * _FILE_BYTES)
 
 
 class _Stage:
@@ -155,6 +79,7 @@ class ProgramRun(Run):
         self._made: dict[str, Tree] = {}
         self._at_work: list[Process] = []
         self._cpu_s: dict[str, float] = {}
+        self._looks: dict[str, PhaseLooks] = {}
 
     @property
     def share(self) -> float:
@@ -179,6 +104,20 @@ class ProgramRun(Run):
         if share < SATURATED or self.machine.cpu.busy_s / self.span / cores >= SATURATED:
             return found
         return (Usage(max(self._cpu_s, key=self._cpu_s.__getitem__), PROGRAM, min(1.0, share)), *found)
+
+    @property
+    def bottlenecks(self) -> dict[str, str]:
+        """What limits each phase that the first process times, by "STEP.PHASE"."""
+        found = {}
+        for title, looks in self._looks.items():
+            found.update({f"{title}.{name}": words for name, words in looks.bottlenecks().items() if name})
+        return found
+
+    @property
+    def excess(self) -> str | None:
+        """See :meth:`.PhaseLooks.excess`, of all steps."""
+        found = (looks.excess(self.scale) for looks in self._looks.values())
+        return next((text for text in found if text is not None), None)
 
     def _step(self, step: Step) -> None:
         """All processes do a step."""
@@ -248,7 +187,7 @@ class ProgramRun(Run):
 
     def _share_of(self, step: Step) -> float:
         """About how many bytes a process of a step moves in this run."""
-        return _bytes(step, self.machine.scenario.machine.memory) / self.scale
+        return step_bytes(step, self.machine.scenario.machine.memory) / self.scale
 
     def _ready(self, stage: _Stage, number: int) -> Callable[[], Any]:
         """Prepare what a process does in a step; what starts it gives the event of its end."""
@@ -262,7 +201,11 @@ class ProgramRun(Run):
             self._made[on] = job.piped_to.made
         stage.processes.append(process)
         stage.reads.append(figures)
-        return self._starter(process, job, on, number)
+        operations = iter(job.operations)
+        if not number:
+            looks = self._looks[stage.step.title] = PhaseLooks(self, stage.step.title)
+            operations = looks.watched(process, operations)
+        return self._starter(process, replace(job, operations=operations), on, number)
 
     def _report(self, stage: _Stage) -> None:
         self._figures(stage.step, stage.processes, stage.reads, stage.spans, stage.moved)

@@ -9,6 +9,7 @@ from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
 from .base.prediction import Prediction
 from .base.run import Run
+from .base.wear import wear
 
 PERCENTILE_FIGURES = {"p50_seconds": "p50_s", "p90_seconds": "p90_s", "p99_seconds": "p99_s", "p999_seconds": "p99.9_s"}
 """Figures of latency beside the mean, and what :attr:`Prediction.latencies` calls them."""
@@ -37,6 +38,7 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         events=machine.engine.scheduled_events,
         figures={**given, **sync},
         scale=machine.scale,
+        wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
     )
 

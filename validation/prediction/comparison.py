@@ -23,7 +23,7 @@ from ...calibration.study.study import Cell, StudySpec
 from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
 from ...calibration.uncertainty.intervals import HalfWidth, Intervals
 from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample
+from ...scenarios.running.base.sample import Sample, with_common_scales
 
 INTERVAL = COVERED
 _BINARY = {("MB/s", 1 << 20): "MiB/s", ("KB/s", 1 << 10): "KiB/s"}
@@ -196,8 +196,9 @@ def compare(
     outcomes: dict[str, Prediction] = {}
     tasks = {run: repeated(study, run, builder.scenario(run)) for run in runs}
     total, before = len([scenario for each in tasks.values() for scenario in each]), 0
+    scaled = [run for run in runs if not study.whole(run)]
     for sample, chosen in (
-        (Sample(), [run for run in runs if not study.whole(run)]),
+        (with_common_scales(Sample(), (tasks[run][0] for run in scaled)), scaled),
         (Sample(scale=1), [run for run in runs if study.whole(run)]),
     ):
         scenarios = [scenario for run in chosen for scenario in tasks[run]]

@@ -38,6 +38,8 @@ _OUTER_SPAN = 0.02
 """Share of a hard disk that counts as its outermost or innermost part: less than a zone of those simulated."""
 LARGE_ERROR = math.log(1.3)
 """An error above this needs a stated reason."""
+_SYNCED = 200
+"""Writes that are followed by a flush."""
 _SECTOR = 512
 _BUFFERS = 4
 """The write buffer is filled so many times before anything is counted."""
@@ -222,6 +224,35 @@ def simulated(name: str, figure: SheetFigure) -> float:
     if figure.latency is not None:
         return figure.depth / per_second - HOST_S
     return per_second * figure.bytes if figure.rate is not None else per_second
+
+
+def synced_write(name: str) -> float:
+    """Seconds that a random write of 4 KiB and the flush after it take in the drive alone, one at a time (fsync).
+
+    A solid-state drive is new (data sheets of desktop drives) if it has a cache of one bit per cell, and in its steady
+    state otherwise; a hard disk has its write cache as shipped.
+    """
+    spec = drive(name)
+    engine = Engine(0)
+    device: HardDisk | SolidState
+    if isinstance(spec, DriveSpec):
+        device = HardDisk(engine, spec, name)
+    else:
+        device = SolidState(engine, spec, name, state="fresh" if spec.slc_cache else "steady")
+    draw = np.random.default_rng(0)
+    waited = 0.0
+    for _ in range(_SYNCED):
+        began = engine.now
+        place = int(draw.integers(spec.capacity // _RANDOM)) * _RANDOM
+        device.submit(Request(WRITE, place, _RANDOM, lambda _: device.flush(_nothing)))
+        engine.run()
+        waited += engine.now - began
+        engine.run(until=engine.now + HOST_S)
+    return waited / _SYNCED
+
+
+def _nothing() -> None:
+    """Nobody waits: the clock stops when the flush is over."""
 
 
 def _part(spec: DriveSpec, figure: SheetFigure) -> tuple[int, int]:

@@ -1,7 +1,6 @@
 """What every array has: members, some of them lost or being rebuilt, and the way back to a logical request.
 
-An array is a device built over devices, so arrays nest: RAID 50 is a stripe over parity arrays. It issues one
-request per member run and joins their completions without an event of its own.
+Arrays nest: RAID 50 is a stripe over parity arrays. An array issues one request per member run and joins them.
 """
 
 from __future__ import annotations
@@ -60,8 +59,7 @@ class Array(Device):
     Attributes
     ----------
     daemon_resync_bytes
-        Resync I/O of each member that not the resync thread but the array's own thread has issued: the members count
-        it as anybody's.
+        Resync I/O of each member that the array's own thread has issued; members count it as anybody's.
     """
 
     __slots__ = (
@@ -217,9 +215,8 @@ class Array(Device):
     def flush(self, done: Callable[[], None]) -> None:
         """Flush the caches of all members that are there; see :mod:`raidsim.model.core.flush`.
 
-        A work item allocates and submits a bio for each member, and when the last one is through a second work item
-        tells whoever waits. A kernel thread is woken for each of them (drivers/md/md.c: md_flush_request,
-        submit_flushes, md_submit_flush_data).
+        A work item submits a bio for each member, and after the last one a second work item tells whoever waits. A
+        kernel thread is woken for each (drivers/md/md.c: md_flush_request, submit_flushes, md_submit_flush_data).
         """
         absent, prices = self.failed - self.rebuilding, self.prices
         members = [member for slot, member in enumerate(self._members) if slot not in absent]
@@ -227,8 +224,12 @@ class Array(Device):
         def flushed() -> None:
             compute(self.host, prices.switch_s, done)
 
-        submit_s = prices.switch_s + prices.bio_s * len(members)
-        compute(self.host, submit_s, lambda: flush_all(members, flushed))
+        compute(self.host, prices.switch_s + prices.bio_s * len(members), lambda: flush_all(members, flushed))
+
+    @property
+    def logical_sector(self) -> int:
+        """That of the member with the largest."""
+        return max(member.logical_sector for member in self._members)
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -237,8 +238,7 @@ class Array(Device):
 
     def _members_limits(self, granularity: int = 0) -> DiscardLimits:
         """What the members that are there take of discards, if the array has this granularity (bytes)."""
-        absent = self.failed - self.rebuilding
-        present = [member for slot, member in enumerate(self._members) if slot not in absent]
+        present = [each for slot, each in enumerate(self._members) if slot not in self.failed - self.rebuilding]
         return stacked(self.name, present, granularity)
 
     def submit(self, request: Request) -> None:

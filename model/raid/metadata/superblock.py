@@ -150,7 +150,7 @@ class MemberMetadata:
         self.writes += 1
         device, *others = left
         done = partial(self._write_in_turn, others, offset, superblock, then)
-        device.submit(MetadataWrite(offset, superblock.size, done, superblock.write_through))
+        device.submit(MetadataWrite(offset, _whole(superblock.size, device), done, superblock.write_through))
         self._array.unplug()
 
     def write(self, sector: int, size: int, then: Callable[[], None], write_through: bool = True) -> None:
@@ -166,10 +166,16 @@ class MemberMetadata:
                 then()
 
         for device in reversed(devices):
-            device.submit(MetadataWrite(sector - self._data_offset, size, done, write_through))
+            device.submit(MetadataWrite(sector - self._data_offset, _whole(size, device), done, write_through))
         self._array.unplug()
 
     def _present(self) -> list[Device]:
         """The members that are there, in slot order."""
         absent = self._array.failed - self._array.rebuilding
         return [device for slot, device in enumerate(self._array.members) if slot not in absent]
+
+
+def _whole(size: int, device: Device) -> int:
+    """Bytes of metadata, rounded up to the device's logical sector (drivers/md/md.c: super_1_load, rdev->sb_size)."""
+    sector = device.logical_sector
+    return -(-size // sector) * sector

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....model.statistics import Estimate, Usage
+from .wear import DriveWear
 
 LatencyBins = tuple[tuple[float, float], ...]
 """Latencies (s), ascending, each with how many I/Os had it, within 1/128 of it."""
@@ -95,9 +96,15 @@ class Prediction:
         The same I/Os as `latencies`, counted.
     scale
         The run was simulated at this fraction of its size; see :mod:`raidsim.scenarios.running.program_run`.
+    wear
+        Of the solid-state drives that were written: how long they last, the shortest life first.
     prices_read
         Fields of :class:`raidsim.model.tasks.prices.Prices` that the simulation has read of the machine's CPU: the
         others may have any value without a change of the result.
+    bottlenecks
+        Of programs: what limits each phase that a program times, by "STEP.PHASE".
+    notes
+        What is not right with the result, a sentence each; usually none.
     """
 
     seconds: float
@@ -118,4 +125,7 @@ class Prediction:
     precision_reached: float | None = None
     phases: dict[str, Prediction] = field(default_factory=dict)
     latency_bins: dict[str, LatencyBins] = field(default_factory=dict)
+    wear: tuple[DriveWear, ...] = ()
     prices_read: tuple[str, ...] = ()
+    bottlenecks: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -71,13 +71,15 @@ def measured_on_model(folder: Path, scenario: ScenarioSpec, loads: Mapping[str, 
         found: Prediction = simulate(scenario.model_copy(update={"workload": workload}))
         figures, block = found.figures, load["block_size"]
         ios = round(figures["iops"] * found.measured_s)
-        times = (figures["read_mean_seconds"], figures["read_p99_seconds"])
+        op = "read" if load.get("read_share", 1.0) else "write"
+        times = (figures[f"{op}_mean_seconds"], figures[f"{op}_p99_seconds"])
         options = {
-            "rw": "read" if load["pattern"] == "sequential" else "randread",
+            "rw": op if load["pattern"] == "sequential" else f"rand{op}",
             "bs": block,
             "iodepth": load["depth"],
             "size": scenario.workload.span or "100%",
             "filename": "/dev/sda",
+            **({"fsync": load["fsync"]} if "fsync" in load else {}),
         }
         done = direction(ios, figures["iops"], block, *times)
-        (folder / f"{name}.json").write_text(report(job(name, options, read=done)), encoding="utf-8")
+        (folder / f"{name}.json").write_text(report(job(name, options, 0, **{op: done})), encoding="utf-8")

@@ -15,6 +15,7 @@ from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.drives.catalogue import drive
 from raidsim.model.files.description_errors import load_spec, validate
+from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.running.simulate import simulate
@@ -121,6 +122,8 @@ def test_without_a_description_of_the_machine(tmp_path: Path) -> None:
         ({"size": "10%"}, "size as a number"),
         ({"numjobs": "many"}, "numjobs as a number"),
         ({"bs": "4k,8k"}, "one block size"),
+        ({"rw": "randwrite", "fsync": "1", "fdatasync": "1"}, "one of fsync and fdatasync"),
+        ({"rw": "randwrite", "fdatasync": "often"}, "fdatasync as a number"),
     ],
 )
 def test_jobs_unlike_any_load_are_missing(tmp_path: Path, options: dict[str, str], needs: str) -> None:
@@ -224,10 +227,12 @@ FLASH_LOADS: dict[str, dict[str, Any]] = {
 }
 
 
-def measured_flash(folder: Path, **changes: Any) -> ScenarioSpec:
-    """What fio would have said of a PM9A3 with these fields different; its machine with another load."""
+def measured_flash(
+    folder: Path, model: str = "Samsung-PM9A3-3840GB", loads: dict[str, dict[str, Any]] | None = None, **changes: Any
+) -> ScenarioSpec:
+    """What fio would have said of a drive with these fields different; its machine with another load."""
     path = folder / "truth.yaml"
-    text = TRUTH.replace("model: IronWolf-Pro-20TB", "model: Samsung-PM9A3-3840GB, state: sequential")
+    text = TRUTH.replace("model: IronWolf-Pro-20TB", f"model: {model}, state: sequential")
     text = text.replace("kind: sata, rate: 600MB/s", "kind: pcie, rate: 7.1GB/s").replace("0.03s", "0.005s")
     text = text.replace("span: 64GiB", "span: 64GiB, engine: libaio")
     path.write_text(text, encoding="utf-8")
@@ -235,7 +240,7 @@ def measured_flash(folder: Path, **changes: Any) -> ScenarioSpec:
     instance = scenario.machine.drives["sda"].model_copy(update={"overrides": changes})
     machine = scenario.machine.model_copy(update={"drives": {"sda": instance}})
     scenario = scenario.model_copy(update={"machine": machine})
-    measured_on_model(folder / "fio", scenario, FLASH_LOADS)
+    measured_on_model(folder / "fio", scenario, FLASH_LOADS if loads is None else loads)
     assert isinstance(scenario.workload, LoadSpec)
     other = {"pattern": "random", "block_size": 16384, "depth": 4, "duration": 0.05}
     return scenario.model_copy(update={"workload": scenario.workload.model_copy(update=other)})
@@ -264,6 +269,56 @@ def test_a_solid_state_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert begun.figures["iops"] < 0.9 * true
     fitted = fit(study, tmp_path).model_copy(update={"workload": load})
     assert simulate(fitted).figures["iops"] == pytest.approx(true, rel=0.1)
+
+
+def test_fsync_of_a_file_is_missing(tmp_path: Path) -> None:
+    """fsync of a file writes the journal of its file system too; fdatasync of data that are overwritten does not."""
+    jobs = [randread("other", filename="a.file"), randread(filename="a.file", rw="randwrite", fsync=1)]
+    study = FioStudy(folder_of(tmp_path, *(report(each) for each in jobs))).study
+    (missing,) = study.missing
+    assert "fsync on a device, or fdatasync" in missing.needs
+
+
+SYNCED: dict[str, Any] = {
+    "pattern": "random",
+    "block_size": 4096,
+    "depth": 1,
+    "read_share": 0.0,
+    "engine": "psync",
+    "duration": 0.2,
+    "fsync": 1,
+}
+"""fio's randwrite with fsync=1."""
+
+
+def test_the_cost_of_a_flush_is_found(tmp_path: Path) -> None:
+    """Protects the fit from a job with fsync: a drive that flushes in 0.4 ms, where the catalogue has 1 ms.
+
+    Without such a job nothing tells it, and it is not fitted.
+    """
+    model = "Samsung-980-PRO-1TB"
+    loads = {"randread-4k-qd1": FLASH_LOADS["randread-4k-qd1"], "randwrite-4k-fsync": SYNCED}
+    measured_flash(tmp_path, model, loads, flush_time=400e-6)
+    own = FioStudy(tmp_path / "fio", drive=model)
+    assert loads_of(own.study)["randwrite-4k-fsync"].fsync == 1
+    assert "flush" in {parameter.name for parameter in own.study.parameters}
+    (drive_of,) = fit(own, tmp_path).machine.drives.values()
+    spec = drive_of.spec()
+    assert isinstance(spec, SolidStateSpec)
+    assert spec.flush_time == pytest.approx(400e-6, rel=0.1)
+    (tmp_path / "fio" / "randwrite-4k-fsync.json").unlink()
+    without = FioStudy(tmp_path / "fio", drive=model).study
+    assert "flush" not in {parameter.name for parameter in without.parameters}
+
+
+def test_an_unknown_drive_begins_with_the_flush_that_was_seen(tmp_path: Path) -> None:
+    """Protects the begin of a fit: what a write takes more with a flush, whatever the nearest drive has."""
+    loads = {"randread-4k-qd1": FLASH_LOADS["randread-4k-qd1"], "randwrite-4k-fsync": SYNCED}
+    measured_flash(tmp_path, loads=loads, flush_time=700e-6)
+    (drive_of,) = FioStudy(tmp_path / "fio").study.machine.drives.values()
+    spec = drive_of.spec()
+    assert isinstance(spec, SolidStateSpec)
+    assert spec.flush_time == pytest.approx(700e-6, rel=0.1)
 
 
 def test_a_known_solid_state_drive(tmp_path: Path) -> None:

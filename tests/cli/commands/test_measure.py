@@ -29,7 +29,7 @@ READS = [
     *(f"randread-4k-qd{depth}" for depth in (1, 2, 4, 8, 16, 32)),
     "randread-128k-qd4",
 ]
-WRITES = ["write-1m", "randwrite-4k-qd1", "randwrite-4k-qd16"]
+WRITES = ["write-1m", "randwrite-4k-qd1", "randwrite-4k-qd16", "randwrite-4k-fdatasync"]
 FIO = """\
 #!/bin/sh
 for word in "$@"; do
@@ -199,6 +199,7 @@ def test_writes_with_the_name(fio: Path, tmp_path: Path, monkeypatch: pytest.Mon
     asked = calls(fio)
     assert [each["name"] for each in asked] == [*READS, *WRITES]
     assert [each["name"] for each in asked if "readonly" not in each] == WRITES
+    assert [each["name"] for each in asked if each.get("fdatasync") == "1"] == ["randwrite-4k-fdatasync"]
 
 
 def test_the_name_alone_does_not_write(fio: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -416,3 +416,19 @@ def test_the_last_sectors_can_be_read_in_sequence() -> None:
     elapsed, disk, _ = _run(JB, _sequential(READ, 4 * KIB, JB.capacity - start, start), think_s=0.0001)
     assert disk.read_bytes == JB.capacity - start
     assert elapsed < 0.2
+
+
+def test_a_cache_that_is_held_full_is_written_and_makes_writes_wait() -> None:
+    """Protects a measurement that begins with full caches: they are full at once, a write waits for room, and all of it
+    is on the platters later.
+    """
+    engine = Engine(1)
+    disk = HardDisk(engine, JB, "disk")
+    disk.hold(FAR)
+    assert disk.dirty_bytes == JB.write_buffer
+    times: list[float] = []
+    disk.submit(Request(WRITE, FAR, 64 * KIB, lambda request: times.append(engine.now)))
+    engine.run(until=1.0)
+    assert times[0] > 64 * KIB / JB.interface_rate + JB.seek_track_to_track
+    assert disk.dirty_bytes == 0
+    assert disk.media.destaged_bytes == JB.write_buffer + 64 * KIB

@@ -91,3 +91,25 @@ def test_the_command_compares_with_the_data_sheet(monkeypatch: pytest.MonkeyPatc
     assert "median error" in table
     assert {figure["use"] for figure in document["figures"]} == {"calibrate", "predict"}
     assert set(document["median_error"]) == {"calibrate", "predict"}
+
+
+@pytest.mark.parametrize("name", solid_state_names())
+def test_every_drive_says_what_a_flush_takes(name: str) -> None:
+    """Milliseconds of drives for desktops, microseconds where capacitors keep what was written; with its origin."""
+    spec = drive(name)
+    assert isinstance(spec, SolidStateSpec)
+    assert "flush_time" in drive_sources(name)
+    assert spec.flush_time is not None
+    low, high = (0.0, 50e-6) if spec.power_loss_protection else (0.2e-3, 5e-3)
+    assert low <= spec.flush_time <= high
+
+
+def test_fsync_of_flash_and_of_a_disk() -> None:
+    """A desktop drive takes a flush and a program, a server's drive microseconds, a disk a seek and most of a turn."""
+    spec = drive("Samsung-980-PRO-1TB")
+    assert isinstance(spec, SolidStateSpec)
+    assert spec.flush_time is not None
+    assert spec.flush_time < data_sheets.synced_write("Samsung-980-PRO-1TB") < spec.flush_time + 0.5e-3
+    assert data_sheets.synced_write("Samsung-PM9A3-3840GB") < 50e-6
+    turn_s = 60 / 7200
+    assert turn_s < data_sheets.synced_write("WD-Gold-12TB") < 4 * turn_s

@@ -143,3 +143,20 @@ def test_a_seek_into_a_block_reads_it() -> None:
     bench = Bench()
     bench.dd("write", 4 * KIB, 16 * KIB, start=2 * KIB)
     assert bench.disk.sent(READ) == [(at * 4 * KIB, 4 * KIB) for at in range(5)]
+
+
+def test_a_close_writes_everything_back_and_waits() -> None:
+    """Protects what dd pays for at its end: 1 MiB is dirty after its last write and on the disk after its close, at the
+    disk's pace; a second close finds nothing to do.
+    """
+    bench = Bench(disk_s=0.0, per_byte_s=1e-8)
+    dd = bench.dd("write", 64 * KIB, MIB)
+    assert bench.disk.sent(WRITE) == []
+    written = bench.engine.now
+    bench.engine.run(bench.engine.spawn(dd.close()))
+    assert sum(size for _, size in bench.disk.sent(WRITE)) == MIB
+    assert bench.memory.dirty_bytes == bench.memory.writeback_bytes == 0
+    assert bench.engine.now - written == pytest.approx(MIB * 1e-8, rel=0.01)
+    closed = bench.engine.now
+    bench.engine.run(bench.engine.spawn(dd.close()))
+    assert bench.engine.now == closed

@@ -11,8 +11,10 @@ from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import DIRECT, WAITED, Request
 from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
+from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
+from raidsim.tests.model.solid_state.drive_bench import small
 
 MIB = 1 << 20
 
@@ -175,3 +177,25 @@ def test_nonsense_is_refused(wrong: dict[str, float], said: str) -> None:
     engine = Engine()
     with pytest.raises(ModelError, match=said):
         ClosedLoad(engine, device(engine), **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("fsync", "each_s"), [(0, 10e-6), (1, 1.010e-3), (4, 0.26e-3)])
+def test_a_job_waits_for_its_flushes(fsync: int, each_s: float) -> None:
+    """Writes of 10 us with a flush of 1 ms after each, after every fourth, or never."""
+    engine = Engine()
+    spec = small(write_overhead="8us", flush_time="1ms", command_rate=1e6)
+    ssd = SolidState(engine, spec, "ssd", state="fresh")
+    ClosedLoad(engine, ssd, size=4096, read_share=0.0, fsync=fsync)
+    engine.run(until=0.1)
+    assert ssd.writes == pytest.approx(0.1 / each_s, rel=0.03)
+    assert ssd.flushes == pytest.approx(ssd.writes // fsync if fsync else 0, abs=1)  # one may be under way
+
+
+def test_a_load_at_a_rate_flushes_without_waiting() -> None:
+    """1,000 writes a second with a flush of 5 ms after each: the flushes overlap, and no write is late."""
+    engine = Engine()
+    ssd = SolidState(engine, small(flush_time="5ms"), "ssd", state="fresh")
+    load = OpenLoad(engine, ssd, size=4096, iops=1000, poisson=False, read_share=0.0, fsync=1)
+    engine.run(until=0.1)
+    assert load.writes == pytest.approx(100, abs=2)
+    assert ssd.flushes == pytest.approx(95, abs=2)

@@ -1,4 +1,4 @@
-"""One-bit cells, the map in memory, and reading ahead."""
+"""One-bit cells, and the map in memory."""
 
 from __future__ import annotations
 
@@ -78,40 +78,3 @@ def test_a_read_without_its_map_takes_two() -> None:
     """First the map page (50 + 4 us), then the data; the second time only the data."""
     bench = Bench(mapping_reach="100MB")
     assert [round(bench.timed(READ, 0, 4 * KIB)) for _ in range(2)] == [120, 66]
-
-
-def test_reading_ahead_serves_a_stream() -> None:
-    """A stream that goes on finds all its data in the buffer, the more the longer it is; a random reader never does."""
-    bench = Bench("sequential", read_ahead="256KiB")
-    times = [bench.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)]
-    assert times[0] > 70
-    assert times[0] > times[2] > times[12]
-    assert max(times[12:]) == pytest.approx(1 + 10 + 8, abs=1.1)
-    plain = Bench("sequential")
-    assert min(plain.timed(READ, i * 32 * KIB, 32 * KIB) for i in range(20)) > 70
-    scattered = [bench.timed(READ, i * MIB, 32 * KIB) for i in (7, 3, 9, 1)]
-    assert min(scattered) > 70
-
-
-def test_a_short_stream_is_not_read_far_ahead() -> None:
-    """Protects readers of which each drive sees pieces: two reads in order cost the dies no more than twice as much."""
-    busy = []
-    for ahead in ("256KiB", "0B"):
-        bench = Bench("sequential", read_ahead=ahead)
-        for start in (0, 10 * MIB, 20 * MIB):
-            for at in (start, start + 4 * KIB):
-                bench.timed(READ, at, 4 * KIB)
-        busy.append(bench.drive.die_busy_s)
-    assert busy[0] <= 2 * busy[1]
-
-
-def test_reading_ahead_adds_no_throughput_that_is_not_there() -> None:
-    """A deep sequential reader gets the interface's rate with and without."""
-    rates = [
-        Loaded(
-            size=128 * KIB, depth=16, sequential=True, state="sequential", read_ahead=ahead, seconds=0.03, warm_up=0.01
-        ).bytes_per_s
-        for ahead in (0, 512 * KIB)
-    ]
-    assert rates[0] == pytest.approx(rates[1], rel=0.05)
-    assert max(rates) <= 4.096e9 * 1.01

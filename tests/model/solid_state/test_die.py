@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 
-from raidsim.model.solid_state.die import Die
+from raidsim.model.solid_state.die import Die, Work
 from raidsim.model.solid_state.timeline import Timeline
 
 
-def _die(suspend_s: float | None = None) -> Die:
-    return Die(suspend_s, Timeline())
+def _die(suspend_s: float | None = None, suspensions: int = 1000) -> Die:
+    return Die(suspend_s, Timeline(), suspensions)
 
 
 def test_reads_take_turns() -> None:
@@ -71,3 +71,35 @@ def test_time_is_conserved(suspend_s: float | None) -> None:
     suspended = die.busy_s - 6000
     assert last == pytest.approx(10 * 600 + 100 * 50 + suspended)
     assert all(b >= a + 50 for a, b in itertools.pairwise(reads))
+
+
+@pytest.mark.parametrize(("suspensions", "third"), [(1000, 370), (3, 370), (2, 790)])
+def test_a_program_is_suspended_so_often_and_not_more(suspensions: int, third: float) -> None:
+    """Reads at 100, 200 and 300 suspend a program of 600; after two suspensions the third waits for its end at 740."""
+    die = _die(20, suspensions)
+    die.book(0, 0, 600)
+    assert [die.read(at, 50) for at in (100, 200)] == [170, 270]
+    assert die.read(300, 50) == third
+
+
+@pytest.mark.parametrize(("suspensions", "over"), [(8, True), (1000, False)])
+def test_a_die_that_is_read_all_the_time_programs_all_the_same(suspensions: int, over: bool) -> None:
+    """A read every 60 leaves a program with suspensions of 20 no time; a limit does."""
+    die = _die(20, suspensions)
+    work = Work()
+    die.book(0, 0, 600, work)
+    for number in range(1, 40):
+        die.read(60.0 * number, 50)
+    assert (work.done > 0) == over
+
+
+def test_who_waits_for_a_program_is_told_of_reads_that_delay_it() -> None:
+    """Expected at 600; a read at 100 suspends it for 70; it is over then, and not before."""
+    die = _die(20)
+    work = Work()
+    assert die.book(0, 0, 600, work) == 600
+    assert work.ends(0) == 600
+    die.read(100, 50)
+    assert work.ends(100) == 670
+    assert work.done < 0
+    assert work.ends(700) == work.done == 670

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from raidsim.model.core.request import READ, WRITE
+from raidsim.model.loads.direct_load import ClosedLoad, OpenLoad
+from raidsim.model.statistics.latency_histogram import LatencyHistogram
 from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, Bench, Loaded
 
 PROGRAM = 96 * KIB  # both planes, three bits
@@ -95,3 +99,55 @@ def test_reads_find_what_is_still_in_the_buffer() -> None:
     bench.engine.run(until=0.05)
     times = [bench.timed(READ, i * 4 * KIB, 4 * KIB) for i in range(32)]
     assert [round(time) for time in times] == [66] * 24 + [12] * 8
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_program_that_reads_delay_keeps_its_room(reads: bool) -> None:
+    """A program of 600 us that reads suspend every 100 us is not over after 1,150 us; without reads it is."""
+    bench = Bench(suspend_time="20us")
+    for unit in range(24):  # what a die programs at once
+        bench.request(WRITE, unit * MIB, 4 * KIB)
+    bench.engine.run(until=100e-6)
+    dies = bench.drive._flash.dies
+    (die,) = [number for number, each in enumerate(dies) if any(work is not None for *_, work in each.background)]
+    placement = bench.drive._flash.placement
+    there = [unit for unit in range(1000, 3000) if placement.scattered(unit) == die]
+    for number in range(10):
+        bench.engine.run(until=100e-6 * (number + 2))
+        if reads:
+            bench.request(READ, there[number] * 4 * KIB, 4 * KIB)
+    bench.engine.run(until=1150e-6)
+    assert (bench.drive.dirty_bytes > 0) == reads
+    bench.engine.run(until=3e-3)
+    assert bench.drive.dirty_bytes == 0
+
+
+def test_erases_are_spread_over_the_superblock() -> None:
+    """Random writes on a full drive erase as many superblocks as they open, never two dies' at about the same time."""
+    load = Loaded(depth=64, read_share=0.0, seconds=0.2, warm_up=0.05)
+    flash = load.bench.drive._flash
+    programs = flash.programmed_bytes / (2 * 16 * KIB * 3)
+    assert flash.erases == pytest.approx(programs / (100 // 3), rel=0.05)
+
+
+def test_reads_beside_writes_have_a_tail() -> None:
+    """One read in a thousand waits for an erase of 3 ms, or is let in after 20 us where the die can suspend.
+
+    Counter-test: without erases it waits for a program of 600 us at most.
+    """
+    erases, programs, suspended = (
+        1e6 * _mixed(**changes).percentile(99.9) for changes in ({}, {"erase_time": "0us"}, {"suspend_time": "20us"})
+    )
+    assert 2000 < erases < 66 + 3000 + 1000
+    assert 500 < programs < 66 + 600 + 200
+    assert suspended < programs
+
+
+def _mixed(**changes: Any) -> LatencyHistogram:
+    """Latencies of reads, one at a time, beside writes at a rate that keeps the dies busy for half of the time."""
+    bench = Bench(**changes)
+    engine, ssd = bench.engine, bench.drive
+    OpenLoad(engine, ssd, size=4 * KIB, iops=100_000, read_share=0.0, name="writer")
+    reader = ClosedLoad(engine, ssd, size=4 * KIB, name="reader")
+    engine.run(until=0.4)
+    return reader.read_latency

@@ -16,8 +16,8 @@ from raidsim.model.programs.postmark import PostMark, PostMarkSettings
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.base.prediction import Prediction
-from raidsim.scenarios.running.base.sample import Sample
-from raidsim.scenarios.running.program_run import ProgramRun, most_scale, scale_for
+from raidsim.scenarios.running.base.sample import Sample, most_scale, scale_for
+from raidsim.scenarios.running.program_run import ProgramRun
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.random_documents import Document, program_documents
 from raidsim.tests.scenarios.running.test_random_scenarios import outcome
@@ -102,7 +102,7 @@ def test_the_scale_keeps_to_bytes_and_memory() -> None:
     assert scale_for(spec(dd("8GiB")), Sample(scale=3)) == 3
     assert most_scale(spec(dd("8GiB"), memory="96MiB")) == 96
     small = {"/data": {"kind": "ext2", "on": "sda", "size": "1GiB"}}
-    many = {"program": "postmark", "number": 1000, "transactions": 100_000, "high": "1MB"}
+    many = {"program": "postmark", "number": 2000, "transactions": 100_000, "high": "1MB"}
     assert scale_for(spec(many, memory="1GiB", file_systems=small), Sample()) == 4
 
 
@@ -233,8 +233,8 @@ def test_iozone_at_a_scale_prints_the_whole_file() -> None:
     assert row == ["98304", "64", *(str(int(rate / 1024)) for rate in figures)]
     for name in ("read", "random_read", "stride_read", "fread"):
         assert scaled.figures[f"iozone.{name}_rate"] == pytest.approx(whole.figures[f"iozone.{name}_rate"], rel=0.1)
-    short = {"program": "iozone", "size": "256MiB", "record": "4KiB"}
-    assert scale_for(spec(short, memory="1GiB"), Sample()) > scale_for(spec(iozone("256MiB"), memory="1GiB"), Sample())
+    short, many = {"program": "iozone", "size": "512MiB", "record": "4KiB"}, Sample(program_bytes=8 << 30)
+    assert scale_for(spec(short, memory="1GiB"), many) > scale_for(spec(iozone("512MiB"), memory="1GiB"), many)
     few = BuiltMachine(spec(iozone("4MiB")), scale=16)
     made = ProgramRun(few, Sample())
     made.run()

@@ -103,3 +103,27 @@ def test_a_target_named_twice_has_two_programs_apart() -> None:
     assert starts[1] == pytest.approx(capacity / 2, abs=1 << 20)
     with pytest.raises(InputError, match="2 x "):
         scenario(targets=("sda", "sda"), size="150GB")
+
+
+@pytest.mark.parametrize(
+    ("load", "field"),
+    [
+        ({"block_size": 512}, "block_size"),
+        ({"read_size": {4096: 0.5, 6144: 0.5}}, "read_size"),
+        ({"align": 512}, "align"),
+        ({"start": 512}, "start"),
+        ({"phases": [{"name": "day", "lasts": "60s", "write_size": 1024}]}, "write_size"),
+    ],
+)
+def test_direct_ios_are_whole_logical_sectors(load: dict[str, object], field: str) -> None:
+    """Protects drives with sectors of 4 KiB, below an array as well; drives of 512 bytes take all of it."""
+    for size in (512, 4096):
+        document = scenario_document(array=RAID5, targets=("md0",))
+        for each in document["machine"]["drives"].values():
+            each["overrides"] = {"logical_sector": size, "physical_sector": 4096, "capacity": 249999998976}
+        document["workload"] = {"kind": "load", "targets": ["md0"], **load}
+        if size == 512:
+            validate(ScenarioSpec, document)
+            continue
+        with pytest.raises(InputError, match=rf"{field}: found .* multiples of 4096 bytes, the logical sector of md0"):
+            validate(ScenarioSpec, document)

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from raidsim.model.core.errors import InputError
+from raidsim.scenarios.running.base.supply import Supply
 
 from .fio_runs import FILES, MIB, only, run
 
@@ -292,3 +293,28 @@ def test_what_limits_is_said_group_by_group() -> None:
     assert thread == "group 1: the thread of idle, which never waits for an I/O: one core does no more"
     (alone,) = {run(f"[a] {RAW} rw=randread bs=4k number_ios=50").limits}
     assert alone.startswith("nothing is saturated: the latency of the I/Os outstanding sets the pace")
+
+
+@pytest.mark.parametrize("waits", ["fsync=128", "fdatasync=128", "end_fsync=1", "fsync_on_close=1"])
+def test_a_thread_that_waits_for_flushes_waits(waits: str) -> None:
+    """Protects what limits a job whose I/Os never sleep, but whose flushes do: it computes for a few per cent of its
+    time, and its flushes are context switches. Counter-test: without them the thread computes all of its time.
+    """
+    job = "[a] filename=/dev/md0 rw=write bs=4k size=16m ioengine=psync "
+    free, synced = run(job), run(job + waits)
+    assert free.limits.startswith("the thread of a")
+    assert not synced.limits.startswith("the thread of a")
+    (before,), (after,) = free.jobs, synced.jobs
+    assert before.context_switches == 0
+    assert after.context_switches >= (31 if waits.endswith("=128") else 1)
+
+
+def test_a_job_that_is_faster_than_media_and_caches_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects the check of jobs, by direct I/O and through the page cache: none of these is too fast, and were the
+    drives a hundred times slower than simulated, each would be told.
+    """
+    jobs = f"[a] {RAW} rw=write bs=1m size=64m [b] stonewall filename=/dev/disk1 rw=write bs=1m size=64m end_fsync=1"
+    assert not any("media and caches" in note for note in run(jobs).notes)
+    monkeypatch.setattr("raidsim.scenarios.fio.run.supply", lambda *_, **__: Supply(1e5, 0))
+    told = [note for note in run(jobs).notes if "media and caches" in note]
+    assert [note.partition(":")[0] for note in told] == ["a, writes", "b, writes"]

@@ -73,6 +73,7 @@ def check(document: Document) -> None:
     assert 0 < found.rate < math.inf
     assert found.measured_s > 0
     assert 0 < found.seconds < math.inf
+    assert not found.notes
     for usage in found.usages:
         assert 0.0 <= usage.utilisation <= 1.0, usage
         assert usage.mean_queue >= 0.0, usage

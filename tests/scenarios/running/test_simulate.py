@@ -1,9 +1,8 @@
-"""Running scenarios: rates against the parts' own, what limits, and the two regimes of a long write."""
+"""Running scenarios: rates against the parts' own, what limits, and what else a run reports."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +10,8 @@ import pytest
 from raidsim.model.drives.catalogue import hard_disk
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
-from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running.base.prediction import Prediction
-from raidsim.scenarios.running.simulate import WriteRun, _rate_without_growth, simulate
+from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import DRIVES, MIB, QUICK, scenario, scenario_document
 
 MEDIA = hard_disk("WD2500JB").outer_media_rate
@@ -124,45 +122,6 @@ def test_runs_repeat_bit_by_bit() -> None:
     first = written(1)
     assert written(1) == first
     assert written(2) != first
-
-
-def test_a_write_that_fits_memory_does_not_wait_for_the_disk() -> None:
-    """Protects the free regime: whole blocks at CPU speed as long as memory takes them; ten times as much does not."""
-    fast = {**FREE_CPU, "write_call": "10us", "memory": "2GiB"}
-    rates = {
-        size: run(direction="write", block_size=4096, size=size, machine_changes=fast).rate
-        for size in ("400MiB", "40GiB")
-    }
-    assert rates["400MiB"] == pytest.approx(4096 / 10e-6, rel=0.05)
-    assert rates["40GiB"] < 1.1 * MEDIA
-
-
-def test_a_write_may_end_with_the_drive() -> None:
-    """Protects the memory that is dirty when the measurement begins: it lies within the device."""
-    capacity = hard_disk("WD2500JB").capacity
-    size = 64 * MIB
-    start = (capacity - size) // 4096 * 4096
-    spec = scenario(direction="write", size=f"{size}B", start=f"{start}B", block_size=4096)
-    for throttled in (False, True):
-        dd = WriteRun(BuiltMachine(spec), QUICK, throttled).machine.dds[0]
-        ((_, end),) = dd.cache.dirty
-        assert end == dd.start
-        assert dd.start + dd.size <= capacity
-        assert dd.cache.memory.dirty_bytes >= 100 * MIB
-    assert simulate(spec, QUICK).rate > 0
-
-
-def test_growth_is_taken_out_of_the_rate() -> None:
-    """Protects the steady rate of long writes: with 30 MB/s while memory grows by 10 and 18 MB/s while it shrinks by 5,
-    it is a third of the way from the second to the first, 22 MB/s. Equal growth means the throttled rate as it is.
-    """
-
-    def state(rate: float, growth: float) -> Any:
-        return SimpleNamespace(rate=rate, growth=growth)
-
-    assert _rate_without_growth(state(30e6, 10e6), state(18e6, -5e6)) == pytest.approx(22e6)
-    assert _rate_without_growth(state(30e6, 10e6), state(18e6, 0.0)) == pytest.approx(18e6)
-    assert _rate_without_growth(state(30e6, 1e5), state(29e6, 0.0)) == pytest.approx(29e6)
 
 
 def test_the_sample_does_not_decide() -> None:

@@ -1,0 +1,118 @@
+"""How fast media and caches can take or give data: the bound that no reported rate exceeds.
+
+Whatever a program reports, a drive has moved no more than its medium passes in that time, and what its caches hold. A
+mirror writes each byte several times and parity takes a share of the members, so the devices of an array take fewer
+bytes of data than their media do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ....model.core.exact_sums import sum_in_order
+from ....model.disk.spec import DriveSpec, mechanics
+from ....model.files.quantities import format_duration
+from ....model.solid_state.spec import SolidStateSpec
+from ...description.devices import Devices
+from ...description.scenario import ScenarioSpec
+
+_TOLERANCE = 0.03
+"""A rate exceeds the bound from this share on. Chunks that are cut off and commands under way at the edges of a short
+measurement stay below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """What devices can take, or give, of the data of programs.
+
+    Attributes
+    ----------
+    rate
+        Bytes of data per second that the media pass at most.
+    cache_bytes
+        Bytes of data that caches hold besides: those of drives and controllers, and memory where programs use it.
+    """
+
+    rate: float
+    cache_bytes: float
+
+    def most(self, seconds: float) -> float:
+        """Bytes that can have been moved in that time (s)."""
+        return self.rate * seconds + self.cache_bytes
+
+    def excess(self, what: str, moved: float, seconds: float) -> str | None:
+        """A sentence that says so if more is reported of `what` than media and caches can have given; None if not.
+
+        Parameters
+        ----------
+        what
+            Who reports it.
+        moved, seconds
+            Bytes that are said to have been moved, and in which time (s).
+        """
+        most = self.most(seconds)
+        if moved <= (1 + _TOLERANCE) * most:
+            return None
+        return (
+            f"{what}: {1e-6 * moved / seconds:,.1f} MB/s is more than media and caches can give in "
+            f"{format_duration(seconds)}, {1e-6 * most / seconds:,.1f} MB/s; simulate more of it"
+        )
+
+
+def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool = False) -> Supply:
+    """What some devices of a scenario can give together.
+
+    Parameters
+    ----------
+    scenario
+        Whose devices.
+    targets
+        Their names; one that is named twice counts once.
+    op
+        "read" or "write".
+    memory
+        If true, the host's memory counts as a cache: data may still be there when the program ends, or again.
+    """
+    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+    parts = [_of(scenario, devices, name, op) for name in dict.fromkeys(targets)]
+    cached = sum_in_order(part.cache_bytes for part in parts) + (scenario.machine.memory if memory else 0)
+    if scenario.network is not None and op == "write" and scenario.network.export == "async":
+        cached += scenario.network.write_behind
+    return Supply(sum_in_order(part.rate for part in parts), cached)
+
+
+def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str) -> Supply:
+    machine = scenario.machine
+    if name in machine.drives:
+        return drive_supply(machine.drives[name].spec(), op)
+    if name in scenario.encrypted:
+        return _of(scenario, devices, scenario.encrypted[name].on, op)
+    array = scenario.arrays[name]
+    members = [_of(scenario, devices, member, op) for member in array.members]
+    share = data_share(devices, name) if op == "write" else 1.0
+    cached = share * sum_in_order(member.cache_bytes for member in members)
+    if array.controller is not None:
+        cached += machine.controllers[array.controller].spec().cache
+    return Supply(share * sum_in_order(member.rate for member in members), cached)
+
+
+def data_share(devices: Devices, name: str) -> float:
+    """Bytes of data for each byte that the members of an array are written, of whole stripes."""
+    array = devices.arrays[name]
+    sizes = [devices.capacity(member) for member in array.members]
+    capacity = devices.capacity(name)
+    # Of mirrors only the size of the smallest member counts, of linear arrays all of them.
+    return min(1.0, max(capacity / sum(sizes), capacity / (len(sizes) * min(sizes))))
+
+
+def drive_supply(spec: DriveSpec | SolidStateSpec, op: str = "") -> Supply:
+    """What one drive can give; of reads and writes together unless `op` says which."""
+    if isinstance(spec, DriveSpec):
+        geometry = mechanics(spec)[0]
+        return Supply(spec.actuators * max(geometry.media_rate(edge) for edge in geometry.edges), spec.cache)
+    if op != "write":
+        return Supply(spec.interface_rate * (1 if op or not spec.full_duplex else 2), spec.write_buffer)
+    at_once = spec.dies if spec.programs_at_once is None else min(spec.dies, spec.programs_at_once)
+    programs = at_once * spec.planes * spec.page * spec.bits_per_cell / spec.program_time
+    return Supply(min(spec.interface_rate, programs), spec.write_buffer + spec.slc_cache)
