@@ -72,7 +72,7 @@ def simulate(
 
     >>> from raidsim.scenarios.documents.document import document_from
     >>> text = "{workload: {kind: load, read_share: 0%, warm_up: 1s, duration: 2s}}"
-    >>> document = document_from(text, sets=["disks=6", "drive=WD5000AAKS"])
+    >>> document = document_from(text, sets=["disks=6", "drive=WD5000AAKS", "bitmap=none"])
     >>> for layout in ("raid6", "raid10"):
     ...     found = simulate(document.changed({"layout": layout}).spec())
     ...     print(layout, round(found.member_ios / (found.iops["write"] * found.measured_s)))

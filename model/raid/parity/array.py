@@ -8,8 +8,8 @@ Reads of a whole array go to the members since Linux 2.6.20, all others through 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from ...core.device import BlockedReaders, Device, RowQueue
 from ...core.discard_limits import DiscardLimits, refused
@@ -58,8 +58,6 @@ class ParityArray(Array):
         The stripe cache.
     threads
         What handles its stripes: md's thread, or its workers; none where whoever submits does.
-    daemon_submits
-        Whether md's thread submits what the resync thread asks for.
     """
 
     __slots__ = (
@@ -349,7 +347,7 @@ class ParityArray(Array):
         at = request.offset
         for piece in pieces:
             size = piece[3] - piece[2]
-            done = functools.partial(self._piece_over, over, piece)
+            done = partial(self._piece_over, over, piece)
             locks.add(Request(request.op, at, size, done, request.issuer, request.sync), piece)
             at += size
 

@@ -8,36 +8,27 @@ and the service time ignores the size, the real array itself varies with the off
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import Any, NamedTuple
 
-from ....model.core.errors import InputError
 from ....model.core.exact_sums import sum_in_order
-from ....model.kernels import KernelSpec
 from ....model.loads.direct_load import ClosedLoad
 from ..base import KindResult, NotChecked, NotSupported, Progress, TruthFile
 from .bitmap import after_difference, probe_difference
 from .kernels import recorded_kernel
-from .mdadm import LEVELS, bitmap_chunk
+from .timing_cases import Case, Job, Rates, cases, recorded_array
 from .vm_member import (
     BYTE_S,
     HUGE_PAGE,
     HUGE_PAGE_BYTE_S,
     IO_S,
     MIB,
-    Member,
-    RecordedArray,
     VirtualMachine,
-    algorithm_of,
     build,
     is_calibrated,
 )
 
 TOLERANCE = 0.10
-WARM_UP_S = 0.1
 RECORDED_S = 2.0
 """How long the recordings ran after the warm-up."""
 
@@ -59,59 +50,7 @@ STEADY_S = 0.3
 """Throttling that has not changed for so long (s) will not."""
 
 _SLICE_S = 0.01
-_FOLLOWED = {"rw", "bs", "iodepth", "rwmixread", "numjobs", "offset_increment", "size"}
-_SAME_EVERYWHERE = {"direct", "ioengine", "thread", "filename", "randseed", "runtime", "ramp_time"}
-_PRINTED = {"name", "group_reporting", "output-format"}
-_KNOWN_OPTIONS = _FOLLOWED | _SAME_EVERYWHERE | _PRINTED
-"""Options of recorded fio jobs: those that the model follows, that all recordings share, or that change no I/O."""
-
-_FIELD = re.compile(r"([\w-]+)=(\S+)")
-_UNITS = {"k": 1024, "m": MIB, "g": 1024 * MIB}
-
-
-class Rates(NamedTuple):
-    """I/Os per second of reads and of writes."""
-
-    read: float
-    write: float
-
-
 _NONE = Rates(0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A fio job: direct I/O with libaio."""
-
-    size: int
-    depth: int
-    read_share: float
-    sequential: bool
-    threads: int = 1
-    increment: float = 0.0
-    region: int = 4096 * MIB
-    """The `size` of the job (bytes): where its offsets are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One recorded job on one array, and the rates it had."""
-
-    name: str
-    kernel: KernelSpec
-    member: Member
-    array: RecordedArray
-    job: Job
-    recorded: Rates
-    spread: float
-    warm_up_s: float = WARM_UP_S
-    before: Job | None = None
-    """What was recorded just before on the same array, if that wrote."""
-    lasting_s: float | None = None
-    """How long it was recorded (s) if all of that counts, as where new bits of a bitmap become rare on the way; None if
-    a part of the run gives the rate."""
-    after: tuple[tuple[float, ...], ...] = ()
-    """What each member was sent afterwards; empty if that was not recorded."""
 
 
 def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
@@ -139,7 +78,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
         for name in file.content.get("probe", {}):
             progress(f"{file.path.stem} {name} probe")
             try:
-                known, array = recorded_kernel(file), _recorded_array(name, file.content["arrays"][name])
+                known, array = recorded_kernel(file), recorded_array(name, file.content["arrays"][name])
             except NotSupported as error:
                 result.not_checked.append(
                     NotChecked(file.path.name, f"{name} probe", f"{error.found}; {error.allowed}")
@@ -272,153 +211,3 @@ def _loads(machine: VirtualMachine, job: Job, name: str = "fio") -> Iterator[Clo
             complete_s=0.4 * seconds,
             cpu=machine.cpu,
         )
-
-
-def cases(file: TruthFile, not_checked: list[NotChecked] | None = None) -> Iterator[Case]:
-    """The cases of a truth file: a table of jobs and arrays, or a list of runs.
-
-    Parameters
-    ----------
-    file
-        The recording.
-    not_checked
-        Takes the cases that are not supported.
-    """
-    content = file.content
-    skipped = [] if not_checked is None else not_checked
-    try:
-        known = recorded_kernel(file)
-    except NotSupported as error:
-        count = sum(map(len, content["results"].values())) if "results" in content else len(content["runs"])
-        skipped.append(NotChecked(file.path.name, "", f"{error.found}; {error.allowed}", count))
-        return
-    if "results" in content:
-        yield from _table(file, known, skipped)
-    elif "chunk_kib" in content:
-        yield from _stripe_cache_runs(file, known)
-    else:
-        yield from _throttling_runs(content, known)
-
-
-def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Iterator[Case]:
-    content = file.content
-    member = Member.recorded(content["member"])
-    for name, results in content["results"].items():
-        before = None
-        for job, result in results.items():
-            try:
-                array = _recorded_array(name, content["arrays"][name])
-                fio = _job(content["fio_jobs"][job])
-                rates = _rates(result)
-            except NotSupported as error:
-                skipped.append(NotChecked(file.path.name, f"{name} {job}", f"{error.found}; {error.allowed}"))
-                continue
-            yield Case(
-                f"{name} {job}",
-                known,
-                member,
-                array,
-                fio,
-                rates,
-                max(result.get("read_spread_pct", 0.0), result.get("write_spread_pct", 0.0)) / 100,
-                before=_writing(before),
-                lasting_s=content["member"]["runtime_s"] if array.clean else None,
-                after=tuple(map(tuple, result["runs"][0].get("members_after", ()))),
-            )
-            before = fio
-
-
-def _rates(result: Mapping[str, Any]) -> Rates:
-    rates = Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0))
-    if not any(rates):
-        raise NotSupported("field results", "no rate was recorded", "allowed: read_iops_mean or write_iops_mean")
-    return rates
-
-
-def _recorded_array(name: str, array: Any) -> RecordedArray:
-    if isinstance(array, str):
-        return RecordedArray("single", 1)
-    extra = array.get("extra", "")
-    if array["level"] not in LEVELS:
-        raise NotSupported("field arrays", f"level {array['level']!r}", f"allowed: {', '.join(LEVELS)}")
-    heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
-    faulty = re.findall(r"echo faulty > \S*nullb(\d+)/state", extra)
-    return RecordedArray(
-        array["level"],
-        array["members"],
-        array["chunk_bytes"] or 65_536,
-        algorithm_of(array["level"], array["md_layout"]),
-        int(heads[1]) if heads else 256,
-        frozenset(map(int, faulty)),
-        bitmap_chunk(f"array {name}, field extra", extra) or 0 if "bitmap" in array else 0,
-        "bitmap" in array,
-    )
-
-
-def _job(text: str) -> Job:
-    fields = dict(_FIELD.findall(text))
-    unknown = sorted(fields.keys() - _KNOWN_OPTIONS)
-    if unknown:
-        raise NotSupported(
-            "field fio_jobs", f"the option {unknown[0]}", f"allowed: {', '.join(sorted(_KNOWN_OPTIONS))}"
-        )
-    pattern = fields.get("rw", "read")
-    shares = {"read": 1.0, "write": 0.0, "rw": int(fields.get("rwmixread", "50")) / 100}
-    kind = pattern.removeprefix("rand")
-    if kind not in shares:
-        raise NotSupported("field fio_jobs", f"rw={pattern}", "allowed: read, write, rw, and with rand before it")
-    return Job(
-        size=_size(fields.get("bs", "4k")),
-        depth=int(fields.get("iodepth", "1")),
-        read_share=shares[kind],
-        sequential=not pattern.startswith("rand"),
-        threads=int(fields.get("numjobs", "1")),
-        increment=int(fields.get("offset_increment", "0%").removesuffix("%")) / 100,
-        region=_size(fields.get("size", "4g")),
-    )
-
-
-def _size(text: str) -> int:
-    return int(text[:-1]) * _UNITS[text[-1]] if text[-1] in _UNITS else int(text)
-
-
-def _writing(job: Job | None) -> Job | None:
-    return job if job is not None and job.read_share < 1 else None
-
-
-def _throttling_runs(content: Mapping[str, Any], known: KernelSpec) -> Iterator[Case]:
-    before = previous = None
-    for run in content["runs"]:
-        member = _member_32_tags(run["member_latency_ns"] * 1e-9, run["wbt_lat_usec"] * 1e-6)
-        array = RecordedArray(run["level"], run["n"], algorithm="n2" if run["level"] == "raid10" else None)
-        job = _job(f"rw={run['rw']} bs=4k iodepth={run['iodepth']} rwmixread=70")
-        name = (
-            f"{run['member_latency_ns'] / 1e6:g} ms wbt {run['wbt_lat_usec']} {run['level']} "
-            f"{run['rw']} q{run['iodepth']}"
-        )
-        if previous != (member, array):
-            before, previous = None, (member, array)
-        yield Case(name, known, member, array, job, Rates(run["read_iops"], run["write_iops"]), 0.0, 0.0, before)
-        before = job
-
-
-def _stripe_cache_runs(file: TruthFile, known: KernelSpec) -> Iterator[Case]:
-    content = file.content
-    said = re.search(r"null_blk (\d+) ms, .*wbt_lat_usec (\d+)", content["member"])
-    if said is None:
-        raise InputError(
-            f"{file.path.name}, field member", content["member"], 'allowed: "null_blk N ms, ... wbt_lat_usec N"'
-        )
-    member = _member_32_tags(int(said[1]) * 1e-3, int(said[2]) * 1e-6)
-    before = None
-    for run in content["runs"]:
-        level, _, count = run["array"].partition("_n")
-        array = RecordedArray(level, int(count), content["chunk_kib"] * 1024, heads=run["stripe_cache_size"])
-        job = _job(run["cmd"].replace("--", " "))
-        name = f"stripe_cache_size {run['stripe_cache_size']} {run['array']} {run['workload']}"
-        yield Case(name, known, member, array, job, Rates(0.0, run["write_iops"]), 0.0, 0.0, before)
-        before = job
-
-
-def _member_32_tags(service_s: float, target_s: float) -> Member:
-    return Member(service_s, 32, 1_310_720, False, 0, target_s, 4096 * MIB)

@@ -15,7 +15,8 @@ from raidsim.model.kernels import kernel
 from raidsim.validation.conformance.base import TruthFile
 from raidsim.validation.conformance.md.bitmap import after_difference, probe_difference
 from raidsim.validation.conformance.md.mdadm import bitmap_chunk
-from raidsim.validation.conformance.md.timing import Case, cases, check, difference, play
+from raidsim.validation.conformance.md.timing import check, difference, play
+from raidsim.validation.conformance.md.timing_cases import Case, cases
 from raidsim.validation.conformance.md.vm_member import RecordedArray
 
 FILE = Path(raidsim.__file__).parent / "validation" / "truth" / "timing" / "timing3bm_disk1ms64k.json"

@@ -12,7 +12,8 @@ import pytest
 import raidsim
 from raidsim.validation.conformance.base import TruthFile
 from raidsim.validation.conformance.known_misses import stale
-from raidsim.validation.conformance.md.timing import Case, Rates, cases, check, difference, predict
+from raidsim.validation.conformance.md.timing import check, difference, predict
+from raidsim.validation.conformance.md.timing_cases import Case, Rates, cases
 from raidsim.validation.conformance.run import check_all
 
 TRUTH = Path(raidsim.__file__).parent / "validation" / "truth"
