@@ -64,7 +64,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     array = reported(
         folder,
         "array",
-        f"machine: {{drives: {{model: {MODEL}, count: 3}}}}\narrays: {{md0: {{level: raid5, chunk: 512KiB}}}}",
+        f"machine: {{drives: {{model: {MODEL}, count: 3}}}}\narrays: {{md0: {{level: raid5, chunk: 512KiB, bitmap: none}}}}",
         "md0",
     )
     return drive, array

@@ -22,7 +22,7 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
-SHORT = Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=1, program_bytes=1 << 26, least_memory_bytes=8 << 20)
+SHORT = Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=1, scale=16)
 RUNS = (("gentoo-2004", "2.6.7/hde/read"), ("gentoo-2004", "2.6.7/tar/evms-root"), ("hedrick-2001", None))
 
 

@@ -15,14 +15,24 @@ from raidsim.scenarios.description.machine import PriceList
 from raidsim.scenarios.description.programs import ProgramsSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.base.prediction import Prediction
-from raidsim.scenarios.running.base.sample import Sample
+from raidsim.scenarios.running.base.sample import Sample, most_scale
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.calibration.study import small_study as small
 
-SHORT = Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=1, program_bytes=1 << 26, least_memory_bytes=8 << 20)
+SHORT = Sample(read_bytes=4 << 20, write_bytes=1 << 20, cycles=1)
 ALL = frozenset(each.name for each in fields(Prices))
 NAMES = [study.id for study in chosen_studies((), False)]
 """Of studies whose runs a sample shortens: it does not shorten jobs of fio, of which the modern ones have many."""
+
+
+def short(scenario: ScenarioSpec) -> Sample:
+    """The sample that simulates least: which prices are read does not depend on the size of files beside the caches."""
+    if not isinstance(scenario.workload, ProgramsSpec):
+        return SHORT
+    most, scale = min(most_scale(scenario), scenario.machine.memory >> 23), 1
+    while 2 * scale <= min(most, 64):
+        scale *= 2
+    return replace(SHORT, scale=scale)
 
 
 def changed(prices: PriceList, names: frozenset[str]) -> PriceList:
@@ -46,13 +56,13 @@ def with_prices(scenario: ScenarioSpec, prices: PriceList) -> ScenarioSpec:
 
 def tenfold(scenario: ScenarioSpec, names: frozenset[str]) -> Prediction:
     """What a run gives where some prices are ten times as high."""
-    return simulate(with_prices(scenario, changed(scenario.machine.cpu.prices, names)), SHORT)
+    return simulate(with_prices(scenario, changed(scenario.machine.cpu.prices, names)), short(scenario))
 
 
 def check(study: StudySpec, run: str) -> None:
     """Prices that a run has not read may be anything; those that it has read are not all without effect."""
     scenario = RunBuilder(study, {}).scenario(run)
-    found = simulate(scenario, SHORT)
+    found = simulate(scenario, short(scenario))
     read = frozenset(found.prices_read)
     assert {"bio_s", "command_s"} <= read < ALL
     assert tenfold(scenario, ALL - read) == found
