@@ -64,7 +64,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     array = reported(
         folder,
         "array",
-        f"machine: {{drives: {{model: {MODEL}, count: 3}}}}\narrays: {{md0: {{level: raid5, chunk: 512KiB, bitmap: none}}}}",
+        f"machine: {{drives: {{model: {MODEL}, count: 3}}}}\n"
+        "arrays: {md0: {level: raid5, chunk: 512KiB, bitmap: none}}",
         "md0",
     )
     return drive, array
