@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -25,6 +26,9 @@ _BLOCK = 4096
 
 AIO_PLUG_THRESHOLD = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
+
+_THREADS_APART = 1 << 20
+"""Threads of one load are numbered so far apart: further than all jobs are."""
 
 
 class DirectLoad:
@@ -360,12 +364,16 @@ class ClosedLoad(DirectLoad):
 class OpenLoad(DirectLoad):
     """I/Os at a given rate, whatever the device does (fio's rate_iops).
 
-    One thread sends them. While it is at work, or all cores are, I/Os that come wait to be sent.
+    While a thread is at work on one, or all cores are, I/Os that come wait to be sent.
 
     Parameters
     ----------
     iops
         I/Os a second.
+    independent
+        Whether the I/Os are of users who know nothing of each other: if the block layer or md puts the thread to sleep
+        that submits one, another thread submits the next. Otherwise one thread submits all, and what comes while it
+        sleeps waits, as with fio.
     poisson
         Whether the times between them are exponential, or all the same.
     gaps
@@ -382,7 +390,21 @@ class OpenLoad(DirectLoad):
         I/Os that have come since the load exists; those that are not complete are its backlog.
     """
 
-    __slots__ = ("_call_s", "_core", "_cpu", "_due", "_free_s", "_pauses", "_waits", "arrived", "iops")
+    __slots__ = (
+        "_awake_threads",
+        "_call_s",
+        "_core",
+        "_cpu",
+        "_due",
+        "_first_issuer",
+        "_free_s",
+        "_independent",
+        "_pauses",
+        "_threads",
+        "_waits",
+        "arrived",
+        "iops",
+    )
 
     def __init__(
         self,
@@ -391,6 +413,7 @@ class OpenLoad(DirectLoad):
         *,
         size: int,
         iops: float,
+        independent: bool = False,
         poisson: bool = True,
         read_share: float = 1.0,
         sequential: bool = False,
@@ -426,6 +449,10 @@ class OpenLoad(DirectLoad):
         self._free_s = 0.0
         self._waits = False
         self._due = 0
+        self._independent = independent
+        self._threads = 1
+        self._first_issuer = issuer
+        self._awake_threads = [issuer]
         self.arrived = 0
         self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
         engine.call_at(engine._now + next(self._pauses), self._arrive)
@@ -461,6 +488,29 @@ class OpenLoad(DirectLoad):
             self._due -= 1
             self._submit()
             self._unplug()
+
+    def _submit(self) -> None:
+        if not self._independent:
+            super()._submit()
+            return
+        awake = self._awake_threads
+        while awake and self._falls_asleep(awake[-1]):
+            awake.pop()
+        if not awake:
+            awake.append(self._first_issuer + self._threads * _THREADS_APART)
+            self._threads += 1
+        self._stream = awake[-1]
+        self._device.submit(self._next())
+        if self._falls_asleep(self._stream):
+            awake.pop()
+
+    def _falls_asleep(self, issuer: int) -> bool:
+        """Whether the thread sleeps; it is used again when it is awake."""
+        thread = self._sleepers.get(issuer) if self._sleepers else None
+        if thread is None or not thread.sleeps:
+            return False
+        thread.backlog.append(partial(self._awake_threads.append, issuer))
+        return True
 
     def _may_go_on(self, _: Any) -> None:
         """A core was to be free now, for a thread that has done its work."""

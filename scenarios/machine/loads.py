@@ -75,7 +75,7 @@ def _job(
     if iops is not None:
         gaps = _gaps(engine, workload, name, number, iops)
         call_s = costs.submit_s + costs.complete_s
-        return OpenLoad(engine, target, iops=iops, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
+        return OpenLoad(engine, target, iops=iops, independent=True, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
     cost: dict[str, Any] = {
         "depth": workload.depth,
         "submit_s": costs.submit_s,

@@ -84,6 +84,17 @@ def test_two_readers_get_two_disks(kernel: str) -> None:
     assert rate(two_readers) > 1.4 * rate(Case(kernel, "read", array="raid1"))
 
 
+def test_users_do_not_queue_for_each_other_s_bitmap_bits() -> None:
+    """Who writes to a mirror sleeps for a new bit: with one thread for all, RAID 10 of twelve wrote 83 a second."""
+    text = "{workload: {kind: load, read_share: 70%, iops: 900, block_size: 8KiB, warm_up: 1s, duration: 3s}}"
+    sets = ["disks=12", "drive=Exos-15E900-900GB", "layout=raid10"]
+    waiting, none = (
+        simulate(document_from(text, sets=[*sets, f"bitmap={bitmap}"]).spec()) for bitmap in ("64MiB", "none")
+    )
+    assert waiting.iops["write"] == pytest.approx(none.iops["write"], rel=0.05)
+    assert 3 * none.latencies["write"]["mean_s"] < waiting.latencies["write"]["mean_s"] < 0.2
+
+
 NEAR = """
 kernel: linux-6.1
 machine: {{model: server, drives: {{sda: &d {{model: {model}}}, sdb: *d}}}}

@@ -138,6 +138,18 @@ def test_an_open_load_sleeps_like_a_thread() -> None:
     load = OpenLoad(engine, queue, size=4096, iops=2000)
     engine.run(until=1.0)
     assert load.reads == pytest.approx(1000, abs=5)
+    assert load.read_latency.max < 3e-3
+    load.stop()
+
+
+def test_users_who_know_nothing_of_each_other_wait_each_alone() -> None:
+    """As above, but each I/O is submitted when it is due, by a thread that is awake: it is a latency that grows."""
+    engine = Engine(1)
+    queue = BlkMqQueue(engine, Host(Cpu(engine)), device(engine), depth=1)
+    load = OpenLoad(engine, queue, size=4096, iops=2000, independent=True)
+    engine.run(until=1.0)
+    assert load.reads == pytest.approx(1000, abs=5)
+    assert 0.4 < load.read_latency.max < 0.6
     load.stop()
 
 
