@@ -141,6 +141,8 @@ class Design:
                 array[field] = getattr(level, field)
         if family.group_drives is not None:
             array["groups"] = self.members // family.group_drives
+        if requirement.bitmap is not None and family.controller.is_none and "bitmap" in LEVELS[level.level].options:
+            array["bitmap"] = requirement.bitmap if requirement.bitmap == "none" else f"{requirement.bitmap}B"
         if not family.controller.is_none:
             controller: dict[str, Any] = {"model": family.controller.model, "overrides": family.controller.overrides}
             if family.controller.price is not None:

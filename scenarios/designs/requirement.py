@@ -247,6 +247,9 @@ class RequirementSpec(Spec):
         Largest share of the load at which the array saturates.
     drives, levels, chunks, controllers
         What it may be built of.
+    bitmap
+        Bytes of a member that one bit of the write-intent bitmap stands for, of arrays that the kernel runs; "none" for
+        no bitmap, and without this field what mdadm makes.
     hot_spares
         Drives that stand by, of those counted.
     machine, kernel
@@ -268,6 +271,7 @@ class RequirementSpec(Spec):
     levels: Levels = DEFAULT_LEVELS
     chunks: tuple[PositiveSize, ...] = (65536, 524288)
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
+    bitmap: PositiveSize | Literal["none"] | None = None
     hot_spares: int = Field(default=0, ge=0, le=16)
     machine: str | dict[str, Any] | None = None
     kernel: KernelName = "linux-6.1"

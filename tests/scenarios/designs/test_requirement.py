@@ -56,6 +56,7 @@ def test_limits_of_one_kind_of_io_come_first() -> None:
         ({"levels": [{"level": "raid5", "group_drives": 3}]}, "levels[0].group_drives"),
         ({"machine": {"drives": {"model": DRIVE}}}, "machine.drives"),
         ({"precision": "0%"}, "precision"),
+        ({"bitmap": "some"}, "bitmap"),
         ({"load": {"iops": 5, "pattern": "sequential", "locality": "zipf"}}, "load"),
     ],
 )
@@ -139,3 +140,25 @@ def test_a_design_is_a_scenario() -> None:
     assert scenario.machine.controllers["raid"].price == 700
     assert scenario.workload.kind == "load"
     assert scenario.workload.total_iops == 500
+
+
+@pytest.mark.parametrize(
+    ("bitmap", "chunk"), [({}, 64 << 20), ({"bitmap": "1GiB"}, 1 << 30), ({"bitmap": "none"}, None)]
+)
+@pytest.mark.parametrize("level", ["raid1", "raid10", "raid5", "raid50", "raid0"])
+def test_a_bitmap_is_asked_for_or_mdadm_s(bitmap: dict[str, str], chunk: int | None, level: str) -> None:
+    """Protects a planner who compares: every array that can have one gets what the requirement says."""
+    spec = wanted(
+        drives=[{"model": DRIVE, "count": 2 if level == "raid1" else 6}], levels=[level], chunks=["64KiB"], **bitmap
+    )
+    family, counts = families(spec)[0]
+    arrays = Design(family, counts[0]).scenario(spec).arrays.values()
+    assert {array.bitmap for array in arrays if array.level != "raid0"} == ({chunk} if level != "raid0" else set())
+    assert {array.bitmap for array in arrays if array.level == "raid0"} <= {None}
+
+
+def test_a_controller_s_array_gets_no_bitmap() -> None:
+    """Counter-test: its firmware has none."""
+    spec = wanted(drives=[{"model": DRIVE, "count": 4}], levels=["raid5"], controllers=["LSI-9260-8i"], bitmap="1GiB")
+    family, counts = families(spec)[0]
+    assert {array.bitmap for array in Design(family, counts[0]).scenario(spec).arrays.values()} == {None}
