@@ -19,7 +19,7 @@ from ...model.loads.dd import Dd
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec
 from ..machine.machine import BuiltMachine
-from ..machine.observer import Observer
+from ..machine.observer import UNOBSERVED, Observer
 from .base.run import Run
 from .base.sample import Sample
 from .buffers import Buffers
@@ -60,8 +60,8 @@ def dd_seconds(
 ) -> tuple[Run, float]:
     """Simulate a dd; the run of the part that takes longest, and how long (s) all of it takes."""
 
-    def built() -> BuiltMachine:
-        return BuiltMachine(scenario, observer=observer)
+    def built(closing: bool = False) -> BuiltMachine:
+        return BuiltMachine(scenario, observer=UNOBSERVED if closing else observer)
 
     if dd.direction == "read":
         run = ReadRun(built(), sample)
@@ -74,7 +74,7 @@ class _Write:
     """The parts of a write, each simulated if it is reached."""
 
     def __init__(
-        self, built: Callable[[], BuiltMachine], total: int, sample: Sample, watch: Callable[[Run], None]
+        self, built: Callable[[bool], BuiltMachine], total: int, sample: Sample, watch: Callable[[Run], None]
     ) -> None:
         self._built = built
         self._total = total
@@ -84,7 +84,7 @@ class _Write:
     def seconds(self) -> tuple[Run, float]:
         """See :func:`dd_seconds`."""
         total, sample = self._total, self._sample
-        start = StartRun(self._built(), sample)
+        start = StartRun(self._built(False), sample)
         self._watch(start)
         start.run()
         if start.is_whole:
@@ -118,7 +118,7 @@ class _Write:
         return max(parts, key=lambda part: part[1])[0], spent
 
     def _measured(self, throttled: bool, closing: int = 0) -> WriteRun:
-        run = WriteRun(self._built(), self._sample, throttled, closing)
+        run = WriteRun(self._built(closing > 0), self._sample, throttled, closing)
         self._watch(run)
         run.run()
         return run

@@ -28,6 +28,7 @@ from ...model.raid.base.io_limit import BioSplit
 from ...model.raid.metadata.superblock import MetadataWrite
 from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.stripe_handler import StripeHandler
+from ...model.raid.parity_until_4_0.daemon import ParityDaemon
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.host import Host
 from ..machine.assemble import Drive
@@ -197,6 +198,14 @@ class Recorder(Causes):
         for name in ("resync", "check", "synchronise"):
             if hasattr(base, name):
                 changed[name] = self.doing_for(getattr(base, name), lambda *_: Frame((), "resync", array))
+
+        def charge_before(array: Array, seconds: float, then: Callable[[], None]) -> None:
+            base._charge_before(array, seconds, self._later(then, False) if self.on else then)
+
+        def compute_resync(array: Array, seconds: float, then: Callable[[], None]) -> None:
+            base.compute_resync(array, seconds, self._later(then, False) if self.on else then)
+
+        changed |= {"_charge_before": charge_before, "compute_resync": compute_resync}
         _change(array, changed)
         if isinstance(array, ParityArray):
             self._watch_parity(array, array._writer, array._reader._md_thread)
@@ -212,6 +221,7 @@ class Recorder(Causes):
 
         if not isinstance(writer, StripeHandler):
             _change(writer, {"complete_row": self.doing_for(base.complete_row, lambda _, row: owned(row.owners))})
+            self._watch_daemon(writer.daemon)
             return
 
         def of_run(_: Any, run: Any, plan: Any) -> Frame:
@@ -229,6 +239,17 @@ class Recorder(Causes):
         _change(writer, changes)
         self._watch_thread(thread)
 
+    def _watch_daemon(self, daemon: ParityDaemon) -> None:
+        base = type(daemon)
+
+        def do(daemon: ParityDaemon, work: Callable[..., None], done: tuple[Request, ...]) -> None:
+            base.do(daemon, self._later(work, False) if self.on else work, done)
+
+        def compute(daemon: ParityDaemon, seconds: float, then: Callable[[], None]) -> None:
+            base.compute(daemon, seconds, self._later(then, False) if self.on else then)
+
+        _change(daemon, {"do": do, "compute": compute})
+
     def _watch_thread(self, thread: Any) -> None:
         base: Any = type(thread)
 
@@ -245,14 +266,14 @@ class Recorder(Causes):
 
         _change(thread, {"add": add, "then": then, "send": send})
 
-    def _later(self, call: Callable[[], Any], works: bool) -> Callable[[], Any]:
+    def _later(self, call: Callable[..., Any], works: bool) -> Callable[..., Any]:
         """`call`, done for what is being done now; what it `works` is CPU time."""
         frame = self.current
 
-        def noted() -> Any:
+        def noted(*arguments: Any) -> Any:
             before, self.current = self.current, frame
             known = len(self.parts_of_pass)
-            found = call()
+            found = call(*arguments)
             self.current = before
             if works and self.on:
                 rest = found - sum_in_order(seconds for _, seconds, _ in self.parts_of_pass[known:])

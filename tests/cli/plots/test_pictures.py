@@ -46,7 +46,8 @@ def scenario(disks: int, name: str = "small", level: str = "raid5") -> ScenarioS
     """Small writes and reads on so many disks."""
     text = (
         f"name: {name}\nkernel: linux-6.1\nmachine: {{drives: {{model: WD2500JS, count: {disks}}}}}\n"
-        f"arrays: {{md0: {level}}}\nworkload: {{kind: load, block_size: 4KiB, read_share: 50%, depth: {2 * disks}, "
+        f"arrays: {{md0: {{level: {level}, bitmap: none}}}}\n"
+        f"workload: {{kind: load, block_size: 4KiB, read_share: 50%, depth: {2 * disks}, "
         "warm_up: 50ms, duration: 300ms}\n"
     )
     return document_from(text, "a test").spec()

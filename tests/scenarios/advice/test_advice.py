@@ -28,6 +28,7 @@ EASY: dict[str, Any] = {
     "chunks": ["64KiB", "256KiB"],
     "drives": [{"model": DRIVE, "count": 4, "price": 300}],
     "precision": "10%",
+    "bitmap": "none",
 }
 
 

@@ -14,13 +14,13 @@ MIB = 1 << 20
 DISKS = """
 name: two disks
 machine: {drives: {model: Generic-20GB-ATA, count: 2}, memory: 256MiB, resident: 64MiB}
-arrays: {md0: {level: raid0}}
+arrays: {md0: {level: raid0, chunk: 64KiB}}
 workload: {kind: load}
 """
 FILES = """
 name: files
 machine: {drives: {model: Generic-20GB-ATA, count: 2}, memory: 256MiB, resident: 64MiB}
-arrays: {md0: {level: raid0}}
+arrays: {md0: {level: raid0, chunk: 64KiB}}
 file_systems: {/raid: {kind: ext3, on: md0, size: 2GiB}}
 workload: {kind: programs, steps: [{program: dd, size: 1MiB}]}
 """

@@ -270,7 +270,7 @@ def test_a_file_of_no_kind_is_not_checked(tmp_path: Path, content: Any) -> None:
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("Linux version 6.8.12-amd64 (debian)", "raidsim has no kernel linux-6.8"),
+        ("Linux version 6.7.12-amd64 (debian)", "raidsim has no kernel linux-6.7"),
         ("Linux version 2.6.20", "linux-2.6.20 has no multi-queue block layer"),
         ("FreeBSD 14", "no version in kernel 'FreeBSD 14'"),
         (612, "no version in kernel 612"),

@@ -13,7 +13,7 @@ from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.work.explain import MOST_VARIANTS, Variant, commands_per_io, effect, variants
 
-SMALL = fitted(replace(DEFAULT, length="short", read=0))[0]
+SMALL = fitted(replace(DEFAULT, length="short", read=0, bitmap=False))[0]
 
 
 def prediction(iops: float, mean_s: float, half: float = 0.01, saturated: bool = False) -> Prediction:

@@ -178,7 +178,7 @@ def test_a_worker_that_dies_is_no_endless_wait(runs: Runs) -> None:
 
 def test_the_first_ios_show_the_small_write_penalty() -> None:
     """Protects the view of single I/Os: a small write on RAID 5 is two reads and two writes of its own."""
-    timeline = TimelineTask(spec_of(read=0, disks=6)).perform(Progress())
+    timeline = TimelineTask(spec_of(read=0, disks=6, bitmap=False)).perform(Progress())
     assert len(timeline.ios) == 100
     assert sorted((each.op, each.role) for each in timeline.commands_of(0)) == [
         ("read", "old data"),

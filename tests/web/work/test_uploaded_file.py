@@ -16,7 +16,7 @@ from raidsim.web.work.tasks import FailureTask, Progress
 from raidsim.web.work.uploaded_file import DIFFERS, failing, file_variants, other
 
 LOAD = "workload: {read_share: 0%, depth: 4, duration: 300ms, warm_up: 50ms}\n"
-SMALL = f"machine: {{drives: {{model: WD2500JS, count: 5}}}}\narrays: {{md0: raid5}}\n{LOAD}"
+SMALL = f"machine: {{drives: {{model: WD2500JS, count: 5}}}}\narrays: {{md0: {{level: raid5, bitmap: none}}}}\n{LOAD}"
 
 
 def read(text: str) -> tuple[Document, ScenarioSpec]:

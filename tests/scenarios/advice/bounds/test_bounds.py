@@ -100,6 +100,7 @@ def test_nothing_that_would_do_is_refused(
         "limits": {"p99": limit},
         "controllers": [controller],
         "chunks": ["64KiB"],
+        "bitmap": "none",
     }
     while True:
         spec = wanted(load={"iops": rate, "read_share": share, "block_size": size}, **changes)

@@ -15,6 +15,7 @@ from raidsim.model.core.device import Wrapper
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.drives.catalogue import CATALOGUE
+from raidsim.model.loads.direct_load import OpenLoad
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.scenarios.description.other_drive import with_drive
 from raidsim.scenarios.description.scenario import ScenarioSpec, target_of
@@ -70,6 +71,8 @@ def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
     sent: list[TraceRecord] = []
     submit, engine = built.targets[0].submit, built.engine
     load = built.loads[0]
+    assert isinstance(load, OpenLoad)
+    load._independent, load._cpu = False, None  # a trace is sent by one thread, which costs no CPU time
 
     class Noting(Wrapper):
         """Notes what the load sends."""
