@@ -66,7 +66,7 @@ def test_a_disk_of_a_file_fails() -> None:
     ("text", "said"),
     [
         (SMALL.replace("raid5", "raid0"), "no array that survives"),
-        (SMALL.replace("md0: raid5", "md0: {level: raid5, failed: 1}"), "no array that survives"),
+        (SMALL.replace("level: raid5", "level: raid5, failed: 1"), "no array that survives"),
         (f"{SMALL}failures: [{{member: disk1, at: 100ms}}]\n", "failures of its own"),
         (SMALL.replace(LOAD, "workload: {kind: dd, direction: read, size: 1GiB}\n"), "this workload"),
     ],
