@@ -48,6 +48,11 @@ def changed(prices: PriceList, names: frozenset[str]) -> PriceList:
     return prices
 
 
+def direction(work: object) -> str:
+    """Whether a workload without programs reads or writes, or both, as far as it says so."""
+    return str(getattr(work, "direction", getattr(work, "read_share", "")))
+
+
 def with_prices(scenario: ScenarioSpec, prices: PriceList) -> ScenarioSpec:
     """The same run on a CPU with other prices."""
     cpu = scenario.machine.cpu.model_copy(update={"prices": prices})
@@ -90,7 +95,7 @@ def test_prices_that_no_run_reads_change_no_bit(name: str) -> None:
         scenario = builder.scenario(run)
         levels = ",".join(sorted(array.level for array in scenario.arrays.values()))
         work = scenario.workload
-        what = [each.program for each in work.steps] if isinstance(work, ProgramsSpec) else [work.model_dump_json()]
+        what = [each.program for each in work.steps] if isinstance(work, ProgramsSpec) else [work.kind, direction(work)]
         kind = (scenario.kernel, levels, *what, *(each.kind for each in scenario.file_systems.values()))
         if kind not in seen:
             seen.add(kind)
