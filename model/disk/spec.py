@@ -380,5 +380,5 @@ def _geometry(
     return Geometry(plain, heads, rpm, head_skew, cylinder_skew, capacity)
 
 
-_seek_curve = lru_cache(maxsize=16)(SeekCurve)
-_measured_seeks = lru_cache(maxsize=16)(MeasuredSeeks)
+_seek_curve = lru_cache(maxsize=8)(SeekCurve)  # up to 16 MB each
+_measured_seeks = lru_cache(maxsize=8)(MeasuredSeeks)
