@@ -1,6 +1,6 @@
 """When the I/Os of an open load come: distances between them, without end.
 
-Each is an iterator of seconds that :class:`raidsim.model.loads.direct_load.OpenLoad` takes one by one. None looks at
+Each is an iterator of seconds that :class:`raidsim.model.loads.open_load.OpenLoad` takes one by one. None looks at
 the device, so two arrays under the same load see the same moments.
 """
 

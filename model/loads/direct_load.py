@@ -1,15 +1,13 @@
-"""Loads that a benchmark program sends straight to a device: so many I/Os outstanding, or so many a second.
+"""Loads that a benchmark program sends straight to a device, with a fixed queue depth or (:mod:`.open_load`) rate.
 
-`ClosedLoad` is fio with direct=1 and ioengine=libaio: each I/O that completes is replaced by the next. `OpenLoad` sends
-at its own times whatever the device does, as far as the CPU lets it. Both are callbacks: an I/O costs no event of its
-own, or one if the program waits for its CPU time.
+`ClosedLoad` is fio with direct=1 and ioengine=libaio: each I/O that completes is replaced by the next. Loads are
+callbacks: an I/O needs no scheduled event beyond those of the device, or one if the program waits for CPU time.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -21,14 +19,11 @@ from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import SleepingThread
 
-_BLOCK = 4096
+BLOCK = 4096
 """Random numbers drawn at once."""
 
 AIO_PLUG_THRESHOLD = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
-
-_THREADS_APART = 1 << 20
-"""Threads of one load are numbered so far apart: further than all jobs are."""
 
 
 class DirectLoad:
@@ -152,7 +147,7 @@ class DirectLoad:
             while True:
                 yield only
         while True:
-            yield from (self._random.random(_BLOCK) >= share).astype(int).tolist()
+            yield from (self._random.random(BLOCK) >= share).astype(int).tolist()
 
     def _draw_places(self) -> Iterator[int]:
         size, start, count = self.size, self.start, self.span // self.size
@@ -160,7 +155,7 @@ class DirectLoad:
             while True:
                 yield from range(start, start + count * size, size)
         while True:
-            yield from (start + size * self._random.integers(0, count, _BLOCK)).tolist()
+            yield from (start + size * self._random.integers(0, count, BLOCK)).tolist()
 
     def _next(self) -> Request:
         op, place, size = next(self._ios)
@@ -281,7 +276,7 @@ class ClosedLoad(DirectLoad):
         self._wake_s = wake_s
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
-        self._core = _core_of(issuer, device, cpu)
+        self._core = core_of(issuer, device, cpu)
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -361,168 +356,7 @@ class ClosedLoad(DirectLoad):
         self._run()
 
 
-class OpenLoad(DirectLoad):
-    """I/Os at a given rate, whatever the device does (fio's rate_iops).
-
-    While a thread is at work on one, or all cores are, I/Os that come wait to be sent.
-
-    Parameters
-    ----------
-    iops
-        I/Os a second.
-    independent
-        Whether the I/Os are of users who know nothing of each other: if the block layer or md puts the thread to sleep
-        that submits one, another thread submits the next. Otherwise one thread submits all, and what comes while it
-        sleeps waits, as with fio.
-    poisson
-        Whether the times between them are exponential, or all the same.
-    gaps
-        The times between them (s) instead (:mod:`raidsim.model.loads.arrivals`); the first is that before the first
-        I/O.
-    call_s
-        CPU time (s) of the thread for an I/O: to submit it and to take its completion.
-    cpu
-        What that time is spent on. None if an I/O costs no CPU time.
-
-    Attributes
-    ----------
-    arrived
-        I/Os that have come since the load exists; those that are not complete are its backlog.
-    """
-
-    __slots__ = (
-        "_awake_threads",
-        "_call_s",
-        "_core",
-        "_cpu",
-        "_due",
-        "_first_issuer",
-        "_free_s",
-        "_independent",
-        "_pauses",
-        "_threads",
-        "_waits",
-        "arrived",
-        "iops",
-    )
-
-    def __init__(
-        self,
-        engine: Engine,
-        device: Device,
-        *,
-        size: int,
-        iops: float,
-        independent: bool = False,
-        poisson: bool = True,
-        read_share: float = 1.0,
-        sequential: bool = False,
-        start: int = 0,
-        span: int | None = None,
-        issuer: int = 0,
-        name: str = "load",
-        ios: Iterator[tuple[int, int, int]] | None = None,
-        gaps: Iterator[float] | None = None,
-        call_s: float = 0.0,
-        cpu: Cpu | None = None,
-        fsync: int = 0,
-    ) -> None:
-        super().__init__(
-            engine,
-            device,
-            size=size,
-            read_share=read_share,
-            sequential=sequential,
-            start=start,
-            span=span,
-            issuer=issuer,
-            name=name,
-            ios=ios,
-            fsync=fsync,
-        )
-        if not iops > 0:
-            raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
-        self.iops = iops
-        self._call_s = call_s
-        self._cpu = cpu
-        self._core = _core_of(issuer, device, cpu)
-        self._free_s = 0.0
-        self._waits = False
-        self._due = 0
-        self._independent = independent
-        self._threads = 1
-        self._first_issuer = issuer
-        self._awake_threads = [issuer]
-        self.arrived = 0
-        self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
-        engine.call_at(engine._now + next(self._pauses), self._arrive)
-
-    def _draw_pauses(self, poisson: bool) -> Iterator[float]:
-        pause_s = 1.0 / self.iops
-        while True:
-            if poisson:
-                yield from self._random.exponential(pause_s, _BLOCK).tolist()
-            else:
-                yield pause_s
-
-    def _arrive(self, _: Any) -> None:
-        if self._stopped:
-            return
-        self._engine.call_at(self._engine._now + next(self._pauses), self._arrive)
-        self._due += 1
-        self.arrived += 1
-        self._send_due()
-
-    def _send_due(self) -> None:
-        cpu = self._cpu
-        while self._due and not self._asleep:
-            if cpu is not None:
-                if self._waits:
-                    return
-                free_s = max(self._free_s, cpu.free_on(self._core))
-                if free_s > self._engine._now:
-                    self._waits = True
-                    self._engine.call_at(free_s, self._may_go_on)
-                    return
-                self._free_s = cpu.spend(self._call_s, self._core)
-            self._due -= 1
-            self._submit()
-            self._unplug()
-
-    def _submit(self) -> None:
-        if not self._independent:
-            super()._submit()
-            return
-        awake = self._awake_threads
-        while awake and self._falls_asleep(awake[-1]):
-            awake.pop()
-        if not awake:
-            awake.append(self._first_issuer + self._threads * _THREADS_APART)
-            self._threads += 1
-        self._stream = awake[-1]
-        self._device.submit(self._next())
-        if self._falls_asleep(self._stream):
-            awake.pop()
-
-    def _falls_asleep(self, issuer: int) -> bool:
-        """Whether the thread sleeps; it is used again when it is awake."""
-        thread = self._sleepers.get(issuer) if self._sleepers else None
-        if thread is None or not thread.sleeps:
-            return False
-        thread.backlog.append(partial(self._awake_threads.append, issuer))
-        return True
-
-    def _may_go_on(self, _: Any) -> None:
-        """A core was to be free now, for a thread that has done its work."""
-        self._waits = False
-        self._send_due()
-
-    def _awake(self) -> None:
-        self._asleep = False
-        self._send_due()
-
-
-def _core_of(issuer: int, device: Device, cpu: Cpu | None) -> int | None:
+def core_of(issuer: int, device: Device, cpu: Cpu | None) -> int | None:
     """The core that a thread stays on, where devices interrupt the core that submitted; None for any."""
     if cpu is None or not any(queue.spreads for queue in device.queues()):
         return None

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...model.core.engine import Engine
 from ...model.loads import arrivals
-from ...model.loads.direct_load import ClosedLoad, DirectLoad, OpenLoad
+from ...model.loads.direct_load import ClosedLoad, DirectLoad
 from ...model.loads.locality import Hot, Normal, Places, Uniform, Zipf
+from ...model.loads.open_load import OpenLoad
 from ...model.loads.pattern import LoadPattern
 from ...model.loads.thinking_load import ThinkingLoad
 from ...model.tasks.host import Host

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.core.engine import Engine
-from ...model.loads.direct_load import DirectLoad, OpenLoad
+from ...model.loads.direct_load import DirectLoad
+from ...model.loads.open_load import OpenLoad
 from ...model.loads.trace_load import TimedTrace
 from ...model.statistics.batch_means import Estimate, ratio_estimate
 from ...model.statistics.latency_histogram import LatencyHistogram

@@ -8,7 +8,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.layouts import layout_for
 from raidsim.model.layouts.parity import ParityLayout
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.raid.base.array import Array
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.parity.array import ParityArray

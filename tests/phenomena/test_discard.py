@@ -24,7 +24,7 @@ from raidsim.tests.model.solid_state.drive_bench import KIB, MIB, small
 CHUNK = 64 * KIB
 SUPERBLOCK = 10 * MIB
 MEMBERS = 4
-_SECONDS = 0.015
+_SECONDS = 0.06
 
 
 class Written:
@@ -91,8 +91,8 @@ def test_a_half_that_is_freed_makes_writes_to_the_other_fast(level: str) -> None
     kept, freed = Written(level, discards=False), Written(level, discards=True)
     assert kept.held == pytest.approx(1, abs=0.001)
     assert freed.held == pytest.approx(0.5, abs=0.01)
-    assert freed.amplification < 0.7 * kept.amplification
-    assert freed.iops > 1.1 * kept.iops
+    assert freed.amplification < 0.6 * kept.amplification
+    assert freed.iops > 1.2 * kept.iops
 
 
 def test_a_raid5_that_frees_nothing_stays_slow() -> None:

@@ -104,7 +104,9 @@ def test_on_24_a_rebuild_of_seen_drives_is_polite(direction: str) -> None:
     """Counter-test: the same rebuild on drives of major 3 sees the programs and leaves them their disks."""
     seen, unseen = (Case(LINUX_24, direction, array=RAID5_24, major=major) for major in (SEEN_MAJOR, UNSEEN_MAJOR))
     assert rate(unseen, LONG) < 0.75 * rate(seen, LONG)
-    assert rate(seen, LONG) > 0.83 * rate(Case(LINUX_24, direction, array="raid5-failed"), LONG)
+    # What dd writes goes to one drive more than on the degraded array.
+    least = 0.88 if direction == "read" else 0.83
+    assert rate(seen, LONG) > least * rate(Case(LINUX_24, direction, array="raid5-failed"), LONG)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)

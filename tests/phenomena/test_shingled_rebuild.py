@@ -14,7 +14,7 @@ from raidsim.model.core.device import Device
 from raidsim.model.core.engine import Engine
 from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.drives.catalogue import hard_disk
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.raid.mirrors.mirror import MirrorArray
 from raidsim.model.raid.read_balance import Md61
 from raidsim.model.raid.resync.spares import HotSpares, MemberSlot, StartRebuild

@@ -13,7 +13,7 @@ from scipy import stats
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.loads.arrivals import bursty, constant, exponential_think, histogram, listed
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 
 MIB = 1 << 20
 

@@ -12,7 +12,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.fixed_service import FixedServiceDevice, linear_service
 from raidsim.model.core.request import READ, WRITE, Request
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.loads.trace_load import ClosedTrace, TimedTrace, TraceIo
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from raidsim.model.core.engine import Engine
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.solid_state.drive import SolidState
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.solid_state.standing_load import busiest_share, can_stand, stands

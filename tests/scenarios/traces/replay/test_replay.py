@@ -15,7 +15,7 @@ from raidsim.model.core.device import Wrapper
 from raidsim.model.core.errors import InputError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.drives.catalogue import CATALOGUE
-from raidsim.model.loads.direct_load import OpenLoad
+from raidsim.model.loads.open_load import OpenLoad
 from raidsim.model.loads.trace_load import TimedTrace
 from raidsim.scenarios.description.other_drive import with_drive
 from raidsim.scenarios.description.scenario import ScenarioSpec, target_of
