@@ -1,19 +1,16 @@
 """Tests of the media cache: small writes go to a log near the head, and home when the drive is idle or the log full."""
 
 import random
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE, WRITE_THROUGH, Request
-from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.media import Media
 from raidsim.model.disk.media_cache import RUN, CachingMedia
-from raidsim.model.disk.spec import DriveSpec
 from raidsim.model.drives.catalogue import hard_disk
+from raidsim.tests.model.disk.queue_depth_host import QueueDepthHost
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 TURN = 60 / 7200
@@ -27,26 +24,10 @@ def _places(count: int, seed: int = 3) -> list[int]:
     return [rng.randrange(PLAIN.capacity // 4096) * 4096 for _ in range(count)]
 
 
-class Host:
+class Host(QueueDepthHost):
     """Keeps writes of 4 KiB at a drive."""
 
-    def __init__(self, spec: DriveSpec) -> None:
-        self.engine = Engine(seed=1)
-        self.disk = HardDisk(self.engine, spec, "sda")
-
-    def run(self, operations: Iterable[tuple[int, int, int]], depth: int = 16) -> float:
-        """Seconds that (operation, offset, size) take at a queue depth."""
-        began, source = self.engine.now, iter(operations)
-
-        def following(_: object = None) -> None:
-            operation = next(source, None)
-            if operation is not None:
-                self.disk.submit(Request(*operation, following))
-
-        for _ in range(depth):
-            following()
-        self.engine.run()
-        return self.engine.now - began
+    depth = 16
 
     def write(self, offsets: list[int], depth: int = 16) -> float:
         """Writes of 4 KiB per second."""

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, WRITE, WRITE_THROUGH, Request
-from raidsim.model.disk.hard_disk import HardDisk
 from raidsim.model.disk.shingled import ShingledMedia
-from raidsim.model.disk.spec import DriveSpec, mechanics
+from raidsim.model.disk.spec import mechanics
 from raidsim.model.drives.catalogue import hard_disk
+from raidsim.tests.model.disk.queue_depth_host import QueueDepthHost
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 BAND = 32 * MIB
@@ -28,26 +27,8 @@ BAND_S = 2 * BAND / mechanics(PLAIN)[0].media_rate(PLAIN.capacity // 2)
 """To read a band and to write it, in the middle of the disk."""
 
 
-class Host:
+class Host(QueueDepthHost):
     """Keeps a number of commands at a drive."""
-
-    def __init__(self, spec: DriveSpec) -> None:
-        self.engine = Engine(seed=1)
-        self.disk = HardDisk(self.engine, spec, "sda")
-
-    def run(self, operations: list[tuple[int, int, int]], depth: int = 4) -> float:
-        """Seconds that (operation, offset, size) take at a queue depth."""
-        began, source = self.engine.now, iter(operations)
-
-        def following(_: object = None) -> None:
-            operation = next(source, None)
-            if operation is not None:
-                self.disk.submit(Request(*operation, following))
-
-        for _ in range(depth):
-            following()
-        self.engine.run()
-        return self.engine.now - began
 
     def stream(self, start: int, size: int, piece: int = 128 * KIB) -> float:
         """Bytes per second of writes in order."""
