@@ -349,8 +349,8 @@ def _run_notes(load: TimedTrace) -> list[str]:
     notes = []
     if load.waited:
         notes.append(
-            f"{_ios(load.waited)} sent late, up to {format_duration(load.longest_wait_s)}, because the sender slept "
-            f"until a queue had room; latencies begin when an I/O is sent"
+            f"{_ios(load.waited)} sent late, up to {format_duration(load.longest_wait_s)}, because a full queue or "
+            f"a bitmap write blocked the thread that sends them; latencies begin when an I/O is sent"
         )
     if load.stood_still:
         notes.append("so many I/Os were behind that the trace had to wait: from there on its times are not kept")
