@@ -39,7 +39,14 @@ EXCEPTIONS = (
     *("tasks.io_call_price", "tasks.writer_turns"),
 )
 ALONE = (
-    *("controller.drive_queue", "controller.firmware", "links.link", "loads.direct_load", "loads.thinking_load"),
+    *(
+        "controller.drive_queue",
+        "controller.firmware",
+        "links.link",
+        "loads.direct_load",
+        "loads.open_load",
+        "loads.thinking_load",
+    ),
     *("loads.trace_load", "statistics.latency_histogram"),
 )
 """Modules of folders that are not compiled otherwise."""
