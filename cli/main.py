@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
+import importlib.util
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,41 +21,45 @@ from .. import __version__
 from ..compiled.loader import how, stay_pure
 from ..model.core.errors import RaidsimError, WorkersFailed
 from ..scenarios.workers.process_setup import search_less
+from .support.interrupts import end_like_an_interrupt, interrupted_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# name: (module and function below raidsim.cli, what --help says)
+# name: (module, as an import from here has it, and function; what --help says)
 COMMANDS = {
-    "predict": ("commands.predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
-    "calibrate": ("commands.calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
-    "validate": ("commands.validate:validate_command", "Report how right raidsim is."),
+    "predict": (".commands.predict:predict_command", "Calibrate on the studies, predict the rest, and compare."),
+    "calibrate": (".commands.calibrate:calibrate_command", "Fit a study's parameters and say how sure they are."),
+    "validate": (".commands.validate:validate_command", "Report how right raidsim is."),
     "conformance": (
-        "commands.conformance:conformance_command",
+        ".commands.conformance:conformance_command",
         "Compare the model with recorded behaviour of real programs.",
     ),
-    "layout": ("commands.layout:layout_command", "Show where an array keeps its data, copies and parity."),
-    "run": ("commands.run:run_command", "Simulate a scenario file."),
-    "compare": ("commands.compare:compare_command", "Compare designs side by side under the same requests."),
-    "advise": ("commands.advise:advise_command", "Find the layouts that meet a requirement."),
-    "sweep": ("commands.sweep:sweep_command", "Run a grid or a sample of scenarios; resumable."),
-    "replay": ("commands.replay:replay_command", "Play a recorded trace on a machine."),
-    "fio": ("commands.fio:fio_command", "Run a fio job file on a machine."),
-    "trace": ("commands.trace:trace_command", "Say what is in a recorded trace."),
-    "scenario": ("commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
-    "inspect": ("commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
-    "schema": ("commands.scenario:schema_command", "Print the JSON Schema of scenario files."),
-    "sensitivity": ("commands.sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
-    "web": ("commands.web:web_command", "Explore designs in a browser."),
-    "workload": ("commands.workload:workload_command", "Show what a benchmark program asks of the kernel."),
-    "measure": ("commands.measure:measure_command", "Measure a disk of this machine with fio."),
-    "parse": ("commands.parse:parse_command", "Read what benchmark programs printed."),
-    "drives": ("commands.drives:drives_command", "List the drives in the catalogue."),
-    "controllers": ("commands.controllers:controllers_command", "List the hardware RAID controllers in the catalogue."),
-    "links": ("commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
-    "file-systems": ("commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
-    "study": ("commands.study:study_command", "Begin a study from fio's reports, or check one."),
-    "studies": ("commands.study:studies_command", "List the published benchmark reports in the catalogue."),
+    "layout": (".commands.layout:layout_command", "Show where an array keeps its data, copies and parity."),
+    "run": (".commands.run:run_command", "Simulate a scenario file."),
+    "compare": (".commands.compare:compare_command", "Compare designs side by side under the same requests."),
+    "advise": (".commands.advise:advise_command", "Find the layouts that meet a requirement."),
+    "sweep": (".commands.sweep:sweep_command", "Run a grid or a sample of scenarios; resumable."),
+    "replay": (".commands.replay:replay_command", "Play a recorded trace on a machine."),
+    "fio": (".commands.fio:fio_command", "Run a fio job file on a machine."),
+    "trace": (".commands.trace:trace_command", "Say what is in a recorded trace."),
+    "scenario": (".commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
+    "inspect": (".commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),
+    "schema": (".commands.scenario:schema_command", "Print the JSON Schema of scenario files."),
+    "sensitivity": (".commands.sensitivity:sensitivity_command", "Find which parameters move a prediction most."),
+    "web": ("..web.command:web_command", "Explore designs in a browser."),
+    "workload": (".commands.workload:workload_command", "Show what a benchmark program asks of the kernel."),
+    "measure": (".commands.measure:measure_command", "Measure a disk of this machine with fio."),
+    "parse": (".commands.parse:parse_command", "Read what benchmark programs printed."),
+    "drives": (".commands.drives:drives_command", "List the drives in the catalogue."),
+    "controllers": (
+        ".commands.controllers:controllers_command",
+        "List the hardware RAID controllers in the catalogue.",
+    ),
+    "links": (".commands.links:links_command", "List the buses, adapters and networks in the catalogue."),
+    "file-systems": (".commands.file_systems:file_systems_command", "List the file systems in the catalogue."),
+    "study": (".commands.study:study_command", "Begin a study from fio's reports, or check one."),
+    "studies": (".commands.study:studies_command", "List the published benchmark reports in the catalogue."),
 }
 
 
@@ -92,9 +97,9 @@ class LazyGroup(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             typer.echo("interrupted", err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(interrupted_status(error)) from None
         except (BrokenPipeError, SystemExit) as error:
             if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
                 raise
@@ -108,7 +113,7 @@ class LazyGroup(TyperGroup):
 def _imported(name: str) -> Any:
     """The command called `name`, from its module."""
     module_name, _, function_name = COMMANDS[name][0].partition(":")
-    full_name = f"{__package__}.{module_name}"
+    full_name = importlib.util.resolve_name(module_name, __package__)
     try:
         module = importlib.import_module(full_name)
     except ModuleNotFoundError as error:
@@ -147,7 +152,8 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 a check does not hold, 2 bad input, 130 interrupted.
+    """Run the command line and exit: 0 done, 1 a check does not hold, 2 bad input, 128 and the signal's number
+    (130: Ctrl-C) interrupted.
 
     Parameters
     ----------
@@ -157,14 +163,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _open_closed_streams()
     if arguments is None:  # the process is the command's own
         search_less()
+        end_like_an_interrupt()
     try:
         typer.main.get_command(app)(args=None if arguments is None else list(arguments), prog_name="raidsim")
     except RaidsimError as error:
         print("error: " + " ".join(str(error).split()), file=sys.stderr)
         sys.exit(_FAILED if isinstance(error, WorkersFailed) else 2)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(interrupted_status(error))
     except OSError as error:
         if error.errno is None:
             raise

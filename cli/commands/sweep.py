@@ -20,6 +20,7 @@ from ...scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ...scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
 from ..plots.sweep import sweep_figure
 from ..support.files import check_picture, write_picture
+from ..support.interrupts import interrupted_status
 from ..support.options import SetOption
 from ..support.sweep_progress import sweep_progress
 from ..tables.sweep import document, dumped, print_state, print_sweep, sweep_console
@@ -88,9 +89,9 @@ def sweep_command(
         try:
             with _workers(workers, scheduler) as team, sweep_progress(plan.name) as watch:
                 number, progress = run_sweep(plan, kept, team, timeout_s, retry_failed, recompute, watch)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             typer.echo(_interrupted(kept, plan), err=True)
-            raise typer.Exit(130) from None
+            raise typer.Exit(interrupted_status(error)) from None
         _export(kept, number, plan, csv, parquet)
         _draw(kept, number, plan, plot)
         _show(kept, number, plan, as_json, whole=True)

@@ -23,7 +23,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], N
         module = types.ModuleType("raidsim.cli.planted")
         module.__dict__["planted_command"] = function
         monkeypatch.setitem(sys.modules, "raidsim.cli.planted", module)
-        monkeypatch.setitem(cli.COMMANDS, "planted", ("planted:planted_command", "Only here."))
+        monkeypatch.setitem(cli.COMMANDS, "planted", (".planted:planted_command", "Only here."))
 
     return plant
 
@@ -95,7 +95,7 @@ def test_wrong_use_is_status_2(arguments: list[str], words: str, capsys: pytest.
 
 def test_a_command_that_is_missing_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Protects against an ImportError for a command whose module is not installed."""
-    monkeypatch.setitem(cli.COMMANDS, "later", ("not_there_yet:later_command", "Only here."))
+    monkeypatch.setitem(cli.COMMANDS, "later", (".not_there_yet:later_command", "Only here."))
     assert run("later") == 2
     assert capsys.readouterr().err == "error: the command later is not part of this version\n"
 

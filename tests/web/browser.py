@@ -42,6 +42,30 @@ def browser_path() -> str:
     return found
 
 
+_CONNECTED = "connects to "
+_WATCHED = f"""
+import sys
+
+def _watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        sys.stderr.write(f"{_CONNECTED}{{arguments[1 if event != 'socket.getaddrinfo' else 0]}}\\n")
+        sys.stderr.flush()
+
+sys.addaudithook(_watch)
+from raidsim.cli.main import main
+main()
+"""
+"""The command line, in a process that writes down every connection it opens and every name it looks up."""
+_INSIDE = ("127.", "::1", "localhost", "('127.", "('::1'", "('localhost'")
+
+
+def connections(log: Path) -> list[str]:
+    """The connections that a server opened to anything but its own machine, from its log."""
+    lines = log.read_text(encoding="utf-8").splitlines()
+    found = [line.removeprefix(_CONNECTED) for line in lines if line.startswith(_CONNECTED)]
+    return [place for place in found if not place.startswith(_INSIDE) and "/" not in place]
+
+
 @contextmanager
 def served(log: Path) -> Iterator[str]:
     """The address of a server of the page, which ends with the tests."""
@@ -50,7 +74,7 @@ def served(log: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     with log.open("wb") as file:
-        command = [sys.executable, "-m", "raidsim", "web", "--port", str(port)]
+        command = [sys.executable, "-c", _WATCHED, "web", "--port", str(port)]
         process = subprocess.Popen(command, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
     try:
         end = time.monotonic() + PATIENCE_S

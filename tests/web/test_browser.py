@@ -21,6 +21,7 @@ from raidsim.tests.web.browser import (
     browser_path,
     choose,
     close_form,
+    connections,
     downloaded,
     launched,
     look_at,
@@ -52,10 +53,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a server that all tests share."""
+    """Of a server that all tests share; none of them makes it open a connection to another machine."""
     browser_path()
-    with served(tmp_path_factory.mktemp("web") / "log") as found:
+    log = tmp_path_factory.mktemp("web") / "log"
+    with served(log) as found:
         yield found
+    assert connections(log) == []
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "telephone"])

@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from raidsim.cli.commands.web import is_local, server_options
 from raidsim.cli.main import main
+from raidsim.web.server import is_local, server_options
 
 
 def refused(capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -48,11 +48,11 @@ def test_without_streamlit_it_says_what_is_missing(
 def test_the_server_is_quiet_and_closed() -> None:
     """Protects visitors: no reports to anyone, no traces on the page, small uploads."""
     options = server_options("127.0.0.1", 8501)
-    assert options["browser_gatherUsageStats"] is False
-    assert options["client_showErrorDetails"] == "none"
-    assert options["server_maxUploadSize"] == 1
-    assert options["server_enableXsrfProtection"] is True
-    assert options["server_enableCORS"] is True
+    assert options["browser.gatherUsageStats"] is False
+    assert options["client.showErrorDetails"] == "none"
+    assert options["server.maxUploadSize"] == 1
+    assert options["server.enableXsrfProtection"] is True
+    assert options["server.enableCORS"] is True
     assert is_local("127.0.0.7")
     assert is_local("::1")
     assert is_local("LOCALHOST")

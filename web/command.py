@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import ipaddress
 import socket
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...model.core.errors import InputError
+from ..model.core.errors import InputError
+from .server import is_local, serve
 
 PORT = 8501
-_PAGE = Path(__file__).resolve().parents[2] / "web" / "app.py"
 
 
 def web_command(
@@ -26,20 +24,20 @@ def web_command(
     expose: Annotated[
         bool, typer.Option("--yes-expose", help="Let other machines use it: it has no passwords and no encryption.")
     ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A name that the page may be asked for by; several times."),
+    ] = None,
 ) -> None:
     """Explore designs in a browser: build, run, compare, see why."""
     if importlib.util.find_spec("streamlit") is None:
         raise InputError("raidsim web", "Streamlit is not installed", "required: pip install 'raidsim[web]'")
     check_address(host, port, expose)
-    from streamlit.web import bootstrap
-
-    options = server_options(host, port)
-    bootstrap.load_config_options(options)
     shown = f"[{host}]" if ":" in host else host
     print(f"raidsim web: http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
     if expose and not is_local(host):
         print("warning: anyone who reaches this address can use it", file=sys.stderr, flush=True)
-    bootstrap.run(str(_PAGE), False, [], options)
+    serve(host, port, allow_host or ())
 
 
 def check_address(host: str, port: int, expose: bool) -> None:
@@ -64,31 +62,3 @@ def check_address(host: str, port: int, expose: bool) -> None:
         except OSError as error:
             reason = error.strerror or str(error)
             raise InputError("--port", f"{host} port {port} cannot be used ({reason})", "allowed: a free one") from None
-
-
-def is_local(host: str) -> bool:
-    """Whether only programs on this machine can reach an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.casefold() == "localhost"
-
-
-def server_options(host: str, port: int) -> dict[str, object]:
-    """How Streamlit is set: quiet, without reports to its makers, without traces of errors for visitors."""
-    return {
-        "server_address": host,
-        "server_port": port,
-        "server_headless": True,
-        "server_fileWatcherType": "none",
-        "server_maxUploadSize": 1,
-        "server_maxMessageSize": 50,
-        "server_enableXsrfProtection": True,
-        "server_enableCORS": True,
-        "browser_gatherUsageStats": False,
-        "client_toolbarMode": "viewer",
-        "client_showErrorDetails": "none",
-        "global_developmentMode": False,
-        "logger_level": "warning",
-        "runner_magicEnabled": False,
-    }
