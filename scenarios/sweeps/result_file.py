@@ -7,12 +7,14 @@ at a time writes; others may read meanwhile.
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import BinaryIO, Self
 
 from ...model.core.errors import InputError, RaidsimError
 
@@ -21,6 +23,8 @@ IN_MEMORY = ":memory:"
 _APPLICATION = 0x52414944
 _FORMAT = 1
 _WAIT_S = 60.0
+_FAR_AWAY = 2**62
+"""A byte that SQLite neither reads nor locks; Windows locks parts of a file."""
 _SCHEMA = """
 CREATE TABLE sweeps (
   sweep INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, model TEXT NOT NULL, made_by TEXT NOT NULL,
@@ -215,29 +219,41 @@ def _check_place(name: str, write: bool) -> None:
 
 
 class _Lock:
-    """Keeps a second process from writing to the same file.
+    """Keeps a second process from writing to the same file, by whatever name it knows it.
 
-    It is a lock on an empty database beside the file: the operating system takes it away when the process ends,
-    however it ends, and readers of the results are not held up.
+    It is the operating system's lock on the file itself (flock), which ends with the process, however it ends. SQLite's
+    own locks are of another kind, so that readers of the results are not held up.
     """
 
     def __init__(self, name: str) -> None:
-        self._path = Path(f"{name}.lock")
-        self._db: sqlite3.Connection | None = None
         try:
-            self._db = sqlite3.connect(self._path, timeout=0, isolation_level=None)
-            self._db.execute("BEGIN EXCLUSIVE")
-        except sqlite3.DatabaseError as error:
-            busy = getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
-            found = "another raidsim sweep is writing to it" if busy else f"no file can be made beside it ({error})"
-            allowed = "wait for it, or give another --store" if busy else "allowed: a folder that may be written to"
-            if self._db is not None:
-                self._db.close()
-            raise InputError(name, found, allowed) from None
+            self._file = open(name, "ab")  # noqa: SIM115 - open as long as it is locked
+        except OSError as error:
+            found = f"it cannot be written ({error.strerror})"
+            raise InputError(name, found, "expected: a file that may be written") from None
+        try:
+            _lock(self._file)
+        except OSError as error:
+            self._file.close()
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                found = f"it cannot be locked ({error.strerror})"
+                raise InputError(name, found, "expected: a file system with locks") from None
+            found = "another raidsim sweep is writing to it"
+            raise InputError(name, found, "wait for it, or give another --store") from None
 
     def release(self) -> None:
-        """Let others write. The file goes first: two processes never hold one name."""
-        with suppress(OSError):  # where an open file cannot be removed, it stays
-            self._path.unlink()
-        if self._db is not None:
-            self._db.close()
+        """Let others write. After the database's connection: closing the file ends SQLite's locks on it too."""
+        self._file.close()
+
+
+def _lock(file: BinaryIO) -> None:
+    """Lock an open file; an `OSError` if another process has."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(_FAR_AWAY)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

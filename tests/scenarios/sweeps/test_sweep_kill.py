@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -19,7 +20,7 @@ from raidsim.scenarios.sweeps.point import Batch, BatchReport
 from raidsim.scenarios.sweeps.sweep import SweepProgress
 from raidsim.scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers
 from raidsim.tests.processes import is_there
-from raidsim.tests.scenarios.sweeps.sweep_bench import kill_and_resume, plan_of, run, sweep_file, tables
+from raidsim.tests.scenarios.sweeps.sweep_bench import kill_and_resume, plan_of, run, settled, sweep_file, tables
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 
@@ -42,6 +43,25 @@ def test_a_sweep_on_two_processes_is_killed_again_and_again(tmp_path: Path) -> N
     assert found == sorted(found)
     assert 0 < found[-1] < 200
     assert tables(tmp_path / "killed.sqlite") == tables(tmp_path / "whole.sqlite")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_sweep_that_is_asked_to_end_leaves_nothing_but_its_results(tmp_path: Path, number: signal.Signals) -> None:
+    """Protects folders and terminals: no locks, journals or warnings are left, and the status is the signal's."""
+    file, store = sweep_file(tmp_path, 4000), tmp_path / "results" / "a.sqlite"
+    store.parent.mkdir()
+    command = [sys.executable, "-m", "raidsim", "sweep", str(file), "--store", str(store), "--workers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and settled(store) == 0:
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, said
+    assert "Traceback" not in said
+    assert "semaphore" not in said
+    assert [path.name for path in store.parent.iterdir()] == [store.name]
+    assert settled(store) > 0
 
 
 class _KilledOnce(ProcessWorkers):

@@ -75,6 +75,20 @@ def test_a_second_writer_is_refused_and_readers_are_not(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_second_writer_is_refused_by_another_name(file: Path, tmp_path: Path, link: str) -> None:
+    """The file is locked, not its name: a link to it, in another folder, is the same file."""
+    other = tmp_path / "elsewhere" / "other.sqlite"
+    other.parent.mkdir()
+    getattr(other, link)(file)
+    with ResultStore(file, write=True) as store:
+        with pytest.raises(InputError, match="another raidsim sweep is writing to it"):
+            ResultStore(other, write=True)
+        store.save(1, [a_row(60)])
+    with ResultStore(other, write=True) as store:
+        assert sum(store.settled(1)) == 61
+
+
 def test_another_process_is_refused_until_the_first_has_ended(file: Path) -> None:
     """The lock is the operating system's: it holds between processes, and a killed one has none."""
     code = (
