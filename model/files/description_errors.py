@@ -38,6 +38,14 @@ _PLAIN_WORDS = {
 }
 """What is allowed, where pydantic speaks of Python's types."""
 
+_LENGTHS = {
+    "too_short": ("min_length", "at least", "item"),
+    "too_long": ("max_length", "at most", "item"),
+    "string_too_short": ("min_length", "at least", "character"),
+    "string_too_long": ("max_length", "at most", "character"),
+}
+"""The bound that pydantic names, and how it is said."""
+
 
 def load_spec(model_class: type[_Model], path: Path | str) -> _Model:
     """The description in a YAML file; raises `InputError` naming file, line and field."""
@@ -126,15 +134,19 @@ def _first_problem(
     """Where the first thing that is wrong stands, what was found there, and what is allowed."""
     details = error.errors(include_url=False)
 
-    def order(detail: ErrorDetails) -> tuple[bool, int]:
-        # A missing key is often a misspelt one, and then the misspelt key says more.
-        return detail["type"] == "missing", lines.line(_data_path(data, detail))
+    paths = [_data_path(data, detail) for detail in details]
+    outer = {path[:length] for path in paths for length in range(len(path))}
 
-    first = min(details, key=order)
+    def order(number: int) -> tuple[bool, bool, int]:
+        # A list is too short because its only item is wrong: the item says why. A missing key is often a misspelt one,
+        # and then the misspelt key says more.
+        return paths[number] in outer, details[number]["type"] == "missing", lines.line(paths[number])
+
+    first = details[min(range(len(details)), key=order)]
     found, allowed = _explained(model_class, first)
     # What was written once for several things (drives alike) is wrong once.
     path = _data_path(data, first)
-    more = sum(lines.written(_data_path(data, detail)) != lines.written(path) for detail in details)
+    more = sum(lines.written(each) != lines.written(path) for each in paths if each not in outer)
     return path, found, f"{allowed} (and {more} more)" if more else allowed
 
 
@@ -194,6 +206,9 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
         message = detail["msg"].removeprefix("Value error, ")
         what, separator, right = message.partition("; ")
         return (f"found {what}", right) if separator and isinstance(value, Mapping) else (found, message)
+    if kind in _LENGTHS:
+        bound, words, unit = _LENGTHS[kind]
+        return found, f"expected: {words} {context[bound]} {unit}{'s' * (context[bound] != 1)}"
     allowed = _PLAIN_WORDS.get(kind) or detail["msg"].removeprefix("Input should be ")
     return found, f"allowed: {allowed}"
 

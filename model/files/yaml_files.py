@@ -29,6 +29,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _DEEPEST = 64
 _SURELY_SHALLOW = 2000
 """Characters: a text that is no longer is not nested so deep that composing it recursively is a danger."""
+MOST_DIGITS = 100
+"""Of a whole number: what a description holds is far below, and Python writes none of more than 4,300 digits."""
 MOST_VALUES = 2_000_000
 
 KeyPath = tuple[Hashable, ...]
@@ -236,6 +238,9 @@ class _Builder:
             if kind == "bool":
                 return _TRUTHS[text]
             if kind == "int":
+                if len(text) > MOST_DIGITS:
+                    found = f"a whole number of {len(text)} characters"
+                    raise self._error(line, found, f"expected: at most {MOST_DIGITS}")
                 return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
             if kind == "float":
                 return float(text.replace(".", "", 1) if _INFINITE.fullmatch(text) else text)

@@ -12,7 +12,27 @@ from collections.abc import Callable, Sequence
 import zstandard
 
 _PIECES = [
-    *(b"", b"0", b"-1", b"1", b"9" * 20, b"9" * 400, b"1e308", b"1e999", b"nan", b"inf", b"-inf", b"0x10", b"1_000"),
+    *(
+        b"",
+        b"0",
+        b"-1",
+        b"1",
+        b"9" * 20,
+        b"9" * 400,
+        b"9" * 5000,
+        b"0x" + b"f" * 5000,
+        b"0o" + b"7" * 5000,
+        b"0b1",
+        b"k" * 100_000,
+        b"[" * 300,
+        b"1e308",
+        b"1e999",
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"0x10",
+        b"1_000",
+    ),
     *(
         "²".encode(),
         "٣".encode(),

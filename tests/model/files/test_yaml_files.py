@@ -42,6 +42,8 @@ class Machine(Spec):
     share: Fraction = 1.0
     chunk: PositiveSize = 65536
     spare: Disk | None = None
+    bays: tuple[Flash, ...] = Field(default=(), min_length=1, max_length=2)
+    label: str = Field(default="none", min_length=1, max_length=4)
 
     @model_validator(mode="after")
     def _some_members(self) -> Machine:
@@ -105,6 +107,10 @@ def test_every_value_knows_its_line() -> None:
         ("x: 1\n? [1, 2]\n: 3\n", 2, "as a key"),
         ("a: &a [*a]\n", 1, "expands"),
         ("a: 1\nb: \x01\n", 2, "control character"),
+        (f"a: 1\nb: 0x{'f' * 5000}\n", 2, "a whole number of 5002 characters"),
+        (f"a: 1\nb: 0o{'7' * 5000}\n", 2, "a whole number of 5002 characters"),
+        (f"a: 1\nb: {'9' * 5000}\n", 2, "a whole number of 5000 characters"),
+        (f"a: 1\n{'9' * 900}: 2\n", 2, "a whole number of 900 characters"),
     ],
 )
 def test_bad_yaml_names_the_line(text: str, line: int, words: str) -> None:
@@ -210,6 +216,39 @@ def test_other_mistakes_have_the_same_form(members: str, words: str) -> None:
     message = wrong(f"name: box\nmembers: {members}\n")
     assert message.startswith("m.yaml:")
     assert words in message
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bays: []", "m.yaml:3: field bays: found a list of 0; expected: at least 1 item"),
+        (
+            "bays: [{kind: flash, dies: 1}, {kind: flash, dies: 1}, {kind: flash, dies: 1}]",
+            "found a list of 3; expected: at most 2 items",
+        ),
+        ("bays: [{kind: flash, dies: 0}]", "m.yaml:3: field bays[0].dies: found 0; allowed: greater than 0"),
+        ("bays:\n  - kind: flash\n    dies: 0", "m.yaml:5: field bays[0].dies: found 0; allowed: greater than 0"),
+        ("label: ''", "found ''; expected: at least 1 character"),
+        ("label: longer", "found 'longer'; expected: at most 4 characters"),
+    ],
+)
+def test_lengths_are_said_in_our_words_and_causes_before_effects(line: str, words: str) -> None:
+    """Protects from pydantic's own words, and from being told that a list is empty whose only item is wrong."""
+    message = wrong(f"name: box\nmembers: [{{kind: flash, dies: 1}}]\n{line}\n")
+    assert words in message
+    assert "more)" not in message
+    assert "Tuple" not in message
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, "[" + "1, " * 50_000 + "1]", "1" * 99, "é" * 50_000])
+@pytest.mark.parametrize("key", ["name", "members", "chunk", "label", "bays", "unknown"])
+def test_a_refusal_is_short_whatever_was_found(key: str, value: str) -> None:
+    """Protects terminals and logs: whatever stands in a file, the message about it fits a screen."""
+    document = {"name": "box", "members": "[{kind: flash, dies: 1}]", key: value}
+    if key == "name" and not value.startswith("["):
+        document["label"] = "longer"
+    assert len(wrong("".join(f"{name}: {text}\n" for name, text in document.items()))) < 3000
+    assert len(wrong(f"name: box\nmembers: [{{kind: flash, dies: 1}}]\n? {'k' * 90_000}\n: 1\n")) < 3000
 
 
 def test_an_input_error_of_a_check_gets_the_file() -> None:
