@@ -13,10 +13,10 @@ in common, so that each counts less the more there are, by the design effect of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import yaml
@@ -25,24 +25,37 @@ from pydantic import Field
 from ...model.files.atomic_file import write_whole
 from ...model.files.description import Spec
 from ...model.files.description_errors import load_spec
+from ...scenarios.comparison.redundancy import top_parts
+from ...scenarios.description.fio_jobs import FioSpec
+from ...scenarios.description.scenario import ScenarioSpec
+from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
-
-if TYPE_CHECKING:
-    from ..study.study import Cell, StudySpec
+from ..study.runs import RunBuilder
+from ..study.study import Cell, StudySpec
 
 TABLE = Path(__file__).parent / "discrepancy.yaml"
 
 COVERED = 0.90
-"""How many measured values an interval is to hold."""
+"""The share of measured values that an interval is to hold."""
 CORRELATION = 0.2
 """Between cells of a study. Assumed: five cells of one study say as much as two and a half studies of one cell."""
 POINTS = 20
 """Quantiles kept of a class, equally likely each."""
+ENOUGH = 12.0
+"""Independent cells from which on a class needs no others; the quantile of fewer than ten lies beyond what was seen."""
 _SHOWN_PERCENT = (50.0, 68.3, 90.0)
 _RANDOM = ("seeks_", "rand_", "random_", "backward_", "stride_")
+_TAILS = ("p90_seconds", "p99_seconds", "p999_seconds")
+_LATENCIES = ("mean_seconds", "p50_seconds")
 
-FigureClass = Literal["raw", "programs", "cpu", "random"]
-"""Times and rates of raw devices, those of programs on files, shares of the CPU, and random access."""
+Device = Literal["disk", "flash"]
+"""What the data are on; "disk" where both are part of it, as the slower of the two decides."""
+Kind = Literal["raw", "programs", "cpu", "random", "latency", "tail", "resync"]
+"""Times and rates of raw devices, those of programs on files, shares of the CPU, random access, mean or median
+latencies, the higher percentiles of latencies, and rates of resyncs, checks and rebuilds."""
+FigureClass = tuple[Device, Kind]
+_TIMES: tuple[Kind, ...] = ("latency", "tail")
+"""Kinds that are nearer to each other than to rates."""
 
 
 class ClassErrors(Spec):
@@ -63,7 +76,7 @@ class ClassErrors(Spec):
     excess: tuple[float, ...] = Field(min_length=POINTS, max_length=POINTS)
 
 
-StudyErrors = dict[FigureClass, ClassErrors]
+StudyErrors = dict[Device, dict[Kind, ClassErrors]]
 
 
 class DiscrepancyTable(Spec):
@@ -100,18 +113,38 @@ class CellError:
         What parameters and noise make of it (ln, one standard deviation).
     """
 
-    kind: FigureClass
+    figure_class: FigureClass
     error: float
     expected_sd: float
 
 
-def figure_class(study: StudySpec, cell: Cell) -> FigureClass:
-    """The class of a cell, by its run's workload and its figure."""
-    if is_random(study, cell):
-        return "random"
-    if not on_files(study, cell):
-        return "raw"
-    return "cpu" if cell.unit == "%" else "programs"
+def figure_classes(study: StudySpec) -> dict[str, FigureClass]:
+    """The class of every cell of a study, by the cell's id: by its run's drives and workload, and by its figure."""
+    builder = RunBuilder(study, {})
+    devices = {run: device_of(builder.scenario(run)) for run in {cell.run for cell in study.all_cells}}
+    return {cell.id: (devices[cell.run], _kind(study, cell)) for cell in study.all_cells}
+
+
+def device_of(spec: ScenarioSpec) -> Device:
+    """What the data of a scenario are on."""
+    drives = spec.machine.drives
+    rotational = any(drives[name].entry().rotational for part in top_parts(spec) for name in part.leaves)
+    return "disk" if rotational else "flash"
+
+
+def _kind(study: StudySpec, cell: Cell) -> Kind:
+    figure = cell.figure.rpartition(".")[2]
+    if cell.unit == "%":
+        return "cpu"
+    if figure == "resync_rate":
+        return "resync"
+    if on_files(study, cell):
+        return "random" if figure.startswith(_RANDOM) else "programs"
+    if figure.endswith(_TAILS):
+        return "tail"
+    if figure.endswith(_LATENCIES):
+        return "latency"
+    return "random" if _is_random(study, cell) else "raw"
 
 
 def on_files(study: StudySpec, cell: Cell) -> bool:
@@ -119,12 +152,13 @@ def on_files(study: StudySpec, cell: Cell) -> bool:
     return cell.run in study.runs and study.runs[cell.run].workload.kind == "programs"
 
 
-def is_random(study: StudySpec, cell: Cell) -> bool:
-    """Whether a cell says how fast a device is accessed at random."""
-    if not on_files(study, cell):
-        workload = study.runs[cell.run].workload if cell.run in study.runs else None
-        return workload is not None and workload.kind == "load" and workload.pattern == "random"
-    return cell.unit != "%" and cell.figure.rpartition(".")[2].startswith(_RANDOM)
+def _is_random(study: StudySpec, cell: Cell) -> bool:
+    """Whether a cell of a raw device says how fast it is accessed at random."""
+    workload = study.runs[cell.run].workload if cell.run in study.runs else None
+    if isinstance(workload, FioSpec):
+        job = cell.figure.rpartition(".")[0]
+        return any(workload.is_random(name) for name in ([job] if job else workload.job_names))
+    return isinstance(workload, LoadSpec) and workload.pattern != "sequential"
 
 
 def excess(error: float, expected_sd: float) -> float:
@@ -137,10 +171,13 @@ def excess(error: float, expected_sd: float) -> float:
 
 def study_errors(cells: Iterable[CellError]) -> StudyErrors:
     """A study's line of the table."""
-    kinds: dict[FigureClass, list[CellError]] = {}
+    found: dict[FigureClass, list[CellError]] = {}
     for cell in cells:
-        kinds.setdefault(cell.kind, []).append(cell)
-    return {kind: _class_errors(found) for kind, found in sorted(kinds.items())}
+        found.setdefault(cell.figure_class, []).append(cell)
+    line: StudyErrors = {}
+    for (device, kind), alike in sorted(found.items()):
+        line.setdefault(device, {})[kind] = _class_errors(alike)
+    return line
 
 
 def _class_errors(cells: Sequence[CellError]) -> ClassErrors:
@@ -161,61 +198,95 @@ class Learnt:
     ----------
     half_width
         Half of a 90 % interval (ln) for what the model lacks.
-    kinds
-        The classes whose cells say so: the one asked for, or all where there are too few of it.
+    classes
+        The classes whose cells say so: the one asked for, and where it has few, those next to it.
     """
 
     half_width: float
-    kinds: tuple[FigureClass, ...]
+    classes: tuple[FigureClass, ...]
 
 
-def learnt(studies: Iterable[StudyErrors], kind: FigureClass) -> Learnt | None:
-    """What studies say of a class of figures; arguments as for :func:`model_half_width`, None where that is None."""
-    known = list(studies)
-    for kinds in ((kind,), get_args(FigureClass)):
-        pool = _Pool(known, kinds)
-        if pool.level < 1:
-            return Learnt(pool.quantile(), kinds)
-    return None
+def learnt(studies: Iterable[StudyErrors], figure_class: FigureClass) -> Learnt | None:
+    """What studies say of a class of figures.
 
-
-def model_half_width(studies: Iterable[StudyErrors], kind: FigureClass) -> float | None:
-    """Half of a 90 % interval (ln) for what the model lacks.
+    A class with few cells is completed by cells of the classes next to it, as many as it lacks: of latencies by their
+    percentiles, then of the same kind of figure on the other kind of drive, of other kinds on such drives, and of all.
 
     Parameters
     ----------
     studies
         What predictions came to: of other studies, and of the calibrated cells of the one at hand, each left out.
-    kind
-        Class of the figure; where there are too few cells of it, those of all classes are taken.
+    figure_class
+        Class of the figure.
 
     Returns
     -------
-    float or None
-        None if there are too few even so.
+    Learnt or None
+        None if there are too few cells even so.
     """
-    found = learnt(studies, kind)
+    known = list(studies)
+    pool = _Pool()
+    for classes in _next_to(figure_class):
+        pool.add(known, classes)
+        if pool.effective >= ENOUGH:
+            break
+    return Learnt(pool.quantile(), tuple(pool.classes)) if pool.level < 1 else None
+
+
+def _next_to(figure_class: FigureClass) -> Iterator[set[FigureClass]]:
+    """The class itself, and wider ones."""
+    device, kind = figure_class
+    devices, kinds = get_args(Device), get_args(Kind)
+    yield {figure_class}
+    if kind in _TIMES:
+        yield {(device, each) for each in _TIMES}
+    yield {(each, kind) for each in devices}
+    yield {(device, each) for each in kinds}
+    yield {(each, other) for each in devices for other in kinds}
+
+
+def model_half_width(studies: Iterable[StudyErrors], figure_class: FigureClass) -> float | None:
+    """Half of a 90 % interval (ln) for what the model lacks, as :func:`learnt`; None where that is None."""
+    found = learnt(studies, figure_class)
     return None if found is None else found.half_width
 
 
 class _Pool:
-    """The cells of some classes in several studies."""
+    """Cells of some classes in several studies, with their weights."""
 
-    def __init__(self, studies: Iterable[StudyErrors], kinds: Iterable[FigureClass]) -> None:
+    def __init__(self) -> None:
+        self.effective = 0.0
+        """Independent cells that are as much evidence as all of them."""
+        self.classes: list[FigureClass] = []
         self._values: list[float] = []
         self._weights: list[float] = []
-        effective = 0.0
-        wanted = set(kinds)
-        for study in studies:
-            found = [errors for kind, errors in study.items() if kind in wanted]
-            cells = sum(each.cells for each in found)
-            worth = cells / (1 + (cells - 1) * CORRELATION)
-            for each in found:
-                self._values += each.excess
-                self._weights += [worth * each.cells / cells / POINTS] * POINTS
-            effective += worth
-        self.level = COVERED * (1 + 1 / effective) if effective else 1.0
+
+    def add(self, studies: Iterable[StudyErrors], classes: set[FigureClass]) -> None:
+        """Take cells of some classes, with all their weight or as much as is lacking."""
+        wanted = classes - set(self.classes)
+        found = [
+            [((device, kind), errors) for device, kinds in study.items() for kind, errors in kinds.items()]
+            for study in studies
+        ]
+        chosen = [[(each, errors) for each, errors in study if each in wanted] for study in found]
+        cells = [sum(errors.cells for _, errors in study) for study in chosen]
+        worth = [number / (1 + (number - 1) * CORRELATION) if number else 0.0 for number in cells]
+        more = math.fsum(worth)
+        if not more:
+            return
+        share = 1.0 if not self.classes else min(1.0, (ENOUGH - self.effective) / more)
+        for study, number, value in zip(chosen, cells, worth, strict=True):
+            for each, errors in study:
+                self._values += errors.excess
+                self._weights += [share * value * errors.cells / number / POINTS] * POINTS
+                if each not in self.classes:
+                    self.classes.append(each)
+        self.effective += share * more
+
+    @property
+    def level(self) -> float:
         """Which quantile covers one further cell as often as wanted; it lies beyond what was seen where this is 1."""
+        return COVERED * (1 + 1 / self.effective) if self.effective else 1.0
 
     def quantile(self) -> float:
         """The least value that so much of the weight does not exceed."""

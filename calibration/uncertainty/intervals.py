@@ -24,7 +24,7 @@ from .discrepancy import (
     DiscrepancyTable,
     FigureClass,
     StudyErrors,
-    figure_class,
+    figure_classes,
     model_half_width,
     on_files,
     study_errors,
@@ -79,6 +79,7 @@ class Intervals:
         left_out = [] if profile is None else left_out_errors(study, profile, calibrated)
         self._left_out = left_out
         self._learnt: dict[FigureClass, float | None] = {}
+        self._classes = figure_classes(study)
         self._known = [errors for name, errors in table.studies.items() if name != study.id] + [study_errors(left_out)]
 
     def of(self, cell: Cell) -> HalfWidth:
@@ -88,7 +89,7 @@ class Intervals:
         return HalfWidth(NORMAL_QUANTILE * spread, NORMAL_QUANTILE * noise, self._model(cell, noise))
 
     def _model(self, cell: Cell, noise: float) -> float:
-        kind = figure_class(self._study, cell)
+        kind = self._classes[cell.id]
         fitted = cell.use == "calibrate" and self._profile is not None
         if not fitted:
             if kind not in self._learnt:
@@ -103,7 +104,7 @@ class Intervals:
 
     def _own_scale(self, kind: FigureClass) -> float:
         """What 68.3 % of the study's calibrated cells are off by at most: those of a class if there are some."""
-        alike = [each for each in self._left_out if each.kind == kind]
+        alike = [each for each in self._left_out if each.figure_class == kind]
         cells = alike if len(alike) >= _SOME else self._left_out
         return float(np.percentile([abs(each.error) for each in cells], _ONE_SD_PERCENT)) if cells else 0.0
 
@@ -120,12 +121,12 @@ def left_out_errors(study: StudySpec, profile: Profile, ratios: Mapping[str, flo
     what is predicted for it (its leverage), and the variance that the parameters leave is 1 / (1 - h) times as large:
     exactly so where figures are linear in the parameters.
     """
-    errors = []
+    errors, classes = [], figure_classes(study)
     for cell in study.calibrate_cells:
         noise, spread = noise_sd(study, cell), profile.spread(cell.id)
         left = max(_LEAST_LEFT, 1 - (spread / max(noise, profile.discrepancy)) ** 2)
         expected = math.hypot(noise, spread / math.sqrt(left))
-        errors.append(CellError(figure_class(study, cell), ratios[cell.id] / left, expected))
+        errors.append(CellError(classes[cell.id], ratios[cell.id] / left, expected))
     return errors
 
 
@@ -139,9 +140,10 @@ def errors_of(study: StudySpec, profile: Profile | None, ratios: Mapping[str, fl
     ratios
         ln(predicted / measured) by cell id.
     """
+    classes = figure_classes(study)
     return study_errors(
         CellError(
-            figure_class(study, cell),
+            classes[cell.id],
             ratios[cell.id],
             math.hypot(profile.spread(cell.id) if profile is not None else 0.0, noise_sd(study, cell)),
         )

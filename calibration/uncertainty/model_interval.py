@@ -12,23 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...scenarios.comparison.redundancy import top_parts
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec, Workload
-from .discrepancy import FigureClass, StudyErrors, learnt, load_table
+from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, learnt, load_table
 
 _YEAR = re.compile(r"-(\d{4})$")
 
-WORDS: dict[FigureClass, str] = {
-    "raw": "raw devices",
+_DEVICE_WORDS: dict[Device, str] = {"disk": "hard disks", "flash": "solid-state drives"}
+_KIND_WORDS: dict[Kind, str] = {
+    "raw": "sequential rates",
     "programs": "programs on files",
     "cpu": "shares of the CPU",
     "random": "random access",
+    "latency": "mean latencies",
+    "tail": "latency percentiles",
+    "resync": "rebuild rates",
 }
-"""What the classes of figures are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,10 @@ class ModelInterval:
 
     Attributes
     ----------
-    kinds
-        The classes of figures that it was learnt from.
+    asked
+        The class of figures that it is for.
+    classes
+        Those that it was learnt from; more than the one where that has few figures.
     factor
         How far it reaches either way.
     cells, studies
@@ -47,7 +51,8 @@ class ModelInterval:
         The first and the last year of these.
     """
 
-    kinds: tuple[FigureClass, ...]
+    asked: FigureClass
+    classes: tuple[FigureClass, ...]
     factor: float
     cells: int
     studies: int
@@ -57,9 +62,50 @@ class ModelInterval:
         """The interval around a prediction."""
         return value / self.factor, value * self.factor
 
+    @property
+    def evidence(self) -> str:
+        """What it was learnt from, in words."""
+        device, kind = self.asked
+        asked = f"{_KIND_WORDS[kind]} of {_DEVICE_WORDS[device]}"
+        figures = f"{self.cells} figures from {self.studies} reports of {self.years[0]} to {self.years[1]}"
+        if self.classes == (self.asked,):
+            return f"{asked}: {figures}"
+        if self.asked in self.classes:
+            return f"{asked}, of which there are few, and similar figures: {figures}"
+        return f"figures of other kinds, as no report has {asked}: {figures}"
 
-def figure_kind(workload: Workload) -> FigureClass:
-    """The class that the rate of a workload belongs to."""
+
+@dataclass(frozen=True, slots=True)
+class RunIntervals:
+    """The intervals of the figures that a run shows; None where too few reports have such figures.
+
+    Attributes
+    ----------
+    rate
+        Of throughput and IOPS.
+    latency, tail
+        Of mean latencies, and of their percentiles.
+    """
+
+    rate: ModelInterval | None = None
+    latency: ModelInterval | None = None
+    tail: ModelInterval | None = None
+
+
+UNKNOWN = RunIntervals()
+
+
+def run_intervals(spec: ScenarioSpec) -> RunIntervals:
+    """What the reports say of a run's figures."""
+    return RunIntervals(
+        rate=scenario_interval(spec),
+        latency=scenario_interval(spec, "latency"),
+        tail=scenario_interval(spec, "tail"),
+    )
+
+
+def figure_kind(workload: Workload) -> Kind:
+    """The kind of figure that the rate of a workload is."""
     if isinstance(workload, ProgramsSpec):
         return "programs"
     if isinstance(workload, FioSpec):
@@ -69,34 +115,46 @@ def figure_kind(workload: Workload) -> FigureClass:
     return "raw"
 
 
-def scenario_interval(spec: ScenarioSpec) -> ModelInterval | None:
-    """What the reports say of a scenario's rate; None without a load or enough reports, or with solid-state drives."""
+def scenario_interval(spec: ScenarioSpec, kind: Kind | None = None) -> ModelInterval | None:
+    """What the reports say of a scenario's rate, or of another kind of figure of it.
+
+    Parameters
+    ----------
+    spec
+        The scenario.
+    kind
+        Of figure; that of the workload's rate unless given.
+
+    Returns
+    -------
+    ModelInterval or None
+        None without a load, or with too few reports.
+    """
     if isinstance(spec.workload, IdleSpec):
         return None
-    drives = spec.machine.drives
-    if any(not drives[name].entry().rotational for part in top_parts(spec) for name in part.leaves):
-        return None
-    return model_interval(figure_kind(spec.workload))
+    return model_interval((device_of(spec), kind or figure_kind(spec.workload)))
 
 
-@lru_cache(maxsize=4)
-def model_interval(kind: FigureClass) -> ModelInterval | None:
+@lru_cache(maxsize=16)
+def model_interval(figure_class: FigureClass) -> ModelInterval | None:
     """What the reports say of a class of figures; None if there are too few."""
-    return interval_of(load_table().studies, kind)
+    return interval_of(load_table().studies, figure_class)
 
 
-def interval_of(studies: Mapping[str, StudyErrors], kind: FigureClass) -> ModelInterval | None:
+def interval_of(studies: Mapping[str, StudyErrors], figure_class: FigureClass) -> ModelInterval | None:
     """The same from a table's studies."""
-    found = learnt(studies.values(), kind)
+    found = learnt(studies.values(), figure_class)
     if found is None:
         return None
-    known = {
-        name: [errors.cells for each, errors in study.items() if each in found.kinds] for name, study in studies.items()
+    used = {
+        name: cells
+        for name, study in studies.items()
+        if (cells := sum(study[device][kind].cells for device, kind in found.classes if kind in study.get(device, {})))
     }
-    used = {name: sum(cells) for name, cells in known.items() if cells}
     years = [int(year[1]) for name in used if (year := _YEAR.search(name)) is not None]
     return ModelInterval(
-        kinds=found.kinds,
+        asked=figure_class,
+        classes=found.classes,
         factor=math.exp(found.half_width),
         cells=sum(used.values()),
         studies=len(used),

@@ -264,9 +264,11 @@ def _learn(files: list[Path], output: Path, as_json: bool) -> None:
             shown.add_column(heading)
         for heading in ("cells", "half", "68 %", "90 %"):
             shown.add_column(heading, justify="right")
-        for study, classes in table.studies.items():
-            for kind, errors in classes.items():
-                shown.add_row(study, kind, str(errors.cells), *(f"{100 * error:.1f} %" for error in errors.errors))
+        for study, devices in table.studies.items():
+            for device, kinds in devices.items():
+                for kind, errors in kinds.items():
+                    shares = (f"{100 * error:.1f} %" for error in errors.errors)
+                    shown.add_row(study, f"{device} {kind}", str(errors.cells), *shares)
         console = tables_console()
         console.print(shown)
         for name in without:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ...calibration.uncertainty.model_interval import run_intervals
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
 from ...model.files.quantities import format_duration, format_size, parse_fraction, parse_time
@@ -141,7 +142,7 @@ def replay_command(
     _print_replayed(console, opened, done, options, notes)
     print_prediction(console, done.spec, done.prediction, None)
     if options.depth is None:
-        print_right(console, done.spec, done.prediction, None)
+        print_right(console, done.prediction, run_intervals(done.spec), offered=True)
 
 
 def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ...calibration.uncertainty.model_interval import scenario_interval
+from ...calibration.uncertainty.model_interval import run_intervals
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
 from ...scenarios.description.idle import IdleSpec
@@ -81,7 +82,9 @@ def run_command(
         prediction, found = _simulated(spec, sample, recorder)
     except InputError as error:
         raise located(error, described.positions) from None
-    interval = None if offered_only(spec, prediction) else scenario_interval(spec)
+    intervals, offered = run_intervals(spec), offered_only(spec, prediction)
+    if offered:
+        intervals = replace(intervals, rate=None)
     console = run_console()
     if not as_json:
         print_prediction(console, spec, prediction, found)
@@ -97,13 +100,15 @@ def run_command(
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
     without = _without_bottleneck(spec, prediction, sample) if wanted else None
     if as_json:
-        typer.echo(json.dumps(document(spec, prediction, found, without, interval), allow_nan=False))
+        typer.echo(json.dumps(document(spec, prediction, found, without, intervals), allow_nan=False))
         return
     if without is not None:
         print_without_bottleneck(console, spec, prediction, without)
     elif runs_again is None and not wanted:
-        console.print("What would happen without it was left out, because that takes as long again (--relief).")
-    print_right(console, spec, prediction, interval)
+        console.print(
+            "Skipped the rerun without the bottleneck, as it would take as long again; use --relief to force it."
+        )
+    print_right(console, prediction, intervals, offered)
 
 
 def _simulated(

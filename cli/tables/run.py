@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...calibration.uncertainty.model_interval import WORDS, ModelInterval
+from ...calibration.uncertainty.model_interval import RunIntervals
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import DRIVES, SATURATED
 from ...scenarios.description.fio_jobs import FioSpec
@@ -76,25 +77,37 @@ def print_without_bottleneck(
     console.print(Text(f"{_without_words(without)}: {_gained(spec, prediction, without)}; {without.then}."))
 
 
-def print_right(console: Console, spec: ScenarioSpec, prediction: Prediction, interval: ModelInterval | None) -> None:
-    """How sure all that is."""
+def print_right(console: Console, prediction: Prediction, intervals: RunIntervals, offered: bool) -> None:
+    """How sure all that is; `offered`: the rate is what was asked for, and no prediction."""
     if prediction.estimates:
         console.print(Text("± is the 90 % interval of this simulation alone."))
-    if offered_only(spec, prediction):
-        line = "How far latencies at a given rate are off on real machines is not known: no report gives any."
-    elif interval is None:
-        line = "How far such figures are off on real machines is not known: too few reports give any."
-    else:
-        low, high = interval.around(prediction.rate)
-        first, last = interval.years
-        kinds = " or ".join(WORDS[kind] for kind in interval.kinds)
-        line = (
-            f"Real machines: a factor of {interval.factor:.2g} either way, {_number(low / 1e6)} to "
-            f"{_number(high / 1e6)} MB/s here, holds 90 % of the {interval.cells} figures of this kind ({kinds}) that "
-            f"raidsim predicted in {interval.studies} published reports ({first} to {last}); what the scenario's own "
-            f"numbers leave open comes on top."
-        )
-    console.print(Text(line))
+    for line in interval_lines(prediction, intervals, offered):
+        console.print(Text(line))
+
+
+def interval_lines(prediction: Prediction, intervals: RunIntervals, offered: bool) -> Iterator[str]:
+    """How far real machines were off, for each kind of figure that a run shows."""
+    known = False
+    if not offered:
+        if intervals.rate is None:
+            yield "How far such rates are off on real machines is not known: too few reports have any."
+        else:
+            low, high = (_number(bound / 1e6) for bound in intervals.rate.around(prediction.rate))
+            yield (
+                f"On real machines, 90 % of measured rates were within a factor of {intervals.rate.factor:.2g} of the "
+                f"prediction ({low} to {high} MB/s here). Evidence: {intervals.rate.evidence}."
+            )
+            known = True
+    if prediction.latencies and not prediction.saturated:
+        found = [("mean latencies", intervals.latency), ("latency percentiles", intervals.tail)]
+        for words, interval in found:
+            if interval is None:
+                yield f"How far {words} are off on real machines is not known: too few reports have any."
+            else:
+                yield f"For {words}: within a factor of {interval.factor:.2g}. Evidence: {interval.evidence}."
+                known = True
+    if known:
+        yield "This does not include uncertainty in the scenario's own parameters."
 
 
 def offered_only(spec: ScenarioSpec, prediction: Prediction) -> bool:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ...calibration.uncertainty.model_interval import ModelInterval
+from ...calibration.uncertainty.model_interval import UNKNOWN, ModelInterval, RunIntervals
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
@@ -20,16 +20,21 @@ def document(
     prediction: Prediction,
     found: RebuildComparison | None = None,
     without: WithoutBottleneck | None = None,
-    interval: ModelInterval | None = None,
+    intervals: RunIntervals = UNKNOWN,
 ) -> dict[str, Any]:
     """The result as a JSON document: SI units, names as in :class:`.Prediction`.
 
     A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
-    `relief` and `model_interval` are null where there is none.
+    `relief` and `model_interval` are null where there is none, and so are the intervals of latencies.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
     result["relief"] = None if without is None else _without_bottleneck(without)
-    result["model_interval"] = None if interval is None else _model_interval(interval, prediction.rate)
+    rate = intervals.rate
+    result["model_interval"] = None if rate is None else _around(rate, prediction.rate)
+    result["latency_intervals"] = {
+        "mean": None if intervals.latency is None else _evidence(intervals.latency),
+        "percentiles": None if intervals.tail is None else _evidence(intervals.tail),
+    }
     if found is not None:
         result["recovery"] = {
             **_finite([("duration_s", found.duration_s)]),
@@ -81,15 +86,20 @@ def _without_bottleneck(without: WithoutBottleneck) -> dict[str, Any]:
     }
 
 
-def _model_interval(interval: ModelInterval, rate: float) -> dict[str, Any]:
+def _around(interval: ModelInterval, rate: float) -> dict[str, Any]:
     low, high = interval.around(rate)
+    return {"low": low, "high": high, **_evidence(interval)}
+
+
+def _evidence(interval: ModelInterval) -> dict[str, Any]:
     return {
-        "low": low,
-        "high": high,
         "factor": interval.factor,
         "figures": interval.cells,
         "reports": interval.studies,
-        "kinds": list(interval.kinds),
+        "first_year": interval.years[0],
+        "last_year": interval.years[1],
+        "kinds": [" ".join(each) for each in interval.classes],
+        "own_kind": interval.asked in interval.classes,
     }
 
 

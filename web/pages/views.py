@@ -6,7 +6,7 @@ import math
 
 import streamlit as st
 
-from ...calibration.uncertainty.model_interval import WORDS, scenario_interval
+from ...calibration.uncertainty.model_interval import scenario_interval
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import limit
 from ...scenarios.description.scenario import ScenarioSpec
@@ -84,11 +84,9 @@ def sure_words(spec: ScenarioSpec, prediction: Prediction) -> str:
     if interval is None:
         return f"{own}How far such figures are off on real machines is not known: too few reports give any."
     low, high = interval.around(prediction.rate / 1e6)
-    kinds = " or ".join(WORDS[kind] for kind in interval.kinds)
     return (
-        f"{own}Real machines: a factor of {interval.factor:.2g} either way ({low:.3g} to {high:.3g} MB/s here) holds "
-        f"90 % of the {interval.cells} figures of this kind ({kinds}) that raidsim predicted in {interval.studies} "
-        "published reports."
+        f"{own}On real machines, 90 % of measured rates were within a factor of {interval.factor:.2g} of the "
+        f"prediction ({low:.3g} to {high:.3g} MB/s here). Evidence: {interval.evidence}."
     )
 
 

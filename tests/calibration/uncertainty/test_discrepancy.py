@@ -22,9 +22,11 @@ from raidsim.calibration.uncertainty.discrepancy import (
     POINTS,
     CellError,
     DiscrepancyTable,
+    FigureClass,
     StudyErrors,
     excess,
-    figure_class,
+    figure_classes,
+    learnt,
     load_table,
     model_half_width,
     study_errors,
@@ -35,6 +37,7 @@ from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.simulation.stand_in import stand_in_fit, stand_in_study, with_measured
 from raidsim.tests.calibration.study import small_study as small
 
+RAW: FigureClass = ("disk", "raw")
 _SPREAD = 0.05
 _STUDIES = 11
 
@@ -64,7 +67,7 @@ def _profile(study: StudySpec, standard_error: float) -> Profile:
 def _study(random: np.random.Generator, cells: int, scale: float, heavy: bool = False) -> list[CellError]:
     draws = random.standard_t(3, cells) if heavy else random.standard_normal(cells)
     errors = scale * draws + _SPREAD * random.standard_normal(cells)
-    return [CellError("raw", float(error), _SPREAD) for error in errors]
+    return [CellError(RAW, float(error), _SPREAD) for error in errors]
 
 
 def _covered(replications: int, between: float, heavy: bool = False) -> float:
@@ -78,7 +81,7 @@ def _covered(replications: int, between: float, heavy: bool = False) -> float:
         rows = [study_errors(cells) for cells in predicted]
         for i, scale in enumerate(scales):
             calibrated = study_errors(_study(random, 10, scale, heavy))
-            width = model_half_width([*rows[:i], *rows[i + 1 :], calibrated], "raw")
+            width = model_half_width([*rows[:i], *rows[i + 1 :], calibrated], RAW)
             assert width is not None
             inside += abs(predicted[i][0].error) <= math.hypot(width, NORMAL_QUANTILE * _SPREAD)
     return inside / (replications * _STUDIES)
@@ -100,7 +103,7 @@ def test_calibrated_cells_alone_would_not() -> None:
     random = np.random.default_rng(4)
     inside = 0
     for _ in range(200):
-        width = model_half_width([study_errors(_study(random, 30, 0.05))] * 3, "raw")
+        width = model_half_width([study_errors(_study(random, 30, 0.05))] * 3, RAW)
         assert width is not None
         (cell,) = _study(random, 1, 0.25)
         inside += abs(cell.error) <= math.hypot(width, NORMAL_QUANTILE * _SPREAD)
@@ -117,17 +120,19 @@ def test_excess_completes_the_width() -> None:
 def test_too_few_cells_say_nothing() -> None:
     """Beyond what was seen nobody knows: two studies of two cells give no width, twenty studies do."""
     few = study_errors(_study(np.random.default_rng(0), 2, 0.2))
-    assert model_half_width([few] * 2, "raw") is None
-    assert model_half_width([few] * 20, "raw") is not None
+    assert model_half_width([few] * 2, RAW) is None
+    assert model_half_width([few] * 20, RAW) is not None
 
 
 def test_a_class_without_cells_takes_all() -> None:
     """CPU shares of which nothing is known get the width of everything that is; one that is known gets its own."""
     random = np.random.default_rng(1)
-    narrow: StudyErrors = {"raw": study_errors(_study(random, 100, 0.05))["raw"]}
-    wide: StudyErrors = {"programs": study_errors(_study(random, 100, 0.8))["raw"]}
+    narrow: StudyErrors = study_errors(_study(random, 100, 0.05))
+    wide: StudyErrors = {"disk": {"programs": study_errors(_study(random, 100, 0.8))["disk"]["raw"]}}
     studies = [*[narrow] * 4, *[wide] * 4]
-    of_raw, of_programs, of_cpu = (model_half_width(studies, kind) for kind in ("raw", "programs", "cpu"))
+    of_raw, of_programs, of_cpu = (
+        model_half_width(studies, each) for each in (RAW, ("disk", "programs"), ("disk", "cpu"))
+    )
     assert of_raw is not None
     assert of_programs is not None
     assert of_cpu is not None
@@ -137,13 +142,40 @@ def test_a_class_without_cells_takes_all() -> None:
 def test_figures_have_classes() -> None:
     """Raw devices, programs, CPU shares and random access are told apart in the studies that come with raidsim."""
     gateway, gentoo = load_study("gateway-2005"), load_study("gentoo-2004")
-    kinds = {cell.figure: figure_class(gateway, cell) for cell in gateway.all_cells}
+    classes = figure_classes(gateway)
+    assert {device for device, _ in classes.values()} == {"disk"}
+    kinds = {cell.figure: classes[cell.id][1] for cell in gateway.all_cells}
     assert kinds["bonnie.seeks_rate"] == "random"
     assert kinds["bonnie.write_rate"] == "programs"
     assert kinds["bonnie.write_cpu"] == kinds["bonnie.seeks_cpu"] == "cpu"
     raw = next(cell for cell in gentoo.all_cells if cell.id == "2.6.8/raid1/read")
-    assert figure_class(gentoo, raw) == "raw"
+    assert figure_classes(gentoo)[raw.id] == RAW
     assert noise_sd(gentoo, raw) == CELL_SD < PROGRAM_CELL_SD == noise_sd(gateway, gateway.all_cells[0])
+
+
+def test_latencies_random_access_and_flash_have_classes() -> None:
+    """A rate, a mean and a percentile of one load are three kinds; hard disks and flash are told apart."""
+    random = figure_classes(load_study("louwrentius-2019"))
+    assert set(random.values()) == {("disk", "random"), ("disk", "latency")}
+    modern = {each for name in ("broadcom-2019", "xiaoni-2025") for each in figure_classes(load_study(name)).values()}
+    assert "flash" in {device for device, _ in modern}
+
+
+def test_a_class_with_few_cells_is_completed_by_the_nearest() -> None:
+    """Few cells of flash take as many of disks as they lack, not all; many take none."""
+    random = np.random.default_rng(6)
+    of_disks: StudyErrors = {"disk": {"tail": study_errors(_study(random, 100, 0.8))["disk"]["raw"]}}
+    raw: StudyErrors = {"disk": {"raw": study_errors(_study(random, 100, 0.05))["disk"]["raw"]}}
+    few, many = (study_errors([CellError(("flash", "tail"), 0.1, 0.0)] * number) for number in (1, 100))
+    studies: list[StudyErrors] = [*[of_disks] * 4, *[raw] * 4]
+    found = learnt([*studies, *[few] * 3], ("flash", "tail"))
+    assert found is not None
+    assert found.classes == (("flash", "tail"), ("disk", "tail"))
+    assert found.half_width > 0.1
+    alone = learnt([*studies, *[many] * 3], ("flash", "tail"))
+    assert alone is not None
+    assert alone.classes == (("flash", "tail"),)
+    assert alone.half_width == pytest.approx(0.1, abs=1e-3)
 
 
 def test_own_predicted_cells_never_count() -> None:
@@ -151,7 +183,7 @@ def test_own_predicted_cells_never_count() -> None:
     study = small.runs_study()
     row = study_errors(_study(np.random.default_rng(1), 60, 0.2))
     others = {"a": row, "b": row, "c": row}
-    own = {study.id: study_errors([CellError("raw", 5.0, 0.0)] * 100)}
+    own = {study.id: study_errors([CellError(RAW, 5.0, 0.0)] * 100)}
     calibrated = {"one": 0.01, "both": -0.01}
     cell = next(cell for cell in study.all_cells if cell.use == "predict")
     without, with_own = (
@@ -225,11 +257,11 @@ def predictions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_table_is_learnt_from_predictions(predictions: Path, tmp_path: Path) -> None:
     """All predicted cells are 10 % off: so says the row; others' rows stay; it survives its file."""
-    row = study_errors([CellError("raw", 0.3, 0.0)])
+    row = study_errors([CellError(RAW, 0.3, 0.0)])
     before = DiscrepancyTable(date="", source="", studies={"gentoo-2004": row, "gone": row})
     table = learn([predictions], before, "2026-01-01")
     assert list(table.studies) == ["gentoo-2004", "larsen-2003"]
-    (found,) = table.studies["larsen-2003"].values()
+    found = table.studies["larsen-2003"]["disk"]["raw"]
     assert found.cells == len([cell for cell in load_study("larsen-2003").all_cells if cell.use == "predict"])
     assert found.errors == pytest.approx((math.log(1.1),) * 3, abs=1e-4)
     assert found.excess == pytest.approx((excess(math.log(1.1), CELL_SD),) * POINTS, abs=1e-4)
@@ -260,7 +292,7 @@ def test_predictions_of_another_fit_are_refused(predictions: Path) -> None:
 
 def test_a_table_that_lacks_a_study_is_refused() -> None:
     """Every study that has predicted cells must be known, and is named if it is not; one without them need not be."""
-    full = {name: study_errors([CellError("raw", 0.1, 0.0)]) for name in study_names()}
+    full = {name: study_errors([CellError(RAW, 0.1, 0.0)]) for name in study_names()}
     assert lacking(DiscrepancyTable(date="", source="", studies=full)) == []
     del full["prinkey-2002"], full["freebsd-2007"]
     assert lacking(DiscrepancyTable(date="", source="", studies=full)) == ["prinkey-2002"]

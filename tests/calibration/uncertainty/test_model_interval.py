@@ -11,6 +11,8 @@ from raidsim.calibration.uncertainty.discrepancy import (
     POINTS,
     CellError,
     ClassErrors,
+    FigureClass,
+    Kind,
     StudyErrors,
     load_table,
     study_errors,
@@ -21,36 +23,39 @@ from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.tests.scenarios.small_machine import scenario
 
+RAW: FigureClass = ("disk", "raw")
+
 
 def off_by(error: float, cells: int = 40) -> StudyErrors:
     """A study whose raw figures are all off by so much (ln)."""
-    return study_errors(CellError("raw", error, 0.0) for _ in range(cells))
+    return study_errors(CellError(RAW, error, 0.0) for _ in range(cells))
 
 
 def test_the_factor_is_how_far_the_studies_were_off() -> None:
     """Three studies off by a fifth give an interval of a fifth either way, and say what it was learnt from."""
-    found = interval_of({"a-1999": off_by(math.log(1.2)), "b-2004": off_by(math.log(1.2)), "c": off_by(0.0)}, "raw")
+    found = interval_of({"a-1999": off_by(math.log(1.2)), "b-2004": off_by(math.log(1.2)), "c": off_by(0.0)}, RAW)
     assert found is not None
     assert found.factor == pytest.approx(1.2, abs=0.001)
-    assert (found.cells, found.studies, found.years, found.kinds) == (120, 3, (1999, 2004), ("raw",))
+    assert (found.cells, found.studies, found.years, found.classes) == (120, 3, (1999, 2004), (RAW,))
     low, high = found.around(60e6)
     assert [low, high] == pytest.approx([50e6, 72e6], rel=1e-3)
 
 
 def test_studies_that_were_right_give_a_factor_of_one() -> None:
     """The counter-test: without errors there is no width."""
-    found = interval_of({"a-1999": off_by(0.0), "b-2004": off_by(0.0)}, "raw")
+    found = interval_of({"a-1999": off_by(0.0), "b-2004": off_by(0.0)}, RAW)
     assert found is not None
     assert found.factor == 1.0
 
 
 def test_too_few_figures_say_nothing() -> None:
     """One report of one figure is no evidence; figures of other kinds stand in where there are enough of those."""
-    assert interval_of({"a-1999": off_by(0.1, cells=1)}, "raw") is None
-    found = interval_of({"a-1999": off_by(0.1), "b-2000": off_by(0.1)}, "random")
+    assert interval_of({"a-1999": off_by(0.1, cells=1)}, RAW) is None
+    found = interval_of({f"a{number}-2000": off_by(0.1) for number in range(3)}, ("disk", "random"))
     assert found is not None
-    assert "raw" in found.kinds
-    assert found.cells == 80
+    assert found.classes == (RAW,)
+    assert found.cells == 120
+    assert "no report has random access of hard disks" in found.evidence
 
 
 def test_what_is_told_holds_in_the_table() -> None:
@@ -59,12 +64,13 @@ def test_what_is_told_holds_in_the_table() -> None:
     The figures of one report are off together, so each report has the weight with which the factor was learnt.
     """
     studies = load_table().studies
-    for kind in ("raw", "programs", "random"):
-        found = model_interval(kind)
+    kinds: tuple[Kind, ...] = ("programs", "random", "cpu")
+    for kind in kinds:
+        found = model_interval(("disk", kind))
         assert found is not None
-        assert found.kinds == (kind,)
+        assert found.classes == (("disk", kind),)
         reach = math.log(found.factor)
-        there = [study[kind] for study in studies.values() if kind in study]
+        there = [study["disk"][kind] for study in studies.values() if kind in study.get("disk", {})]
         assert found.cells == sum(errors.cells for errors in there)
         weights = [errors.cells / (1 + (errors.cells - 1) * CORRELATION) for errors in there]
         within = sum(weight * covered(errors, reach) for weight, errors in zip(weights, there, strict=True))

@@ -172,7 +172,7 @@ def test_the_table_of_discrepancies_is_written(
     assert status == 1
     assert "prinkey-2002 has predicted cells and is not in the table" in out
     learnt = load_spec(DiscrepancyTable, table)
-    assert learnt.studies["larsen-2003"]["raw"].errors[0] == pytest.approx(math.log(1.5), abs=1e-4)
+    assert learnt.studies["larsen-2003"]["disk"]["raw"].errors[0] == pytest.approx(math.log(1.5), abs=1e-4)
     row = learnt.studies["larsen-2003"]
     before = DiscrepancyTable(date="", source="", studies={"prinkey-2002": row})
     monkeypatch.setattr(command, "load_table", lambda: before)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from raidsim.calibration.uncertainty.model_interval import figure_kind, model_interval
+from raidsim.calibration.uncertainty.model_interval import run_intervals
 from raidsim.cli import main as cli
 from raidsim.cli.commands import run as run_module
 from raidsim.cli.tables.run_document import document
@@ -78,14 +78,15 @@ def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) ->
     assert lines[1].rstrip() == "md0: md RAID 5 of 4, chunk 64 KiB, no bitmap"
     assert "reads/s and" in lines[2]
     assert " ± " in lines[2]
-    assert lines[-7].startswith("bottleneck: ")
-    told = " ".join(" ".join(lines[-7:]).split())
+    (at,) = (number for number, line in enumerate(lines) if line.startswith("bottleneck: "))
+    told = " ".join(" ".join(lines[at:]).split())
     for words in (
         "With drives ten times as fast (seeks, rotation, media rate): ",
         " times as fast; then ",
         "± is the 90 % interval of this simulation alone.",
-        "Real machines: a factor of ",
-        "figures of this kind (random access)",
+        "90 % of measured rates were within a factor of ",
+        "Evidence: random access of hard disks: ",
+        "For mean latencies: within a factor of ",
     ):
         assert words in told
     for words in ("Latency (ms)", "p99.9", "How busy, over 500 ms", "queue", "writes/s", "pci", *DRIVES):
@@ -110,10 +111,15 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
     names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
     names |= {"bottlenecks", "notes", "wear"}
-    assert set(printed) == {*names, "precision_reached", "relief", "model_interval"}
+    assert set(printed) == {*names, "precision_reached", "relief", "model_interval", "latency_intervals"}
     without, right = printed["relief"], printed["model_interval"]
     assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}
-    assert set(right) == {"low", "high", "factor", "figures", "reports", "kinds"}
+    evidence = {"factor", "figures", "reports", "first_year", "last_year", "kinds", "own_kind"}
+    assert set(right) == {"low", "high", *evidence}
+    assert {name: set(found) for name, found in printed["latency_intervals"].items()} == {
+        "mean": evidence,
+        "percentiles": evidence,
+    }
     assert right["low"] * right["factor"] == pytest.approx(printed["rate"])
     assert right["high"] / right["factor"] == pytest.approx(printed["rate"])
     assert set(printed["estimates"]["rate"]) == {"mean", "half_width", "confidence", "batches", "correlated"}
@@ -127,9 +133,7 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     assert printed["rebuilds"] == []
     spec = load_spec(ScenarioSpec, path)
     prediction = simulate(spec)
-    made = document(
-        spec, prediction, None, run_without_bottleneck(spec, prediction), model_interval(figure_kind(spec.workload))
-    )
+    made = document(spec, prediction, None, run_without_bottleneck(spec, prediction), run_intervals(spec))
     assert printed == json.loads(json.dumps(made))
 
 
@@ -166,7 +170,7 @@ def test_a_long_run_is_not_made_twice_unasked(
     monkeypatch.setattr(run_module, "_MOST_EVENTS", 10)
     path = written(tmp_path, described())
     shown = told(raidsim(path)[1])
-    assert "was left out, because that takes as long again (--relief)" in shown
+    assert "Skipped the rerun without the bottleneck" in shown
     assert "ten times as fast" not in shown
     shown = told(raidsim(path, "--relief")[1])
     assert "left out" not in shown
@@ -186,7 +190,8 @@ def test_an_open_load_is_told_its_latency(raidsim: Raidsim, tmp_path: Path) -> N
     shown = told(raidsim(path)[1])
     assert " instead of " in shown
     assert "p99 " in shown
-    assert "is not known: no report gives any" in shown
+    assert "measured rates" not in shown
+    assert "For mean latencies: within a factor of" in shown
     assert json.loads(raidsim(path, "--json")[1])["model_interval"] is None
 
 

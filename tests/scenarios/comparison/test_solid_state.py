@@ -7,13 +7,9 @@ from typing import Any
 
 import pytest
 
-from raidsim.calibration.sensitivity.parameters import default_parameters, with_factors
 from raidsim.calibration.uncertainty.model_interval import scenario_interval
 from raidsim.model.core.errors import InputError
-from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.statistics import Usage
-from raidsim.scenarios.comparison.rebuild_time import rebuild_time, without_failures
-from raidsim.scenarios.comparison.reliability import data_loss
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.questions.without_bottleneck import remove_bottleneck
@@ -145,44 +141,12 @@ def test_timelines_know_them() -> None:
     assert all(command.ended_s > command.started_s for command in recorder.commands)
 
 
-def test_no_report_says_how_far_off_flash_is() -> None:
-    """Reports of hard disks say nothing of flash; of an array of hard disks they do."""
-    assert scenario_interval(scenario({"a": DISK, "b": SATA}, {"level": "raid1"})) is None
-    assert scenario_interval(scenario({"a": DISK, "b": DISK}, {"level": "raid1"})) is not None
-
-
-def test_rebuild_and_loss() -> None:
-    """md's limit holds up the rebuild of flash, looked at in one place; risk follows from MTBF and error rate."""
-    load = {"read_share": "100%", "depth": 1, "think_time": "100ms"}
-    lost = {"failed": ["b"], "rebuilding": ["b"], "resync": {"speed_min": "1MB/s", "speed_max": "20MB/s"}}
-    spec = scenario({"a": NVME, "b": NVME}, {"level": "raid1", **lost}, load)
-    seconds = rebuild_time(spec)
-    assert seconds is not None
-    assert spec.machine.drives["a"].spec().capacity / seconds == pytest.approx(20e6, rel=0.15)
-    risk = data_loss(without_failures(spec), seconds)
-    assert risk is not None
-    assert 0 < risk.per_year < 1e-3
-    assert risk.from_read_errors is not None
-
-
-def test_what_is_uncertain_of_flash_can_be_moved() -> None:
-    """Times of the flash and what the power allows are uncertain in a sensitivity study; there are no mechanics."""
-    spec = scenario({"a": NVME, "b": NVME}, {"level": "raid1"})
-    known = {parameter.path.rpartition(".")[2]: parameter for parameter in default_parameters(spec)}
-    assert {
-        "flash_reads",
-        "flash_programs",
-        "erase_time",
-        "channel_rate",
-        "programs_at_once",
-        "command_rate",
-    } <= known.keys()
-    assert not {"seeks", "media_rates", "destage_batch"} & known.keys()
-    moved = with_factors(spec, [known["programs_at_once"], known["flash_programs"]], [0.5, 2.0])
-    before, after = (each.machine.drives["b"].spec() for each in (spec, moved))
-    assert isinstance(before, SolidStateSpec)
-    assert isinstance(after, SolidStateSpec)
-    assert (after.programs_at_once, after.program_time) == (
-        (before.programs_at_once or 0) // 2,
-        2 * before.program_time,
-    )
+def test_a_mixed_array_counts_as_hard_disks() -> None:
+    """Reports of hard disks speak for an array with one, and reports of flash for one of flash alone."""
+    mixed = scenario_interval(scenario({"a": DISK, "b": SATA}, {"level": "raid1"}))
+    disks = scenario_interval(scenario({"a": DISK, "b": DISK}, {"level": "raid1"}))
+    flash = scenario_interval(scenario({"a": SATA, "b": SATA}, {"level": "raid1"}))
+    assert mixed == disks
+    assert disks is not None
+    assert flash is not None
+    assert (disks.asked[0], flash.asked[0]) == ("disk", "flash")
