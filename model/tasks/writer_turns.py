@@ -9,11 +9,6 @@ for their turn.
 What they do in the kernel is under one of a few locks that there are once for the whole machine (the kernel lock around
 ext3_get_block and journal_start, lru_list_lock around the lists of dirty buffers, io_request_lock around the queues of
 all drives, with the search for a place in them). Who finds one taken spins: it waits, and the waiting is CPU time.
-
-File systems on parity arrays do so too, if every stripe head gathers for itself (`gathers_per_head` of
-:class:`~raidsim.model.raid.stripes.settings.ParitySettings`). Where a hole between two pieces lets the row go instead
-they are left out: rows written in pieces of two files would be let go half complete, so that two threads on the RAID 5
-of mblack-2001 would write 25 MB/s, measured 44.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def page_cache_settings(
             "expire": (vm.dirty_expire or section.expire) / scale,
             "look": (vm.dirty_writeback or section.look) / math.sqrt(scale),
             "turn": section.turn if known.time_slice is None else known.time_slice,
-            "interleaves": known.time_slice is not None and (known.raid5.gathers_per_head or not in_stripes),
+            "interleaves": known.time_slice is not None,
             "bio": write_run,
             "metadata_bio": block,
             "task_plug": known.queue.task_plug,

@@ -95,8 +95,11 @@ def test_2_2_locks_rows() -> None:
     old, new = kernel("linux-2.2.7"), kernel("linux-2.4.18")
     assert (old.raid5.locks_rows, old.raid5.heads) == (True, 128)
     assert (new.raid5.locks_rows, new.raid5.heads) == (False, 256)
-    same = old.raid5.model_copy(update={"locks_rows": False, "heads": 256, "source": new.raid5.source})
-    rest = {"version": new.version, "raid5": same}
+    same = new.raid5.model_copy(
+        update={"waiting_readers": False, "gathers_per_head": False, "locks_rows": True, "heads": 128}
+    )
+    assert old.raid5 == same.model_copy(update={"source": old.raid5.source})
+    rest = {"version": new.version, "raid5": new.raid5}
     rest |= {
         name: getattr(new, name) for name in ("cache", "read_ahead", "queue", "goal_shift_by_process", "time_slice")
     }

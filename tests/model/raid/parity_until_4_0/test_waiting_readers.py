@@ -110,11 +110,12 @@ def test_a_sleeper_copies_nothing() -> None:
 
 
 def test_kernels_that_share_heads() -> None:
-    """Protects the description: 2.4.5 shares; others have the order in which requests came, and 2.2 locks rows."""
+    """Protects the description: all of 2.4 share heads, and 2.2 locks rows instead."""
     assert kernel("linux-2.4.5").raid5.waiting_readers
     assert kernel("linux-2.4.5").raid5.gathers_per_head
-    assert not kernel("linux-2.4.18").raid5.waiting_readers
-    assert not kernel("linux-2.4.18").raid5.gathers_per_head
+    for later in ("linux-2.4.17", "linux-2.4.18", "linux-2.4.18-3", "linux-2.4.21", "linux-2.4.26"):
+        assert kernel(later).raid5.waiting_readers
+        assert kernel(later).raid5.gathers_per_head
     assert not kernel("linux-2.2.7").raid5.waiting_readers
 
 
