@@ -14,7 +14,10 @@ import numpy as np
 
 from ..core.errors import FileSystemFull
 from ..core.extents import FlatExtentSet
+from .geometry import group_size
 from .settings import FileSystemSettings
+
+SECTOR = 512
 
 
 class Group:
@@ -100,6 +103,7 @@ class Groups:
         "_random",
         "_settings",
         "_sharing",
+        "clusters",
         "count",
         "free_bytes",
         "inodes",
@@ -115,8 +119,8 @@ class Groups:
         self._capacity = capacity // block * block
         self._random = random
         self._age = age
-        equal = -(-self._capacity // (settings.groups * block)) * block if settings.groups else 0
-        self.size = max(settings.group, equal)
+        self.clusters: set[int] = set()
+        self.size = max(settings.group, group_size(settings, self._capacity))
         least = settings.header + settings.inode_table + block
         self.count = max(1, -(-(self._capacity - least) // self.size))
         self.inodes = settings.inode_table // settings.inode
@@ -211,8 +215,12 @@ class Groups:
             address = group.find(max(at, group.free.run_from(address)) + 1, size)
         return goal
 
-    def take_run(self, goal: int, size: int) -> int:
-        """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many."""
+    def take_run(self, goal: int, size: int, unit: int = 0) -> int:
+        """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many.
+
+        With `unit` (bytes) the address is a multiple of it where the goal's group has such a place.
+        """
+        goal = self.aligned(goal, unit, size)
         number = self.number(goal)
         for _ in range(self.count + 1):
             group = self[number]
@@ -237,11 +245,33 @@ class Groups:
             address += here
             size -= here
 
-    def header_at(self, address: int) -> int | None:
-        """Where the header begins that an address is in, if all of it is read together; None otherwise."""
+    def pieces_at(self, address: int) -> list[tuple[int, int]]:
+        """What is read (address, bytes) of a group's header for the map at an address; empty for any other address."""
         settings = self._settings
+        if not settings.space_header:
+            return []
         inside = address % self.size
-        return address - inside if settings.header_sectors and inside < settings.header else None
+        behind = settings.header - inside
+        if behind == settings.block:
+            return self._pieces(address - inside, settings.inode_header)
+        return self._pieces(address - inside, settings.space_header) if behind == settings.maps * settings.block else []
+
+    def mounted_pieces(self) -> Iterator[tuple[int, int]]:
+        """What a mount reads of the groups' headers (address, bytes)."""
+        for number in range(0, self.count, self._sharing):
+            yield from self._pieces(number * self.size, self._settings.mounted_header)
+
+    def _pieces(self, start: int, offsets: tuple[int, ...]) -> list[tuple[int, int]]:
+        block = self._settings.block
+        return [(start + offset, SECTOR if offset < block else block) for offset in offsets]
+
+    def cluster_at(self, address: int) -> int | None:
+        """Where the cluster of inodes begins that an address is in; None if it is in none."""
+        cluster = self._settings.inode_cluster
+        if not self.clusters:
+            return None
+        start = address - address % cluster
+        return start if start in self.clusters else None
 
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""

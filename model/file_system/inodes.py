@@ -61,8 +61,11 @@ class Inodes:
         if not in_table:
             chunk = node.slot * settings.inode // settings.inode_chunk
             if chunk == len(group.chunks):
-                address = groups.take_run(group.data, settings.inode_chunk)
+                unit = settings.inode_cluster if settings.checkpoints else 0
+                address = groups.take_run(group.data, settings.inode_chunk, unit)
                 group.chunks.append(address)
+                if unit:
+                    groups.clusters.update(range(address, address + settings.inode_chunk, unit))
                 changed += groups.space_maps(address, settings.block)
                 fresh += range(address, address + settings.inode_chunk, settings.block)
         node.inode = node.item = self._address(node)
@@ -72,6 +75,11 @@ class Inodes:
             fresh.append(node.inode)
         changed += (node.item, groups.inode_map(node.group), *groups.descriptors(node.group))
         return NewInode(changed, fresh)
+
+    def reserve(self, number: int, count: int) -> None:
+        """Inodes of a group that are in use and never looked at."""
+        for _ in range(count):
+            self._groups[number].take_slot()
 
     def _address(self, node: File | Directory) -> int:
         settings = self._settings

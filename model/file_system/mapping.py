@@ -152,7 +152,7 @@ class Allocator:
             return
         wanted = size + self._ahead(file, size)
         if self._settings.aligns and not file.extents.size:
-            goal = self._groups.aligned(goal, self._alignment(size), min(wanted, size))
+            goal = self._groups.aligned(goal, self._alignment(size) or self._settings.block, min(wanted, size))
         for address, found in self._groups.take(goal, wanted):
             used = min(size, found)
             if used:

@@ -52,13 +52,15 @@ class Directory:
     entry
         Which block of the parent has its entry.
     blocks
-        Addresses of the blocks with its entries.
+        Addresses of the blocks with its entries; that of its inode alone while they are in it.
     rooms, counts
         Bytes free and entries in each of them.
     hint
         No block before this one has room.
     in_memory
         Whether name and inode are.
+    outside
+        Bytes that its names would take in a block while they are in its inode.
     moved
         Whether it has got a group of its own after the one of its parent.
     """
@@ -74,6 +76,7 @@ class Directory:
         "item",
         "moved",
         "name",
+        "outside",
         "parent",
         "rooms",
         "slot",
@@ -92,6 +95,12 @@ class Directory:
         self.hint = 0
         self.in_memory = True
         self.moved = False
+        self.outside = 0
+
+    @property
+    def inline(self) -> bool:
+        """Whether its names are in its inode."""
+        return self.blocks[:1] == [self.item]
 
     @property
     def entries(self) -> int:

@@ -81,8 +81,9 @@ class Placement:
         return parent.group
 
     def _rotor(self, parent: Directory) -> int:
-        self._next = (self._next + 1) % self._groups.count
-        return self._next
+        number = self._next
+        self._next = (number + 1) % self._groups.count
+        return number
 
     def _inherit(self, parent: Directory) -> int:
         return self.for_files(parent)
