@@ -20,6 +20,7 @@ from ..memory.paged_file import ExtentMap
 from ..tasks.cpu import Account
 from ..tasks.host import Host
 from .block_journal import BlockJournal
+from .geometry import journal_bytes
 from .groups import Groups
 from .inode_cache import InodeCache, Node
 from .inodes import Inodes
@@ -110,7 +111,9 @@ class FileSystem:
         self._groups = Groups(settings, capacity - behind, random, age, scale)
         self._allocator = Allocator(settings, self._groups)
         self._items = LogItems(settings, self._groups) if settings.checkpoints else None
-        self._names = Names(settings.entry, settings.lookup == "linear", settings.entry_unit, settings.inline_entry)
+        spare = int(settings.block * (1.0 - settings.index_fill)) if settings.index_fill else 0
+        linear = settings.lookup == "linear"
+        self._names = Names(settings.entry, linear, settings.entry_unit, settings.inline_entry, spare)
         self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
@@ -125,6 +128,7 @@ class FileSystem:
         self._placed: dict[File, None] | None = None  # files that get a place during a sync
         self._inodes.allocate(root)
         self._inodes.reserve(root.group, settings.first_inodes)
+        self._groups[root.group].directories += 1
         self._begin_directory(root)
         root.in_memory = False
 
@@ -133,8 +137,10 @@ class FileSystem:
         settings, groups = self.settings, self._groups
         if settings.journal == "none":
             return NoJournal(self._cache, settings.block)
-        size = settings.journal_size
-        if settings.journal_place == "end":
+        size = journal_bytes(settings, capacity)
+        if settings.flexible:
+            start = groups.set_aside_journal(size)
+        elif settings.journal_place == "end":
             start = capacity // settings.block * settings.block - size
         else:
             size = min(size, groups.size // 2, capacity // 4) // settings.block * settings.block
@@ -230,6 +236,12 @@ class FileSystem:
             more = self._add_directory_block(parent)
             fresh = [*fresh, parent.blocks[-1]]
             changed = [*changed, *more]
+            if self.settings.index_fill:
+                if parent.index < 0:
+                    parent.index = index = self._groups.take_run(parent.blocks[-1], self.settings.block)
+                    fresh = [*fresh, index]
+                    changed = [*changed, *self._groups.space_maps(index, self.settings.block)]
+                changed = [*changed, parent.index, parent.blocks[-2]]
         names.add(parent, node.name, block)
         node.entry = block
         return [*changed, parent.blocks[block], parent.item], fresh
@@ -318,7 +330,8 @@ class FileSystem:
         yield from self._kept.spend(by, self.settings.unlink_cycles)
         changed = self._remove_node(directory)
         self._groups[directory.group].directories -= 1
-        for address in () if directory.inline else directory.blocks:
+        index = [directory.index] if directory.index >= 0 else []
+        for address in () if directory.inline else (*directory.blocks, *index):
             self._groups.give_back(address, self.settings.block)
             changed += self._space_changed(address, self.settings.block)
         yield from self.metadata.change(changed, (), by)
@@ -406,7 +419,7 @@ class FileSystem:
 
     def _allocate(self, file: File, end: int, issuer: int) -> list[int]:
         settings, group = self.settings, self._groups[file.group]
-        goal = group.data + settings.front
+        goal = self._groups.data_goal(file.group)
         if settings.goal_shifts > 1:
             goal = max(goal, group.start + issuer % settings.goal_shifts * (self._groups.size // settings.goal_shifts))
         return self._allocator.grow(file, end, goal)

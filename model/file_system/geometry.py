@@ -40,6 +40,65 @@ def group_size(settings: FileSystemSettings, capacity: int) -> int:
     return size - unit if width > unit and size % width == 0 else size
 
 
+_DESCRIPTOR = 64
+"""Bytes of a block group's descriptor (fs/ext4/ext4.h: struct ext4_group_desc with the 64bit feature)."""
+_MOST_RESERVED = 1024
+_GROWTH = 1024
+"""mke2fs keeps blocks for the descriptors of a file system as many times as large, but no more than so many blocks."""
+_JOURNALS = ((32768, 262144), (16384, 131072), (8192, 65536), (4096, 32768), (512, 16384), (256, 8192), (0, 4096))
+"""From so many MiB x 4 (blocks of 4 KiB by 1024) on, blocks of the journal (e2fsprogs lib/ext2fs/mkjournal.c)."""
+
+
+def front_blocks(settings: FileSystemSettings, capacity: int) -> int:
+    """Blocks of superblock, descriptors and what is kept for more of them (e2fsprogs initialize.c, calc_reserved_gdt)."""
+    if not settings.flexible:
+        return 0
+    block_groups, each = -(-capacity // settings.map_bytes), settings.block // _DESCRIPTOR
+    used = -(-block_groups // each)
+    return 1 + used + min(_MOST_RESERVED, -(-block_groups * _GROWTH // each) - used)
+
+
+def has_backup(number: int) -> bool:
+    """Whether a block group has a copy of the superblock: 0, 1, and the powers of 3, 5 and 7 (sparse_super)."""
+    if number < 2:
+        return True
+    for base in (3, 5, 7):
+        power = base
+        while power < number:
+            power *= base
+        if power == number:
+            return True
+    return False
+
+
+def journal_bytes(settings: FileSystemSettings, capacity: int) -> int:
+    """Bytes of the journal that mke2fs makes (ext2fs_default_journal_size)."""
+    if not settings.flexible:
+        return settings.journal_size
+    blocks = capacity // settings.block
+    return min(settings.journal_size, settings.block * next(size for least, size in _JOURNALS if blocks >= least << 10))
+
+
+def journal_group(settings: FileSystemSettings, capacity: int) -> int:
+    """The block group in which mke2fs puts the journal: the emptiest around the middle (get_midpoint_journal_block)."""
+    count, flex = -(-capacity // settings.map_bytes), settings.group // settings.map_bytes
+    middle = capacity // 2 // settings.map_bytes
+    if middle > flex:
+        first = middle - middle % flex
+    else:
+        first = max(0, middle - 1)
+        middle = min(middle, count - 1)
+    last = min(max(middle, first) + 1 if first != middle - middle % flex else first + 1, count - 1)
+    front = front_blocks(settings, capacity) * settings.block
+
+    def free(number: int) -> int:
+        size = min(settings.map_bytes, capacity - number * settings.map_bytes)
+        taken = front if has_backup(number) else 0
+        return size - taken - (settings.header + settings.inode_table if number % flex == 0 else 0)
+
+    return max(range(first, last + 1), key=free)
+
+
 def on_array(settings: FileSystemSettings, layout: Layout | None) -> FileSystemSettings:
     """A file system as mkfs makes it on an array.
 

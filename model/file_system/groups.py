@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import FileSystemFull
 from ..core.extents import FlatExtentSet
-from .geometry import group_size
+from .geometry import front_blocks, group_size, has_backup, journal_group
 from .settings import FileSystemSettings
 
 SECTOR = 512
@@ -102,6 +102,7 @@ class Groups:
         "_groups",
         "_random",
         "_settings",
+        "_front",
         "_sharing",
         "clusters",
         "count",
@@ -120,12 +121,13 @@ class Groups:
         self._random = random
         self._age = age
         self.clusters: set[int] = set()
+        self._front = front_blocks(settings, self._capacity) * block
         self.size = max(settings.group, group_size(settings, self._capacity))
         least = settings.header + settings.inode_table + block
         self.count = max(1, -(-(self._capacity - least) // self.size))
         self.inodes = settings.inode_table // settings.inode
         self._groups: dict[int, Group] = {}
-        self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table)
+        self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table) - self._front
         self.free_bytes += (self.count - 1) * settings.header_free
 
     def __getitem__(self, number: int) -> Group:
@@ -144,13 +146,50 @@ class Groups:
         return address
 
     def _first_data(self, number: int) -> int:
-        return number * self.size + self._settings.header + self._settings.inode_table
+        return self._behind_header(number) + self._settings.inode_table
+
+    def _behind_header(self, number: int) -> int:
+        return number * self.size + (0 if number else self._front) + self._settings.header
+
+    def set_aside_journal(self, size: int) -> int:
+        """Address of a journal of `size` bytes, at the front of the block group that mke2fs chooses; not free any more."""
+        settings = self._settings
+        part = journal_group(settings, self._capacity)
+        number, inside = divmod(part * settings.map_bytes, self.size)
+        taken = self._front if has_backup(part) else 0
+        address = self._first_data(number) if not inside else part * settings.map_bytes + taken
+        group = self[number]
+        size = min(size, (group.end - address) // 2 // settings.block * settings.block)
+        self.free_bytes -= group.free.remove(address, address + size)
+        return address
+
+    def data_goal(self, number: int) -> int:
+        """Where the first bytes of files go: with flexible groups, in the second block group.
+
+        The first has room for directories (fs/ext4/balloc.c, ext4_inode_to_goal_block).
+        """
+        settings, group = self._settings, self[number]
+        if not settings.flexible:
+            return group.data + settings.front
+        second = group.start + settings.map_bytes
+        if has_backup(second // settings.map_bytes):
+            second += self._front
+        return second if second < group.end else group.data
+
+    def inodes_in(self, number: int) -> int:
+        """Inodes of a group, of which the last one may be smaller than the others."""
+        span = min(self.size, self._capacity - number * self.size)
+        return self.inodes * span // self.size if self._settings.flexible else self.inodes
+
+    def room_in(self, number: int) -> int:
+        """Bytes for data of a group of which nothing was needed yet."""
+        return min(self.size, self._capacity - number * self.size) - self._first_data(number) + number * self.size
 
     def _made(self, number: int, set_aside: int = 0) -> Group:
         settings = self._settings
         start = number * self.size
         end = min(start + self.size, self._capacity)
-        group = self._groups[number] = Group(start, start + settings.header + settings.inode_table, end)
+        group = self._groups[number] = Group(start, self._first_data(number), end)
         free = group.free
         in_header = settings.header_free if number else 0
         if in_header:
@@ -276,7 +315,7 @@ class Groups:
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""
         number -= number % self._sharing
-        return number * self.size + self._settings.header - self._settings.maps * self._settings.block
+        return self._behind_header(number) - self._settings.maps * self._settings.block
 
     def space_maps(self, address: int, size: int) -> Iterator[int]:
         """Addresses of the blocks that say whether [address, address + size) is free."""
@@ -288,10 +327,12 @@ class Groups:
             for part in range(low // span, -(-high // span)):
                 yield first + part * settings.block
 
-    def inode_map(self, number: int) -> int:
-        """Address of the block that says which inodes of a group are free."""
+    def inode_map(self, number: int, slot: int = 0) -> int:
+        """Address of the block that says whether an inode of a group is free."""
+        settings = self._settings
         number -= number % self._sharing
-        return number * self.size + self._settings.header - self._settings.block
+        part = slot * settings.inode_maps // self.inodes if settings.inode_maps > 1 else 0
+        return self._behind_header(number) - (settings.inode_maps - part) * settings.block
 
     def descriptors(self, number: int) -> Iterator[int]:
         """Address of the block with a group's entry in the table at the front of the device, if there is one."""

@@ -148,7 +148,7 @@ class Allocator:
         if not size:
             return
         if file.extents.size + size <= self._settings.packed_file and file.opened > 0:
-            yield from self._packed(size)
+            yield from self._packed(size, goal)
             return
         wanted = size + self._ahead(file, size)
         if self._settings.aligns and not file.extents.size:
@@ -180,13 +180,14 @@ class Allocator:
             return settings.stripe_unit if size >= settings.stripe_unit else 0
         return 1 << (size - 1).bit_length() if size > settings.packed_file else 0
 
-    def _packed(self, size: int) -> Iterator[tuple[int, int]]:
+    def _packed(self, size: int, goal: int) -> Iterator[tuple[int, int]]:
         """Bytes of a small file, behind those of the small file before."""
         start, end = self._pack
         if end - start < size:
             if end > start:
                 self._groups.give_back(start, end - start)
-            start = self._groups.take_run(self._groups.aligned(start, _PACK_BYTES, _PACK_BYTES), _PACK_BYTES)
+            near = start if self._groups.number(start) == self._groups.number(goal) and start > goal else goal
+            start = self._groups.take_run(near, _PACK_BYTES, _PACK_BYTES)
             end = start + _PACK_BYTES
         self._pack = (start + size, end)
         yield start, size

@@ -14,17 +14,22 @@ class Names:
         Bytes of an entry beyond its name; an entry is filled up to a multiple of `unit` bytes.
     inline_overhead
         Bytes beyond its name of an entry in the inode of its directory.
+    spare
+        Bytes of each block that stay free on average in a directory of several blocks.
     linear
         Whether a name is searched for from the first block on.
     """
 
-    __slots__ = ("_inline_overhead", "_linear", "_overhead", "_unit")
+    __slots__ = ("_inline_overhead", "_linear", "_overhead", "_spare", "_unit")
 
-    def __init__(self, overhead: int, linear: bool, unit: int = 4, inline_overhead: int = 0) -> None:
+    def __init__(
+        self, overhead: int, linear: bool, unit: int = 4, inline_overhead: int = 0, spare: int = 0
+    ) -> None:
         self._overhead = overhead
         self._linear = linear
         self._unit = unit
         self._inline_overhead = inline_overhead
+        self._spare = spare
 
     def size(self, path: str, directory: Directory) -> int:
         """Bytes of the entry of a path's last part."""
@@ -38,10 +43,11 @@ class Names:
         """Number of the first block with room for the name; the number of blocks if none has."""
         size = self.size(path, directory)
         rooms = directory.rooms
+        spare = self._spare if len(rooms) > 1 else 0
         for i in range(directory.hint, len(rooms)):
-            if rooms[i] >= size:
+            if rooms[i] >= size + spare:
                 return i
-            if i == directory.hint and rooms[i] < self._overhead + 4:
+            if i == directory.hint and rooms[i] < self._overhead + 4 + spare:
                 directory.hint = i + 1
         return len(rooms)
 
@@ -76,4 +82,7 @@ class Names:
 
     def searched(self, directory: Directory, block: int) -> list[int]:
         """Addresses of the blocks read until a name in `block` is found."""
-        return directory.blocks[: block + 1] if self._linear else directory.blocks[block : block + 1]
+        if self._linear:
+            return directory.blocks[: block + 1]
+        found = directory.blocks[block : block + 1]
+        return found if directory.index < 0 else [directory.index, *found]

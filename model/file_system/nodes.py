@@ -59,6 +59,8 @@ class Directory:
         No block before this one has room.
     in_memory
         Whether name and inode are.
+    index
+        Address of the block that says where a name is; -1 for none.
     outside
         Bytes that its names would take in a block while they are in its inode.
     moved
@@ -72,6 +74,7 @@ class Directory:
         "group",
         "hint",
         "in_memory",
+        "index",
         "inode",
         "item",
         "moved",
@@ -96,6 +99,7 @@ class Directory:
         self.in_memory = True
         self.moved = False
         self.outside = 0
+        self.index = -1
 
     @property
     def inline(self) -> bool:

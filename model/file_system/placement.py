@@ -126,7 +126,9 @@ class Placement:
             number = (first + step) % groups.count
             group = touched.get(number)
             if group is None:
-                return number
+                if groups.room_in(number) >= least_free:
+                    return number
+                continue
             if group.directories < fewest and group.free.total >= least_free:
                 best, fewest = number, group.directories
         return best

@@ -40,6 +40,12 @@ class FileSystemSettings(Spec):
     """Those of these pieces that a mount reads."""
     map_bytes: Size = 0
     """Bytes of which one block of free-space map says what is free, where a group has several; 0: all of the group."""
+    inode_maps: int = Field(default=1, ge=1)
+    """Blocks of the header that say which inodes are free, the last ones of its maps."""
+    flexible: bool = False
+    """If true, a group is several block groups of `map_bytes` whose maps and tables lie in the first, and mke2fs puts
+    the superblock, the descriptors and blocks for more of them in front of the first group, the journal by
+    :func:`.geometry.journal_group`, and the first file of a directory in the second block group."""
     descriptor: Size
     """Bytes of a group's entry in a table at the front of the device that changes with it; 0 for none."""
     inode: PositiveSize
@@ -72,6 +78,9 @@ class FileSystemSettings(Spec):
     """Bytes of a directory entry beyond its name."""
     entry_unit: int = Field(default=4, ge=1)
     """Bytes that an entry's are a multiple of."""
+    index_fill: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of its blocks that a directory with an index fills, as a full block is split in two; it has one more block,
+    which says by hash where a name is. 0: there is no such index."""
     inline_entry: Size = 0
     """Bytes of an entry beyond its name in the inode of its directory."""
     lookup: Literal["linear", "hashed"]
@@ -114,7 +123,7 @@ class FileSystemSettings(Spec):
     journal_place: Literal["front", "middle", "end"] = "front"
     """Where on the device the journal is."""
     journal_size: Size = 0
-    """Bytes; commits stop when it is full."""
+    """Bytes; commits stop when it is full. The most, where it depends on the device (`flexible`)."""
     journal_head: Size = 0
     """Where in the journal the first transaction begins: behind its superblock, or behind the record of mkfs."""
     commit_interval: Duration = 0.0
