@@ -11,6 +11,7 @@ _LOG_UNIT_INSTEAD = 32 * 1024
 """mkfs.xfs(8): a log stripe unit beyond 256 KiB is replaced by 32 KiB."""
 
 
+_LARGEST_LOG = 2 << 30
 _TERABYTE = 1 << 40
 _ARRAY_GROUPS = ((512 << 30, 32), (8 << 30, 16), (128 << 20, 8))
 """More than so many bytes, or at least the last, and how many groups (mkfs.xfs, calc_default_ag_geometry)."""
@@ -50,7 +51,7 @@ _JOURNALS = ((32768, 262144), (16384, 131072), (8192, 65536), (4096, 32768), (51
 
 
 def front_blocks(settings: FileSystemSettings, capacity: int) -> int:
-    """Blocks of superblock, descriptors and what is kept for more of them (e2fsprogs initialize.c, calc_reserved_gdt)."""
+    """Blocks of superblock, descriptors and what is kept for more (e2fsprogs initialize.c, calc_reserved_gdt_blocks)."""
     if not settings.flexible:
         return 0
     block_groups, each = -(-capacity // settings.map_bytes), settings.block // _DESCRIPTOR
@@ -72,7 +73,10 @@ def has_backup(number: int) -> bool:
 
 
 def journal_bytes(settings: FileSystemSettings, capacity: int) -> int:
-    """Bytes of the journal that mke2fs makes (ext2fs_default_journal_size)."""
+    """Bytes of the journal that mkfs makes (mke2fs: ext2fs_default_journal_size; mkfs.xfs: calculate_log_size)."""
+    if settings.journal_part:
+        part = capacity // settings.journal_part // settings.block * settings.block
+        return min(_LARGEST_LOG, max(settings.journal_size, part))
     if not settings.flexible:
         return settings.journal_size
     blocks = capacity // settings.block
@@ -97,6 +101,13 @@ def journal_group(settings: FileSystemSettings, capacity: int) -> int:
         return size - taken - (settings.header + settings.inode_table if number % flex == 0 else 0)
 
     return max(range(first, last + 1), key=free)
+
+
+def group_count(settings: FileSystemSettings, capacity: int) -> int:
+    """How many groups there are; a last one that is too small is left out."""
+    size = group_size(settings, capacity)
+    least = settings.group if size else settings.header + settings.inode_table + settings.block
+    return max(1, -(-(capacity - least) // max(settings.group, size)))
 
 
 def on_array(settings: FileSystemSettings, layout: Layout | None) -> FileSystemSettings:

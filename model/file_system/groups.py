@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import FileSystemFull
 from ..core.extents import FlatExtentSet
-from .geometry import front_blocks, group_size, has_backup, journal_group
+from .geometry import front_blocks, group_count, group_size, has_backup, journal_group
 from .settings import FileSystemSettings
 
 SECTOR = 512
@@ -99,10 +99,10 @@ class Groups:
     __slots__ = (
         "_age",
         "_capacity",
+        "_front",
         "_groups",
         "_random",
         "_settings",
-        "_front",
         "_sharing",
         "clusters",
         "count",
@@ -123,8 +123,7 @@ class Groups:
         self.clusters: set[int] = set()
         self._front = front_blocks(settings, self._capacity) * block
         self.size = max(settings.group, group_size(settings, self._capacity))
-        least = settings.header + settings.inode_table + block
-        self.count = max(1, -(-(self._capacity - least) // self.size))
+        self.count = group_count(settings, self._capacity)
         self.inodes = settings.inode_table // settings.inode
         self._groups: dict[int, Group] = {}
         self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table) - self._front
@@ -152,7 +151,7 @@ class Groups:
         return number * self.size + (0 if number else self._front) + self._settings.header
 
     def set_aside_journal(self, size: int) -> int:
-        """Address of a journal of `size` bytes, at the front of the block group that mke2fs chooses; not free any more."""
+        """Address of a journal of `size` bytes at the front of the block group that mke2fs chooses; not free any more."""
         settings = self._settings
         part = journal_group(settings, self._capacity)
         number, inside = divmod(part * settings.map_bytes, self.size)
@@ -240,6 +239,10 @@ class Groups:
             size -= taken
             goal = address + taken
             yield address, taken
+
+    def has_free(self, address: int, size: int) -> bool:
+        """Whether `size` bytes from an address on are free, in its group."""
+        return self[self.number(address)].free.run_from(address) >= address + size
 
     def aligned(self, goal: int, unit: int, size: int) -> int:
         """The first address from `goal` on that is a multiple of `unit`, with `size` bytes free; `goal` if none is."""

@@ -22,9 +22,7 @@ class Names:
 
     __slots__ = ("_inline_overhead", "_linear", "_overhead", "_spare", "_unit")
 
-    def __init__(
-        self, overhead: int, linear: bool, unit: int = 4, inline_overhead: int = 0, spare: int = 0
-    ) -> None:
+    def __init__(self, overhead: int, linear: bool, unit: int = 4, inline_overhead: int = 0, spare: int = 0) -> None:
         self._overhead = overhead
         self._linear = linear
         self._unit = unit

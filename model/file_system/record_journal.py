@@ -18,6 +18,8 @@ SECTOR = 512
 _CHECKPOINT = 64
 """Bytes of the records that begin a checkpoint and make it count: three headers of 12 bytes and a transaction's of 16
 (fs/xfs/xfs_log_cil.c)."""
+_LARGEST_CHECKPOINT = 32 << 20
+"""Of the log an eighth, but no more than this, is one checkpoint (fs/xfs/xfs_log_priv.h: XLOG_CIL_SPACE_LIMIT)."""
 _PER_HEADER = 32 * 1024
 """Bytes of a log write for which it has a header of a sector (fs/xfs/xfs_log.c: XLOG_HEADER_CYCLE_SIZE)."""
 _LOG_BIO = 128 * 1024
@@ -43,6 +45,7 @@ class RecordJournal:
     __slots__ = (
         "_ahead",
         "_blocks",
+        "_buffer",
         "_buffers_bytes",
         "_cache",
         "_engine",
@@ -77,9 +80,11 @@ class RecordJournal:
         self._items: set[int] = set()
         self._more_than_times = False
         self._filled = 0
+        self._buffer = settings.log_buffer
         self._free = settings.log_buffers - 1
         self._buffers_bytes = min(settings.log_buffer * settings.log_buffers, size // 2)
         if settings.checkpoints:
+            self._buffer = min(_LARGEST_CHECKPOINT, size // 8)
             self._buffers_bytes = size // 4  # that much is kept free (fs/xfs/xfs_log.c, xlog_grant_push_threshold)
         self._queue: list[tuple[dict[int, None], Signal, int]] = []
         self._under_way: list[tuple[dict[int, None], Signal, int]] = []
@@ -123,9 +128,9 @@ class RecordJournal:
             self._items.add(address)
             self._blocks[address - address % settings.block] = None
             self._filled += settings.record
-            if self._filled >= settings.log_buffer:
+            if self._filled >= self._buffer:
                 self._close_buffer()
-                self._filled -= settings.log_buffer
+                self._filled -= self._buffer
 
     def grew(self, file: PagedFile) -> None:
         pass

@@ -124,6 +124,8 @@ class FileSystemSettings(Spec):
     """Where on the device the journal is."""
     journal_size: Size = 0
     """Bytes; commits stop when it is full. The most, where it depends on the device (`flexible`)."""
+    journal_part: int = Field(default=0, ge=0)
+    """If above 0, the journal is the device divided by this, at least `journal_size` and at most 2 GiB."""
     journal_head: Size = 0
     """Where in the journal the first transaction begins: behind its superblock, or behind the record of mkfs."""
     commit_interval: Duration = 0.0
@@ -211,6 +213,10 @@ class FileSystemSettings(Spec):
         return self
 
 
+_NOT_MODELLED = ("bcachefs", "btrfs", "zfs")
+"""File systems that people ask for. They write what changes to new places, and have levels of their own."""
+
+
 @lru_cache
 def _loaded(path: Path) -> tuple[FileSystemSettings, dict[str, SourcedValue]]:
     return load_sourced(FileSystemSettings, path)
@@ -229,3 +235,10 @@ def file_system_sources(name: str) -> dict[str, SourcedValue]:
 def file_system_names() -> tuple[str, ...]:
     """All there are."""
     return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))
+
+
+def instead_of(name: str) -> str:
+    """What to use in place of a file system that is not modelled; empty for any other name."""
+    if name.casefold() not in _NOT_MODELLED:
+        return ""
+    return f"; {name} is not modelled: use ext4 or xfs-v5 on an md array of the same level"
