@@ -51,7 +51,7 @@ _JOURNALS = ((32768, 262144), (16384, 131072), (8192, 65536), (4096, 32768), (51
 
 
 def front_blocks(settings: FileSystemSettings, capacity: int) -> int:
-    """Blocks of superblock, descriptors and what is kept for more (e2fsprogs initialize.c, calc_reserved_gdt_blocks)."""
+    """Blocks of superblock, descriptors and what is kept for more (e2fsprogs initialize.c, calc_reserved_gdt)."""
     if not settings.flexible:
         return 0
     block_groups, each = -(-capacity // settings.map_bytes), settings.block // _DESCRIPTOR

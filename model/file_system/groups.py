@@ -151,7 +151,7 @@ class Groups:
         return number * self.size + (0 if number else self._front) + self._settings.header
 
     def set_aside_journal(self, size: int) -> int:
-        """Address of a journal of `size` bytes at the front of the block group that mke2fs chooses; not free any more."""
+        """Address of a journal of `size` bytes in the block group that mke2fs chooses; not free any more."""
         settings = self._settings
         part = journal_group(settings, self._capacity)
         number, inside = divmod(part * settings.map_bytes, self.size)
