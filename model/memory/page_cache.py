@@ -26,7 +26,6 @@ from .paged_file import PagedFile, device_file
 from .settings import PageCacheSettings
 from .write_back import next_run
 
-
 _DIRTY_SCOPE = 8
 """Share of the dirty limit that one file is written of at a time (include/linux/writeback.h)."""
 
@@ -297,7 +296,6 @@ class PageCache(PageReads):
         if file.extents.size < end:
             file.place(end)
         size = left = file.dirty.remove(start, end)
-        memory = self.memory
         for _, address, part in file.extents.pieces(start, end):
             file.writing_bytes += part
             left -= part
