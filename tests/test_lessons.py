@@ -34,11 +34,11 @@ def run(name: str, changes: dict[str, Any] | None = None, **short: Any) -> Predi
     return _run(name, tuple(sorted({**(changes or {}), **short}.items())))
 
 
-def test_there_are_ten() -> None:
+def test_there_are_eleven() -> None:
     """Protects the lessons from a page without a scenario, or one that the index does not name."""
     pages = {path.stem for path in LESSONS.glob("*.md")} - {"index"}
     index = (LESSONS / "index.md").read_text(encoding="utf-8")
-    assert len(NAMES) == 10
+    assert len(NAMES) == 11
     assert pages == set(NAMES)
     assert pages == set(re.findall(r"\]\(([\w-]+)\.md\)", index))
 
@@ -74,6 +74,35 @@ def test_full_stripes_reverse_small_writes() -> None:
     stripes = {"block_size": "1280KiB", "depth": 4}
     raid10, raid5 = (run("small-writes", stripes, layout=layout).rate for layout in ("raid10", "raid5"))
     assert raid5 > 1.15 * raid10
+
+
+def test_a_partition_off_the_stripe_reads_before_it_writes() -> None:
+    """Protects "Stripe alignment": on RAID 5 records of one stripe take more than a third longer where the partition
+    begins within a stripe. Counter-experiment: RAID 10 has no parity, and the first sector does not matter.
+    """
+
+    def seconds(start: str, level: str = "raid5") -> float:
+        changes = {"file_systems./srv.start": start, "arrays.md0.level": level}
+        return run("stripe-alignment", changes).figures["dd.seconds"]
+
+    assert seconds("36KiB") > 1.35 * seconds("0B")
+    assert seconds("36KiB", "raid10") == pytest.approx(seconds("0B", "raid10"), rel=0.1)
+
+
+def test_a_log_in_units_of_a_chunk_costs_synced_writes() -> None:
+    """Protects its last experiment: XFS fills each write of its log up to a chunk. Counter-experiment: not if mkfs is
+    told of no stripes.
+    """
+
+    def seconds(aligned: bool) -> float:
+        changes = {
+            "file_systems./srv.kind": "xfs-v5",
+            "file_systems./srv.start": "0B",
+            "file_systems./srv.stripe_aligned": aligned,
+        }
+        return run("stripe-alignment", changes).figures["dd.seconds"]
+
+    assert seconds(True) > 3 * seconds(False)
 
 
 ONE_READER = {"pattern": "sequential", "jobs": 1, "block_size": "1MiB", "warm_up": "100ms", "duration": "300ms"}

@@ -20,6 +20,7 @@ from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.designs.array_words import array_words
+from ...scenarios.designs.file_system_words import file_system_words
 from ...scenarios.questions.rebuild_comparison import RebuildComparison
 from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
@@ -42,7 +43,7 @@ def print_prediction(
 ) -> None:
     """What the run itself gave."""
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
-    for line in array_words(spec):
+    for line in (*array_words(spec), *file_system_words(spec)):
         console.print(Text(line))
     for line in (*_totals(spec, prediction), *prediction.notes):
         console.print(Text(line))

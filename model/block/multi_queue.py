@@ -128,7 +128,7 @@ class BlkMqQueue(SubmittingThreads):
             raise ModelError(
                 f"{device.name}: depth {depth}, {requests} requests of up to {max_request_bytes} bytes; at least 1 each"
             )
-        super().__init__(host, device)
+        super().__init__(engine, host, device)
         self._engine = engine
         self._host = host
         self._device_submit = device.submit

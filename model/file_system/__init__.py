@@ -5,7 +5,13 @@ from __future__ import annotations
 from .file_system import FileSystem
 from .geometry import on_array
 from .nodes import Directory, File
-from .settings import FileSystemSettings, file_system_names, file_system_settings, file_system_sources
+from .settings import (
+    FileSystemSettings,
+    file_system_names,
+    file_system_settings,
+    file_system_sources,
+    instead_of,
+)
 
 __all__ = [
     "Directory",
@@ -15,5 +21,6 @@ __all__ = [
     "file_system_names",
     "file_system_settings",
     "file_system_sources",
+    "instead_of",
     "on_array",
 ]

@@ -63,7 +63,7 @@ class BlockJournal:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, settings.block)
+        self.area = JournalArea(cache, start, size, settings.block, settings.journal_head)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self._running = _Transaction()

@@ -8,6 +8,7 @@ inodes, directories and data lie, follows from the settings; no operation knows 
 from __future__ import annotations
 
 from collections.abc import Generator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from ..memory.paged_file import ExtentMap
 from ..tasks.cpu import Account
 from ..tasks.host import Host
 from .block_journal import BlockJournal
+from .geometry import journal_bytes
 from .groups import Groups
 from .inode_cache import InodeCache, Node
 from .inodes import Inodes
 from .journal import Journal, NoJournal
+from .log_items import LogItems
 from .mapping import Allocator, map_entries, maps_of
 from .metadata import Metadata
 from .names import Names
@@ -76,6 +79,7 @@ class FileSystem:
         "_groups",
         "_host",
         "_inodes",
+        "_items",
         "_kept",
         "_names",
         "_nodes",
@@ -106,7 +110,10 @@ class FileSystem:
         behind = settings.journal_size if settings.journal_place == "end" else 0
         self._groups = Groups(settings, capacity - behind, random, age, scale)
         self._allocator = Allocator(settings, self._groups)
-        self._names = Names(settings.block, settings.entry, settings.lookup == "linear")
+        self._items = LogItems(settings, self._groups) if settings.checkpoints else None
+        spare = int(settings.block * (1.0 - settings.index_fill)) if settings.index_fill else 0
+        linear = settings.lookup == "linear"
+        self._names = Names(settings.entry, linear, settings.entry_unit, settings.inline_entry, spare)
         self._inodes = Inodes(settings, self._groups)
         self._placement = Placement(settings.directories, self._groups, random)
         self.journal = self._new_journal(capacity)
@@ -114,11 +121,15 @@ class FileSystem:
         self._kept = InodeCache(
             engine, cache, settings, self._names, self._inodes, self.metadata, cycle_s, inodes_in_memory
         )
+        for start, size in self._groups.mounted_pieces():
+            cache.pages.add(cache.device_file, start, start + size)
         root = Directory("", None, self._placement.root)
         self._nodes: dict[str, Node] = {"": root}
-        self._placed: dict[int, None] | None = None  # inodes of files that get a place during a sync
+        self._placed: dict[File, None] | None = None  # files that get a place during a sync
         self._inodes.allocate(root)
-        self._add_directory_block(root)
+        self._inodes.reserve(root.group, settings.first_inodes)
+        self._groups[root.group].directories += 1
+        self._begin_directory(root)
         root.in_memory = False
 
     def _new_journal(self, capacity: int) -> Journal:
@@ -126,15 +137,18 @@ class FileSystem:
         settings, groups = self.settings, self._groups
         if settings.journal == "none":
             return NoJournal(self._cache, settings.block)
-        size = settings.journal_size
-        if settings.journal_place == "end":
+        size = journal_bytes(settings, capacity)
+        if settings.flexible:
+            start = groups.set_aside_journal(size)
+        elif settings.journal_place == "end":
             start = capacity // settings.block * settings.block - size
         else:
             size = min(size, groups.size // 2, capacity // 4) // settings.block * settings.block
             middle = groups.count // 2 if settings.journal_place == "middle" else 0
             start = groups.set_aside(middle, size, settings.stripe_unit)
-        journal = BlockJournal if settings.journal == "blocks" else RecordJournal
-        return journal(self._engine, self._cache, settings, start, size)
+        if settings.journal == "blocks":
+            return BlockJournal(self._engine, self._cache, settings, start, size)
+        return RecordJournal(self._engine, self._cache, settings, start, size, self._items)
 
     @property
     def free_bytes(self) -> int:
@@ -173,8 +187,11 @@ class FileSystem:
         return self._directory(path.strip("/").rpartition("/")[0])
 
     def drop_inodes(self) -> None:
-        """The kernel keeps no name and no inode any more (as after a mount)."""
-        self._kept.drop()
+        """The kernel keeps no name and no inode any more (as after a mount), but for those that its log is ahead of.
+
+        Such an inode cannot go until it has been written to its place (fs/xfs/xfs_icache.c, xfs_reclaim_inode).
+        """
+        self._kept.drop(self.journal.holds if self.settings.checkpoints else None)
 
     # Names
 
@@ -189,6 +206,7 @@ class FileSystem:
         self._kept.remember(file)
         file.opened = 1
         file.atime_due_s = file.mtime_due_s = self._kept.next_tick()
+        self._kept.note_write(file)
         return file
 
     def _new_file(self, path: str, parent: Directory) -> tuple[File, list[int], list[int]]:
@@ -202,22 +220,57 @@ class FileSystem:
         """Give a new node an inode and a name; returns what changes and what of it is fresh."""
         self._nodes[node.name] = node
         changed, fresh = self._inodes.allocate(node)
+        if self._items is not None:
+            self._items.add_chunk(fresh)
+            self._items.add(node)
+            for address in fresh:  # a new chunk of inodes is made in memory
+                self._cache.pages.add(self._cache.device_file, address, address + self.settings.block)
+            changed, fresh = [*changed, *fresh], []
         parent, names = node.parent, self._names
         block = names.find_room(parent, node.name)
+        if block and parent.inline:  # what was in the inode goes to the first block
+            changed = [*changed, *self._move_out(parent)]
+            fresh = [*fresh, parent.blocks[0]]
+            block = names.find_room(parent, node.name)
         if block == len(parent.blocks):
             more = self._add_directory_block(parent)
             fresh = [*fresh, parent.blocks[-1]]
             changed = [*changed, *more]
+            if self.settings.index_fill:
+                if parent.index < 0:
+                    parent.index = index = self._groups.take_run(parent.blocks[-1], self.settings.block)
+                    fresh = [*fresh, index]
+                    changed = [*changed, *self._groups.space_maps(index, self.settings.block)]
+                changed = [*changed, parent.index, parent.blocks[-2]]
         names.add(parent, node.name, block)
         node.entry = block
         return [*changed, parent.blocks[block], parent.item], fresh
+
+    def _begin_directory(self, directory: Directory) -> list[int]:
+        """Room for the first names of a directory; returns what else changes."""
+        room = self.settings.inline_directory
+        if not room:
+            return self._add_directory_block(directory)
+        self._names.add_block(directory, directory.item, room)
+        return []
+
+    def _move_out(self, directory: Directory) -> list[int]:
+        """The names of a directory do not fit into its inode any more; returns what else changes."""
+        count = directory.counts[0]
+        directory.blocks, directory.rooms, directory.counts, directory.hint = [], [], [], 0
+        changed = self._add_directory_block(directory)
+        directory.counts[0] = count
+        directory.rooms[0] -= directory.outside
+        return changed
 
     def _add_directory_block(self, directory: Directory) -> list[int]:
         """A further block for names; returns what else changes."""
         groups = self._groups
         goal = directory.blocks[-1] if directory.blocks else groups[directory.group].data
         address = groups.take_run(goal, self.settings.block)
-        self._names.add_block(directory, address)
+        self._names.add_block(directory, address, self.settings.block)
+        if self._items is not None:
+            self._items.add_names(directory, address, len(directory.blocks) - 1)
         return [*groups.space_maps(address, self.settings.block)]
 
     def open(self, path: str, by: Account) -> Generator[Any, Any, File]:
@@ -248,8 +301,8 @@ class FileSystem:
             raise ModelError(f"{path}: exists already")
         directory = Directory(path, parent, self._placement.group(parent))
         changed, fresh = self._add_node(directory)
-        more = self._add_directory_block(directory)
-        return directory, [*changed, *more], [*fresh, directory.blocks[0]]
+        more = self._begin_directory(directory)
+        return directory, [*changed, *more], [*fresh, *([] if directory.inline else directory.blocks)]
 
     def unlink(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Remove a file: its mapping blocks are read to free what they map, its pages are forgotten."""
@@ -277,7 +330,8 @@ class FileSystem:
         yield from self._kept.spend(by, self.settings.unlink_cycles)
         changed = self._remove_node(directory)
         self._groups[directory.group].directories -= 1
-        for address in directory.blocks:
+        index = [directory.index] if directory.index >= 0 else []
+        for address in () if directory.inline else (*directory.blocks, *index):
             self._groups.give_back(address, self.settings.block)
             changed += self._space_changed(address, self.settings.block)
         yield from self.metadata.change(changed, (), by)
@@ -288,6 +342,8 @@ class FileSystem:
         del self._nodes[node.name]
         self._kept.forget(node)
         self._names.remove(parent, node.name, node.entry)
+        if self._items is not None:
+            self._items.remove(node)
         return [parent.blocks[node.entry], parent.item, *self._inodes.free(node)]
 
     def list_directory(self, path: str, by: Account) -> Generator[Any, Any, None]:
@@ -345,6 +401,7 @@ class FileSystem:
         settings = self.settings
         grown = end - file.size
         file.size = max(file.size, end)
+        self._kept.note_write(file)
         if settings.delayed:
             if grown > 0:
                 yield from self._kept.spend(by, -(-grown // settings.block) * settings.allocate_cycles)
@@ -362,7 +419,7 @@ class FileSystem:
 
     def _allocate(self, file: File, end: int, issuer: int) -> list[int]:
         settings, group = self.settings, self._groups[file.group]
-        goal = group.data + settings.front
+        goal = self._groups.data_goal(file.group)
         if settings.goal_shifts > 1:
             goal = max(goal, group.start + issuer % settings.goal_shifts * (self._groups.size // settings.goal_shifts))
         return self._allocator.grow(file, end, goal)
@@ -395,9 +452,11 @@ class FileSystem:
         if file.opened <= 0:
             self._allocator.release(file)
         if self._placed is not None:
-            self._placed[file.item] = None
+            self._placed[file] = None
         inside = file.extents.size - start <= own
-        self.journal.change([file.item] if inside else [*self._grown(file, start), *maps])
+        changed = [file.item] if inside else [*self._grown(file, start), *maps]
+        self.metadata.read_along(address for address in changed if address not in maps)
+        self.journal.change(changed)
 
     def needs_map(self, file: File, start: int, end: int) -> bool:
         """Whether something must be read to find [start, end) of the file."""
@@ -421,12 +480,13 @@ class FileSystem:
         yield from self.metadata.read((file.inode,) if file.in_leaf else maps_of(file, start, end), by)
 
     def accessed(self, file: File, by: Account) -> Generator[Any, Any, None]:
-        """The file has been read: its inode says when, to the second."""
-        file.atime_due_s = self._kept.next_tick()
+        """The file has been read: its inode says when, or only that it was read since it was written (relatime)."""
+        file.atime_due_s = inf if self.settings.atime == "relative" else self._kept.next_tick()
         yield from self._kept.touch_atime(file, by)
 
     def written_over(self, file: File, by: Account) -> Generator[Any, Any, None]:
         """Bytes that the file had have been written: its inode says when, to the second."""
+        self._kept.note_write(file)
         if self._engine.now >= file.mtime_due_s:
             file.mtime_due_s = self._kept.next_tick()
             yield from self._kept.touch_mtime(file, by)
@@ -465,19 +525,22 @@ class FileSystem:
     def _sync_unwritten(self, by: Account) -> Generator[Any, Any, None]:
         """Write all data; meanwhile the places that they get are committed (fs/sync.c, sync_filesystem).
 
-        They are part of their files when they are there, which is for the next transaction (fs/ext4/page-io.c).
+        They are part of their files when they are there: for what is still on its way when the commit begins, that is
+        for the next transaction (fs/ext4/page-io.c).
         """
-        placed: dict[int, None] = {}
+        placed: dict[File, None] = {}
+        late: dict[int, None] = {}
         self._placed = placed
 
         def begin_commit() -> None:
             if placed:
+                late.update((file.item, None) for file in placed if file.writing_bytes)
                 self._engine.spawn(self.journal.commit())
 
         yield from self._cache.sync(by, submitted=begin_commit)
         self._placed = None
-        if placed:
-            self.journal.change(placed)
+        if late:
+            self.journal.change(late)
 
     def settle(self, by: Account) -> Generator[Any, Any, None]:
         """Wait until everything is in its place, as before it is unmounted."""
@@ -493,6 +556,8 @@ class FileSystem:
         file, _, _ = self._new_file(path, parent)
         file.size = size
         file.in_memory = False
+        if self.settings.atime == "relative":
+            file.atime_due_s = inf  # it has been read since
         if 0 < size <= self.settings.tail_file:
             self._inodes.pack_tail(file)
         elif size:

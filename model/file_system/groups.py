@@ -14,7 +14,10 @@ import numpy as np
 
 from ..core.errors import FileSystemFull
 from ..core.extents import FlatExtentSet
+from .geometry import front_blocks, group_count, group_size, has_backup, journal_group
 from .settings import FileSystemSettings
+
+SECTOR = 512
 
 
 class Group:
@@ -96,10 +99,12 @@ class Groups:
     __slots__ = (
         "_age",
         "_capacity",
+        "_front",
         "_groups",
         "_random",
         "_settings",
         "_sharing",
+        "clusters",
         "count",
         "free_bytes",
         "inodes",
@@ -115,13 +120,13 @@ class Groups:
         self._capacity = capacity // block * block
         self._random = random
         self._age = age
-        equal = -(-self._capacity // (settings.groups * block)) * block if settings.groups else 0
-        self.size = max(settings.group, equal)
-        least = settings.header + settings.inode_table + block
-        self.count = max(1, -(-(self._capacity - least) // self.size))
+        self.clusters: set[int] = set()
+        self._front = front_blocks(settings, self._capacity) * block
+        self.size = max(settings.group, group_size(settings, self._capacity))
+        self.count = group_count(settings, self._capacity)
         self.inodes = settings.inode_table // settings.inode
         self._groups: dict[int, Group] = {}
-        self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table)
+        self.free_bytes = self._capacity - self.count * (settings.header + settings.inode_table) - self._front
         self.free_bytes += (self.count - 1) * settings.header_free
 
     def __getitem__(self, number: int) -> Group:
@@ -140,13 +145,50 @@ class Groups:
         return address
 
     def _first_data(self, number: int) -> int:
-        return number * self.size + self._settings.header + self._settings.inode_table
+        return self._behind_header(number) + self._settings.inode_table
+
+    def _behind_header(self, number: int) -> int:
+        return number * self.size + (0 if number else self._front) + self._settings.header
+
+    def set_aside_journal(self, size: int) -> int:
+        """Address of a journal of `size` bytes in the block group that mke2fs chooses; not free any more."""
+        settings = self._settings
+        part = journal_group(settings, self._capacity)
+        number, inside = divmod(part * settings.map_bytes, self.size)
+        taken = self._front if has_backup(part) else 0
+        address = self._first_data(number) if not inside else part * settings.map_bytes + taken
+        group = self[number]
+        size = min(size, (group.end - address) // 2 // settings.block * settings.block)
+        self.free_bytes -= group.free.remove(address, address + size)
+        return address
+
+    def data_goal(self, number: int) -> int:
+        """Where the first bytes of files go: with flexible groups, in the second block group.
+
+        The first has room for directories (fs/ext4/balloc.c, ext4_inode_to_goal_block).
+        """
+        settings, group = self._settings, self[number]
+        if not settings.flexible:
+            return group.data + settings.front
+        second = group.start + settings.map_bytes
+        if has_backup(second // settings.map_bytes):
+            second += self._front
+        return second if second < group.end else group.data
+
+    def inodes_in(self, number: int) -> int:
+        """Inodes of a group, of which the last one may be smaller than the others."""
+        span = min(self.size, self._capacity - number * self.size)
+        return self.inodes * span // self.size if self._settings.flexible else self.inodes
+
+    def room_in(self, number: int) -> int:
+        """Bytes for data of a group of which nothing was needed yet."""
+        return min(self.size, self._capacity - number * self.size) - self._first_data(number) + number * self.size
 
     def _made(self, number: int, set_aside: int = 0) -> Group:
         settings = self._settings
         start = number * self.size
         end = min(start + self.size, self._capacity)
-        group = self._groups[number] = Group(start, start + settings.header + settings.inode_table, end)
+        group = self._groups[number] = Group(start, self._first_data(number), end)
         free = group.free
         in_header = settings.header_free if number else 0
         if in_header:
@@ -198,6 +240,10 @@ class Groups:
             goal = address + taken
             yield address, taken
 
+    def has_free(self, address: int, size: int) -> bool:
+        """Whether `size` bytes from an address on are free, in its group."""
+        return self[self.number(address)].free.run_from(address) >= address + size
+
     def aligned(self, goal: int, unit: int, size: int) -> int:
         """The first address from `goal` on that is a multiple of `unit`, with `size` bytes free; `goal` if none is."""
         if not unit:
@@ -211,8 +257,12 @@ class Groups:
             address = group.find(max(at, group.free.run_from(address)) + 1, size)
         return goal
 
-    def take_run(self, goal: int, size: int) -> int:
-        """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many."""
+    def take_run(self, goal: int, size: int, unit: int = 0) -> int:
+        """Allocate `size` contiguous bytes at the first place at or behind `goal` that has as many.
+
+        With `unit` (bytes) the address is a multiple of it where the goal's group has such a place.
+        """
+        goal = self.aligned(goal, unit, size)
         number = self.number(goal)
         for _ in range(self.count + 1):
             group = self[number]
@@ -237,16 +287,38 @@ class Groups:
             address += here
             size -= here
 
-    def header_at(self, address: int) -> int | None:
-        """Where the header begins that an address is in, if all of it is read together; None otherwise."""
+    def pieces_at(self, address: int) -> list[tuple[int, int]]:
+        """What is read (address, bytes) of a group's header for the map at an address; empty for any other address."""
         settings = self._settings
+        if not settings.space_header:
+            return []
         inside = address % self.size
-        return address - inside if settings.header_sectors and inside < settings.header else None
+        behind = settings.header - inside
+        if behind == settings.block:
+            return self._pieces(address - inside, settings.inode_header)
+        return self._pieces(address - inside, settings.space_header) if behind == settings.maps * settings.block else []
+
+    def mounted_pieces(self) -> Iterator[tuple[int, int]]:
+        """What a mount reads of the groups' headers (address, bytes)."""
+        for number in range(0, self.count, self._sharing):
+            yield from self._pieces(number * self.size, self._settings.mounted_header)
+
+    def _pieces(self, start: int, offsets: tuple[int, ...]) -> list[tuple[int, int]]:
+        block = self._settings.block
+        return [(start + offset, SECTOR if offset < block else block) for offset in offsets]
+
+    def cluster_at(self, address: int) -> int | None:
+        """Where the cluster of inodes begins that an address is in; None if it is in none."""
+        cluster = self._settings.inode_cluster
+        if not self.clusters:
+            return None
+        start = address - address % cluster
+        return start if start in self.clusters else None
 
     def space_map(self, number: int) -> int:
         """Address of the block that says which blocks of a group are free."""
         number -= number % self._sharing
-        return number * self.size + self._settings.header - self._settings.maps * self._settings.block
+        return self._behind_header(number) - self._settings.maps * self._settings.block
 
     def space_maps(self, address: int, size: int) -> Iterator[int]:
         """Addresses of the blocks that say whether [address, address + size) is free."""
@@ -258,10 +330,12 @@ class Groups:
             for part in range(low // span, -(-high // span)):
                 yield first + part * settings.block
 
-    def inode_map(self, number: int) -> int:
-        """Address of the block that says which inodes of a group are free."""
+    def inode_map(self, number: int, slot: int = 0) -> int:
+        """Address of the block that says whether an inode of a group is free."""
+        settings = self._settings
         number -= number % self._sharing
-        return number * self.size + self._settings.header - self._settings.block
+        part = slot * settings.inode_maps // self.inodes if settings.inode_maps > 1 else 0
+        return self._behind_header(number) - (settings.inode_maps - part) * settings.block
 
     def descriptors(self, number: int) -> Iterator[int]:
         """Address of the block with a group's entry in the table at the front of the device, if there is one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from ..core.engine import Engine
@@ -89,11 +89,14 @@ class InodeCache:
         self._known.pop(node, None)
         self._read_lately.pop(node, None)
 
-    def drop(self) -> None:
-        """No name and no inode is in memory any more (as after a mount)."""
+    def drop(self, holds: Callable[[int], bool] | None = None) -> None:
+        """No name and no inode is in memory any more (as after a mount), but for those in blocks that are held."""
+        kept = [node for node in self._known if holds is not None and holds(node.inode)]
         for node in self._known:
             node.in_memory = False
         self._known.clear()
+        for node in kept:
+            self.remember(node)
 
     def look_up(self, node: Node, by: Account) -> Generator[Any, Any, None]:
         """Find a node by its path and read its inode, as far as the kernel does not have them."""
@@ -136,10 +139,16 @@ class InodeCache:
         grain = self._settings.time_grain
         return (self._engine._now // grain + 1.0) * grain
 
+    def note_write(self, file: File) -> None:
+        """A file is written: with relatime the next read changes its inode (fs/inode.c, relatime_need_update)."""
+        if self._settings.atime == "relative":
+            file.atime_due_s = 0.0
+
     def touch_atime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
         """A file or directory has been read: its inode says when."""
         if self._settings.atime != "never":
-            yield from self._touch(node, self._settings.atime, by)
+            how = "logged" if self._settings.atime == "relative" else self._settings.atime
+            yield from self._touch(node, how, by)
 
     def touch_mtime(self, node: Node, by: Account) -> Generator[Any, Any, None]:
         """A file has been written to: its inode says when."""

@@ -52,7 +52,7 @@ class Inodes:
             return self._in_leaf(node)
         groups, settings = self._groups, self._settings
         in_table = settings.inode_place == "table"
-        while in_table and groups[node.group].used_slots >= groups.inodes:
+        while in_table and groups[node.group].used_slots >= groups.inodes_in(node.group):
             node.group = (node.group + 1) % groups.count
         group = groups[node.group]
         node.slot, unused = group.take_slot()
@@ -61,8 +61,11 @@ class Inodes:
         if not in_table:
             chunk = node.slot * settings.inode // settings.inode_chunk
             if chunk == len(group.chunks):
-                address = groups.take_run(group.data, settings.inode_chunk)
+                unit = settings.inode_cluster if settings.checkpoints else 0
+                address = groups.take_run(group.data, settings.inode_chunk, unit)
                 group.chunks.append(address)
+                if unit:
+                    groups.clusters.update(range(address, address + settings.inode_chunk, unit))
                 changed += groups.space_maps(address, settings.block)
                 fresh += range(address, address + settings.inode_chunk, settings.block)
         node.inode = node.item = self._address(node)
@@ -70,14 +73,19 @@ class Inodes:
             node.item += node.slot % self._per_block * settings.inode
         if in_table and unused and not settings.inode_read and node.slot % self._per_block == 0:
             fresh.append(node.inode)
-        changed += (node.item, groups.inode_map(node.group), *groups.descriptors(node.group))
+        changed += (node.item, groups.inode_map(node.group, node.slot), *groups.descriptors(node.group))
         return NewInode(changed, fresh)
+
+    def reserve(self, number: int, count: int) -> None:
+        """Inodes of a group that are in use and never looked at."""
+        for _ in range(count):
+            self._groups[number].take_slot()
 
     def _address(self, node: File | Directory) -> int:
         settings = self._settings
         group = self._groups[node.group]
         if settings.inode_place == "table":
-            return group.start + settings.header + node.slot // self._per_block * settings.block
+            return group.data - settings.inode_table + node.slot // self._per_block * settings.block
         at = node.slot * settings.inode
         return group.chunks[at // settings.inode_chunk] + at % settings.inode_chunk // settings.block * settings.block
 
@@ -124,4 +132,4 @@ class Inodes:
         if node.slot < 0:
             return [node.inode]
         self._groups[node.group].free_slot(node.slot)
-        return [node.item, self._groups.inode_map(node.group), *self._groups.descriptors(node.group)]
+        return [node.item, self._groups.inode_map(node.group, node.slot), *self._groups.descriptors(node.group)]

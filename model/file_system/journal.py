@@ -115,6 +115,8 @@ class JournalArea:
         Where it lies, and how large it is (bytes).
     bio_bytes
         Contiguous bytes of it that are written with one bio.
+    head
+        Where in it the first write goes (bytes).
 
     Attributes
     ----------
@@ -126,11 +128,11 @@ class JournalArea:
 
     __slots__ = ("_bio_bytes", "_cache", "_emptied", "_head", "size", "start", "used")
 
-    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int) -> None:
+    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int, head: int = 0) -> None:
         self._cache = cache
         self._bio_bytes = bio_bytes
         self.start = start
-        self._head = 0
+        self._head = head
         self._emptied: Signal | None = None
         self.size = size
         self.used = 0

@@ -24,6 +24,8 @@ from .settings import FileSystemSettings
 
 _LEAST_PREALLOCATED = 64 << 10
 """Smaller files have nothing beyond their end (fs/xfs/xfs_iomap.c, xfs_iomap_prealloc_size: m_allocsize_blocks)."""
+_LEAST_BUDDY = 16 << 10
+"""Smaller requests are put where there is room (fs/ext4/mballoc.c, s_mb_order2_reqs: four blocks)."""
 _PACK_BYTES = 2 << 20
 """Region of small files."""
 
@@ -148,11 +150,13 @@ class Allocator:
         if not size:
             return
         if file.extents.size + size <= self._settings.packed_file and file.opened > 0:
-            yield from self._packed(size)
+            yield from self._packed(size, goal)
             return
         wanted = size + self._ahead(file, size)
-        if self._settings.aligns and not file.extents.size:
-            goal = self._groups.aligned(goal, self._alignment(size), min(wanted, size))
+        if self._settings.aligns and not (file.extents.size and self._groups.has_free(goal, wanted)):
+            least = wanted if file.extents.size else min(wanted, size)
+            unit = self._alignment(wanted) if file.opened > 0 or not self._settings.packed_file else 0
+            goal = self._groups.aligned(goal, unit or self._settings.block, least)
         for address, found in self._groups.take(goal, wanted):
             used = min(size, found)
             if used:
@@ -171,22 +175,27 @@ class Allocator:
             return 0
         if settings.in_file:
             return ahead - size % ahead if file.size >= _LEAST_PREALLOCATED else 0
-        return (ahead - size % ahead) % ahead if file.opened > 0 or not settings.packed_file else 0
+        if not settings.packed_file:
+            return (ahead - size % ahead) % ahead
+        return _normalised(file.extents.size + size, ahead) if file.opened > 0 else 0
 
     def _alignment(self, size: int) -> int:
         """What the address of the first `size` bytes of a file is a multiple of."""
         settings = self._settings
         if settings.journal == "records":
             return settings.stripe_unit if size >= settings.stripe_unit else 0
-        return 1 << (size - 1).bit_length() if size > settings.packed_file else 0
+        size = min(size, settings.reservation)
+        # Buddies of its order are looked for only if the request is a power of two (ext4_mb_regular_allocator).
+        return size if settings.packed_file and not size & (size - 1) and size >= _LEAST_BUDDY else 0
 
-    def _packed(self, size: int) -> Iterator[tuple[int, int]]:
+    def _packed(self, size: int, goal: int) -> Iterator[tuple[int, int]]:
         """Bytes of a small file, behind those of the small file before."""
         start, end = self._pack
         if end - start < size:
             if end > start:
                 self._groups.give_back(start, end - start)
-            start = self._groups.take_run(self._groups.aligned(start, _PACK_BYTES, _PACK_BYTES), _PACK_BYTES)
+            near = start if self._groups.number(start) == self._groups.number(goal) and start > goal else goal
+            start = self._groups.take_run(near, _PACK_BYTES, _PACK_BYTES)
             end = start + _PACK_BYTES
         self._pack = (start + size, end)
         yield start, size
@@ -217,6 +226,17 @@ class Allocator:
         for _, address in file.maps or ():
             self._groups.give_back(address, self._settings.block)
             yield address, self._settings.block
+
+
+def _normalised(end: int, most: int) -> int:
+    """Bytes that ext4 allocates behind the end of a growing file (fs/ext4/mballoc.c, ext4_mb_normalize_request).
+
+    Up to 1 MiB the file is filled up to a power of two, up to 4 MiB to a multiple of 2 MiB, up to 8 MiB of 4 MiB, and
+    then to a multiple of `most`.
+    """
+    if end <= 1 << 20:
+        return max(1 << 14, 1 << (end - 1).bit_length()) - end
+    return -end % min(most, 2 << 20 if end <= 4 << 20 else 4 << 20 if end <= 8 << 20 else most)
 
 
 def maps_of(file: File, start: int, end: int) -> Iterator[int]:

@@ -6,15 +6,13 @@ from collections.abc import Collection, Generator, Iterable
 from functools import partial
 from typing import Any
 
-from ..core.request import READ, Request
+from ..core.request import FLUSHER_ISSUER, READ, Request
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..tasks.cpu import Account
 from .groups import Groups
 from .journal import Journal
 from .settings import FileSystemSettings
-
-SECTOR = 512
 
 
 class Metadata:
@@ -47,14 +45,20 @@ class Metadata:
 
     def in_memory(self, address: int) -> bool:
         """Whether the block need not be read."""
-        held_until = self._cache.device_file.cached.run_from(address)
-        return held_until >= address + self._block or self.journal.holds(address)
+        pieces, block = self._groups.pieces_at(address), self._block
+        return self.journal.holds(address) or all(
+            self._cached(start, size) for start, size in pieces or ((address, block),)
+        )
+
+    def _cached(self, start: int, size: int) -> bool:
+        return self._cache.device_file.cached.run_from(start) >= start + size
 
     def read(self, addresses: Iterable[int], by: Account) -> Generator[Any, Any, None]:
         """Read those blocks that are not in memory, one after the other."""
         cache, block = self._cache, self._block
         file = cache.device_file
         for address in addresses:
+            address -= address % block
             if self.in_memory(address):
                 cache.pages.used(file, address, address + block)
                 continue
@@ -62,23 +66,43 @@ class Metadata:
                 yield cache.pay(by)
             if not self.in_memory(address):
                 self.reads += 1
-                header = self._groups.header_at(address)
-                if header is None:
-                    yield from cache.fetch(file, address, address + block, by)
+                pieces, cluster = self._groups.pieces_at(address), self._groups.cluster_at(address)
+                if pieces:
+                    yield from self._read_pieces(pieces, by)
+                elif cluster is not None:
+                    yield from cache.fetch(file, cluster, cluster + self._settings.inode_cluster, by)
                 else:
-                    yield from self._read_header(header, by)
+                    yield from cache.fetch(file, address, address + block, by)
 
-    def _read_header(self, start: int, by: Account) -> Generator[Any, Any, None]:
-        """Read the header of a group that is used for the first time, part by part."""
-        cache, settings, block = self._cache, self._settings, self._block
-        parts = [(start + (1 + number) * SECTOR, SECTOR) for number in range(settings.header_sectors)]
-        parts += [(start + (1 + number) * block, block) for number in range(settings.header_roots)]
-        for address, size in parts:
+    def _read_pieces(self, pieces: list[tuple[int, int]], by: Account) -> Generator[Any, Any, None]:
+        """Read what is missing of the header of a group, piece by piece."""
+        cache = self._cache
+        for address, size in pieces:
+            if self._cached(address, size):
+                continue
             done = Signal()
             cache.device.submit(Request(READ, address, size, partial(_arrived, done), by.issuer))
             cache.device.unplug()
             yield done
-        cache.pages.add(cache.device_file, start, start + settings.header)
+            cache.pages.add(cache.device_file, address, address + size)
+
+    def read_along(self, addresses: Iterable[int]) -> None:
+        """Read what write-back needs to give bytes a place and is not in memory; nobody waits for it.
+
+        The kernel waits: what it is about to write comes by the time of these reads later.
+        """
+        cache, block = self._cache, self._block
+        for address in addresses:
+            address -= address % block
+            if self.in_memory(address):
+                continue
+            self.reads += 1
+            cluster = self._groups.cluster_at(address)
+            whole = [(address, block)] if cluster is None else [(cluster, self._settings.inode_cluster)]
+            for start, size in self._groups.pieces_at(address) or whole:
+                if not self._cached(start, size):
+                    cache.device.submit(Request(READ, start, size, _ignored, FLUSHER_ISSUER))
+                    cache.pages.add(cache.device_file, start, start + size)
 
     def read_run(self, blocks: range, by: Account) -> Generator[Any, Any, None]:
         """Read contiguous blocks together, as far as they are not in memory."""
@@ -121,6 +145,10 @@ class Metadata:
         yield from self.read((address,), by)
         if not self.journal.holds(address):
             self._cache.mark_dirty(self._cache.device_file, address, address + self._block)
+
+
+def _ignored(_: Request) -> None:
+    pass
 
 
 def _arrived(signal: Signal, _: Request) -> None:

@@ -10,51 +10,63 @@ class Names:
 
     Parameters
     ----------
-    block
-        Bytes of a directory block.
-    overhead
-        Bytes of an entry beyond its name.
+    overhead, unit
+        Bytes of an entry beyond its name; an entry is filled up to a multiple of `unit` bytes.
+    inline_overhead
+        Bytes beyond its name of an entry in the inode of its directory.
+    spare
+        Bytes of each block that stay free on average in a directory of several blocks.
     linear
         Whether a name is searched for from the first block on.
     """
 
-    __slots__ = ("_block", "_linear", "_overhead")
+    __slots__ = ("_inline_overhead", "_linear", "_overhead", "_spare", "_unit")
 
-    def __init__(self, block: int, overhead: int, linear: bool) -> None:
-        self._block = block
+    def __init__(self, overhead: int, linear: bool, unit: int = 4, inline_overhead: int = 0, spare: int = 0) -> None:
         self._overhead = overhead
         self._linear = linear
+        self._unit = unit
+        self._inline_overhead = inline_overhead
+        self._spare = spare
 
-    def size(self, path: str) -> int:
-        """Bytes of the entry of a path's last part, in units of 4."""
+    def size(self, path: str, directory: Directory) -> int:
+        """Bytes of the entry of a path's last part."""
         name = len(path) - path.rfind("/") - 1
-        return self._overhead + name + -(self._overhead + name) % 4
+        return self._inline_overhead + name if directory.inline else self._in_block(name)
+
+    def _in_block(self, name: int) -> int:
+        return self._overhead + name + -(self._overhead + name) % self._unit
 
     def find_room(self, directory: Directory, path: str) -> int:
         """Number of the first block with room for the name; the number of blocks if none has."""
-        size = self.size(path)
+        size = self.size(path, directory)
         rooms = directory.rooms
+        spare = self._spare if len(rooms) > 1 else 0
         for i in range(directory.hint, len(rooms)):
-            if rooms[i] >= size:
+            if rooms[i] >= size + spare:
                 return i
-            if i == directory.hint and rooms[i] < self._overhead + 4:
+            if i == directory.hint and rooms[i] < self._overhead + 4 + spare:
                 directory.hint = i + 1
         return len(rooms)
 
     def add(self, directory: Directory, path: str, block: int) -> None:
         """The name is in a block of the directory."""
-        directory.rooms[block] -= self.size(path)
+        directory.rooms[block] -= self.size(path, directory)
+        if directory.inline:
+            directory.outside += self._in_block(len(path) - path.rfind("/") - 1)
         directory.counts[block] += 1
 
-    def add_block(self, directory: Directory, address: int) -> None:
-        """The directory has one more block."""
+    def add_block(self, directory: Directory, address: int, room: int) -> None:
+        """The directory has one more block, or its inode, with so many bytes for names."""
         directory.blocks.append(address)
-        directory.rooms.append(self._block)
+        directory.rooms.append(room)
         directory.counts.append(0)
 
     def remove(self, directory: Directory, path: str, block: int) -> None:
         """The name is gone."""
-        directory.rooms[block] += self.size(path)
+        directory.rooms[block] += self.size(path, directory)
+        if directory.inline:
+            directory.outside -= self._in_block(len(path) - path.rfind("/") - 1)
         directory.counts[block] -= 1
         directory.hint = min(directory.hint, block)
 
@@ -68,4 +80,7 @@ class Names:
 
     def searched(self, directory: Directory, block: int) -> list[int]:
         """Addresses of the blocks read until a name in `block` is found."""
-        return directory.blocks[: block + 1] if self._linear else directory.blocks[block : block + 1]
+        if self._linear:
+            return directory.blocks[: block + 1]
+        found = directory.blocks[block : block + 1]
+        return found if directory.index < 0 else [directory.index, *found]

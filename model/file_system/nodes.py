@@ -52,13 +52,17 @@ class Directory:
     entry
         Which block of the parent has its entry.
     blocks
-        Addresses of the blocks with its entries.
+        Addresses of the blocks with its entries; that of its inode alone while they are in it.
     rooms, counts
         Bytes free and entries in each of them.
     hint
         No block before this one has room.
     in_memory
         Whether name and inode are.
+    index
+        Address of the block that says where a name is; -1 for none.
+    outside
+        Bytes that its names would take in a block while they are in its inode.
     moved
         Whether it has got a group of its own after the one of its parent.
     """
@@ -70,10 +74,12 @@ class Directory:
         "group",
         "hint",
         "in_memory",
+        "index",
         "inode",
         "item",
         "moved",
         "name",
+        "outside",
         "parent",
         "rooms",
         "slot",
@@ -92,6 +98,13 @@ class Directory:
         self.hint = 0
         self.in_memory = True
         self.moved = False
+        self.outside = 0
+        self.index = -1
+
+    @property
+    def inline(self) -> bool:
+        """Whether its names are in its inode."""
+        return self.blocks[:1] == [self.item]
 
     @property
     def entries(self) -> int:

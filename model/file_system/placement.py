@@ -81,8 +81,9 @@ class Placement:
         return parent.group
 
     def _rotor(self, parent: Directory) -> int:
-        self._next = (self._next + 1) % self._groups.count
-        return self._next
+        number = self._next
+        self._next = (number + 1) % self._groups.count
+        return number
 
     def _inherit(self, parent: Directory) -> int:
         return self.for_files(parent)
@@ -125,7 +126,9 @@ class Placement:
             number = (first + step) % groups.count
             group = touched.get(number)
             if group is None:
-                return number
+                if groups.room_in(number) >= least_free:
+                    return number
+                continue
             if group.directories < fewest and group.free.total >= least_free:
                 best, fewest = number, group.directories
         return best

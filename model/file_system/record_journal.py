@@ -11,11 +11,17 @@ from ..core.signal import Signal, fire_all
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
 from .journal import JournalArea
+from .log_items import LogItems
 from .settings import FileSystemSettings
 
 SECTOR = 512
-_CHECKPOINT = 128
-"""Bytes of the records that begin a checkpoint and make it count (fs/xfs/xfs_log_cil.c)."""
+_CHECKPOINT = 64
+"""Bytes of the records that begin a checkpoint and make it count: three headers of 12 bytes and a transaction's of 16
+(fs/xfs/xfs_log_cil.c)."""
+_LARGEST_CHECKPOINT = 32 << 20
+"""Of the log an eighth, but no more than this, is one checkpoint (fs/xfs/xfs_log_priv.h: XLOG_CIL_SPACE_LIMIT)."""
+_PER_HEADER = 32 * 1024
+"""Bytes of a log write for which it has a header of a sector (fs/xfs/xfs_log.c: XLOG_HEADER_CYCLE_SIZE)."""
 _LOG_BIO = 128 * 1024
 """Contiguous bytes of the log that are written with one bio."""
 
@@ -32,17 +38,21 @@ class RecordJournal:
     ----------
     engine, cache, settings, start, size
         As of a :class:`BlockJournal`.
+    items
+        Sizes of what is in a checkpoint; None for a journal without checkpoints.
     """
 
     __slots__ = (
         "_ahead",
         "_blocks",
+        "_buffer",
         "_buffers_bytes",
         "_cache",
         "_engine",
         "_filled",
         "_free",
         "_items",
+        "_kinds",
         "_more_than_times",
         "_queue",
         "_settings",
@@ -52,17 +62,30 @@ class RecordJournal:
         "area",
     )
 
-    def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        cache: PageCache,
+        settings: FileSystemSettings,
+        start: int,
+        size: int,
+        items: LogItems | None = None,
+    ) -> None:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, _LOG_BIO)
+        self.area = JournalArea(cache, start, size, _LOG_BIO, settings.journal_head)
         self._blocks: dict[int, None] = {}
+        self._kinds = items
         self._items: set[int] = set()
         self._more_than_times = False
         self._filled = 0
+        self._buffer = settings.log_buffer
         self._free = settings.log_buffers - 1
         self._buffers_bytes = min(settings.log_buffer * settings.log_buffers, size // 2)
+        if settings.checkpoints:
+            self._buffer = min(_LARGEST_CHECKPOINT, size // 8)
+            self._buffers_bytes = size // 4  # that much is kept free (fs/xfs/xfs_log.c, xlog_grant_push_threshold)
         self._queue: list[tuple[dict[int, None], Signal, int]] = []
         self._under_way: list[tuple[dict[int, None], Signal, int]] = []
         self._waiting: list[Signal] = []
@@ -105,9 +128,9 @@ class RecordJournal:
             self._items.add(address)
             self._blocks[address - address % settings.block] = None
             self._filled += settings.record
-            if self._filled >= settings.log_buffer:
+            if self._filled >= self._buffer:
                 self._close_buffer()
-                self._filled -= settings.log_buffer
+                self._filled -= self._buffer
 
     def grew(self, file: PagedFile) -> None:
         pass
@@ -117,8 +140,10 @@ class RecordJournal:
 
     def settle(self) -> Generator[Any, Any, None]:
         if self._ahead:
+            used = self.area.used
             self._push()
             yield from self._cache.write_back(self._cache.device_file, DAEMON_ISSUER)
+            self.area.used -= used
 
     def commit(self, data_only: bool = False) -> Generator[Any, Any, bool]:
         if self._blocks and (self._more_than_times or not data_only):
@@ -132,9 +157,10 @@ class RecordJournal:
 
     def _push(self) -> None:
         """What the log is ahead of is to be written to its place (fs/xfs/xfs_trans_ail.c)."""
-        cache, block = self._cache, self._settings.block
+        cache, block, kinds = self._cache, self._settings.block, self._kinds
         for address in self._ahead:
-            cache.mark_dirty(cache.device_file, address, address + block)
+            for start, size in kinds.written(address) if kinds is not None else ((address, block),):
+                cache.mark_dirty(cache.device_file, start, start + size)
         self._ahead.clear()
 
     def _push_old(self) -> Generator[Any, Any, None]:
@@ -147,8 +173,9 @@ class RecordJournal:
         """The writes of a buffer: each with its header, and filled up."""
         settings = self._settings
         most, unit = settings.log_write or size + SECTOR, settings.log_unit or SECTOR
-        whole, rest = divmod(size, most - SECTOR)
-        return [most] * whole + ([-(-(rest + SECTOR) // unit) * unit] if rest or not whole else [])
+        header = -(-settings.log_write // _PER_HEADER) * SECTOR or SECTOR
+        whole, rest = divmod(size, most - header)
+        return [most] * whole + ([-(-(rest + header) // unit) * unit] if rest or not whole else [])
 
     @staticmethod
     def _all(signals: list[Signal]) -> Generator[Any, Any, None]:
@@ -166,8 +193,9 @@ class RecordJournal:
     def _close_buffer(self) -> None:
         settings = self._settings
         size = settings.log_buffer
-        if settings.checkpoints:
-            size = -(-(self._filled + _CHECKPOINT) // SECTOR) * SECTOR
+        if self._kinds is not None:
+            size = sum(map(self._kinds.size, self._items)) + _CHECKPOINT
+            size += -size % SECTOR
         self._queue.append((self._blocks, Signal(), size))
         self._blocks = {}
         self._items.clear()

@@ -29,12 +29,23 @@ class FileSystemSettings(Spec):
     """Bytes at the start of the header that are for data, in all groups but the first."""
     maps: int = Field(ge=1)
     """Blocks of free-space and inode maps at the end of a group's header: 1 if both share one."""
-    header_sectors: int = Field(default=0, ge=0)
-    """Sectors at the front of a group's header that are read one by one when the group is first used."""
-    header_roots: int = Field(default=0, ge=0)
-    """Blocks behind them that are read then; 0 with no sectors: only the map that is needed is read."""
+    array_groups: bool = False
+    """If true, mkfs makes 8 to 32 groups on an array with stripes (:func:`.geometry.array_group_count`)."""
+    space_header: tuple[int, ...] = ()
+    """Offsets in a group's header of the pieces that describe its free space: a piece in front of the first block's end
+    is a sector, any other a block. Each is read on its own when it is first needed. Empty: a group has one map."""
+    inode_header: tuple[int, ...] = ()
+    """The same for the pieces that describe its inodes."""
+    mounted_header: tuple[int, ...] = ()
+    """Those of these pieces that a mount reads."""
     map_bytes: Size = 0
     """Bytes of which one block of free-space map says what is free, where a group has several; 0: all of the group."""
+    inode_maps: int = Field(default=1, ge=1)
+    """Blocks of the header that say which inodes are free, the last ones of its maps."""
+    flexible: bool = False
+    """If true, a group is several block groups of `map_bytes` whose maps and tables lie in the first, and mke2fs puts
+    the superblock, the descriptors and blocks for more of them in front of the first group, the journal by
+    :func:`.geometry.journal_group`, and the first file of a directory in the second block group."""
     descriptor: Size
     """Bytes of a group's entry in a table at the front of the device that changes with it; 0 for none."""
     inode: PositiveSize
@@ -47,6 +58,12 @@ class FileSystemSettings(Spec):
     """Bytes of a chunk of inodes."""
     inode_cluster: Size = 0
     """Bytes of a chunk that are read together when an inode is; 0: only its block."""
+    first_inodes: int = Field(default=0, ge=0)
+    """Inodes that mkfs uses beside that of the root directory."""
+    inode_extent: Size = 0
+    """Bytes that a journal of records adds to an inode for each extent of its file."""
+    inline_directory: Size = 0
+    """Bytes of entries that a directory keeps in its inode; one with more has blocks. 0: it always has blocks."""
     inode_read: bool
     """Whether a block of inodes none of which is in use is read before the first one is written."""
     directories: Literal["emptiest", "orlov", "rotor", "inherit"]
@@ -59,6 +76,13 @@ class FileSystemSettings(Spec):
     """Whether a file goes on in another group at its second mapping block and every further one."""
     entry: PositiveSize
     """Bytes of a directory entry beyond its name."""
+    entry_unit: int = Field(default=4, ge=1)
+    """Bytes that an entry's are a multiple of."""
+    index_fill: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of its blocks that a directory with an index fills, as a full block is split in two; it has one more block,
+    which says by hash where a name is. 0: there is no such index."""
+    inline_entry: Size = 0
+    """Bytes of an entry beyond its name in the inode of its directory."""
     lookup: Literal["linear", "hashed"]
     """Whether a name is searched for in all blocks of the directory or found in one."""
     listing: Literal["as made", "by name", "by hash"]
@@ -85,9 +109,9 @@ class FileSystemSettings(Spec):
     """Largest file that is kept in a tree leaf; 0 for none."""
     mtime: Literal["logged", "late", "unlogged"] = "logged"
     """How writing over a file changes its inode, as with `atime`."""
-    atime: Literal["logged", "late", "unlogged", "never"]
+    atime: Literal["logged", "late", "unlogged", "relative", "never"]
     """How reading a file changes its inode: as every other change, the same when the inode is written back, past the
-    journal, or not at all."""
+    journal, as every other change but only the first time after the file was written (relatime), or not at all."""
     atime_delay: Duration = 0.0
     """With `late`, changes of so long are logged together."""
     time_grain: PositiveDuration = 1.0
@@ -99,7 +123,11 @@ class FileSystemSettings(Spec):
     journal_place: Literal["front", "middle", "end"] = "front"
     """Where on the device the journal is."""
     journal_size: Size = 0
-    """Bytes; commits stop when it is full."""
+    """Bytes; commits stop when it is full. The most, where it depends on the device (`flexible`)."""
+    journal_part: int = Field(default=0, ge=0)
+    """If above 0, the journal is the device divided by this, at least `journal_size` and at most 2 GiB."""
+    journal_head: Size = 0
+    """Where in the journal the first transaction begins: behind its superblock, or behind the record of mkfs."""
     commit_interval: Duration = 0.0
     """A transaction is committed when it is this old."""
     transaction: Size = 0
@@ -115,7 +143,8 @@ class FileSystemSettings(Spec):
     orders_overwrites: bool = False
     """Whether that holds for files that did not grow, too."""
     record: Size = 0
-    """Bytes in a journal of records for every metadata block that an operation changes."""
+    """Bytes in a journal of records for every metadata block that an operation changes; with `checkpoints` of an inode
+    (see :mod:`.log_items`)."""
     log_buffer: Size = 0
     """A journal of records is written in pieces of this size."""
     log_buffers: int = Field(default=1, ge=1)
@@ -128,6 +157,8 @@ class FileSystemSettings(Spec):
     """Whether it is made for the chunks of an array below, if there is one."""
     stripe_unit: Size = 0
     """Chunk of that array (mke2fs: stride; mkfs.xfs: sunit); 0: there is none, or it is not known."""
+    stripe_width: Size = 0
+    """Data bytes of a stripe of that array (mke2fs: stripe_width; mkfs.xfs: swidth)."""
     log_unit: Size = 0
     """Every write of a journal of records is filled up to a multiple of this; 0: of a sector."""
     log_write: Size = 0
@@ -182,6 +213,10 @@ class FileSystemSettings(Spec):
         return self
 
 
+_NOT_MODELLED = ("bcachefs", "btrfs", "zfs")
+"""File systems that people ask for. They write what changes to new places, and have levels of their own."""
+
+
 @lru_cache
 def _loaded(path: Path) -> tuple[FileSystemSettings, dict[str, SourcedValue]]:
     return load_sourced(FileSystemSettings, path)
@@ -200,3 +235,10 @@ def file_system_sources(name: str) -> dict[str, SourcedValue]:
 def file_system_names() -> tuple[str, ...]:
     """All there are."""
     return tuple(sorted(path.stem for path in CATALOGUE.glob("*.yaml")))
+
+
+def instead_of(name: str) -> str:
+    """What to use in place of a file system that is not modelled; empty for any other name."""
+    if name.casefold() not in _NOT_MODELLED:
+        return ""
+    return f"; {name} is not modelled: use ext4 or xfs-v5 on an md array of the same level"

@@ -25,12 +25,16 @@ class SleepingThread:
         For how many I/Os.
     backlog
         What it submits when it is awake again, in order.
+    plugged
+        If true, it fell asleep with an open plug. That was sent, but stays open: what the thread submits after it has
+        slept merges with what follows (block/blk-core.c, blk_flush_plug; kernel/sched/core.c, sched_submit_work).
     """
 
-    __slots__ = ("backlog", "sleeps")
+    __slots__ = ("backlog", "plugged", "sleeps")
 
     def __init__(self) -> None:
         self.sleeps = 0
+        self.plugged = False
         self.backlog: deque[Callable[[], None]] = deque()
 
     def go_on(self) -> None:

@@ -8,10 +8,13 @@ device, waits until it is awake again. Source: block/blk-mq.c (blk_mq_submit_bio
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import Any
 
 from ..core.device import Device, SubmissionQueue, Wrapper
+from ..core.engine import Engine
 from .host import Host, SleepingThread
 from .task_plug import TaskPlug
 
@@ -21,18 +24,19 @@ class SubmittingThreads(Wrapper):
 
     Parameters
     ----------
-    host
-        Whose threads they are.
+    engine, host
+        The clock; whose threads they are.
     device
         What the queue stands on.
     """
 
-    __slots__ = ("_plugged", "_sleepers", "_task_plug", "_thread_plugs", "_waiters")
+    __slots__ = ("_clock", "_plugged", "_sleepers", "_task_plug", "_thread_plugs", "_waiters")
 
     spreads: bool
 
-    def __init__(self, host: Host, device: Device) -> None:
+    def __init__(self, engine: Engine, host: Host, device: Device) -> None:
         super().__init__(device)
+        self._clock = engine
         self._plugged = False
         self._task_plug = host.plug
         self._thread_plugs = host.thread_plugs
@@ -100,10 +104,14 @@ class SubmittingThreads(Wrapper):
         return self._thread_plugs.get(issuer, self._task_plug if self._plugged else None)
 
     def _fall_asleep(self, issuer: int) -> None:
-        self._sleepers.setdefault(issuer, SleepingThread()).sleeps += 1
+        thread = self._sleepers.setdefault(issuer, SleepingThread())
+        thread.sleeps += 1
         plug = self._open_plug(issuer)
         if plug is not None:
             plug.flush()
+            if plug is self._task_plug and issuer not in self._thread_plugs:
+                self._thread_plugs[issuer] = TaskPlug()
+                thread.plugged = True
 
     def _wake_thread(self, issuer: int) -> None:
         """The thread sleeps for one I/O less; once awake it goes on where it was."""
@@ -112,6 +120,16 @@ class SubmittingThreads(Wrapper):
         thread.go_on()
         if not thread.sleeps:
             self._sleepers.pop(issuer, None)
+            if thread.plugged:
+                self._clock.call_at(self._clock._now, functools.partial(self._finish_plug, issuer))
+
+    def _finish_plug(self, issuer: int, _: Any) -> None:
+        """A thread that slept with an open plug has submitted what it had, unless it sleeps again."""
+        thread = self._sleepers.get(issuer)
+        if thread is not None:
+            thread.plugged = True
+        elif issuer in self._thread_plugs:
+            self._thread_plugs.pop(issuer).flush()
 
     def _tell_waiters(self) -> None:
         if self._waiters and self.has_room:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from ...model.core.errors import InputError
-from ...model.file_system import FileSystemSettings, file_system_names, file_system_settings
+from ...model.file_system import FileSystemSettings, file_system_names, file_system_settings, instead_of
 from ...model.files.description import PositiveSize, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size
@@ -43,6 +43,9 @@ class FileSystemSpec(Spec):
         The partition it is on; all of the device unless given.
     age
         How fragmented it is, from 0 (just made) to 1.
+    stripe_aligned
+        If true, mkfs is told of the chunks of an array below, as by default. If false, it makes the file system as on a
+        drive (``mkfs.xfs -d noalign -l su=...``, ``mke2fs -E stride=0,stripe_width=0``).
     overrides
         Fields of the catalogue's file system that are different in this one.
     """
@@ -52,6 +55,7 @@ class FileSystemSpec(Spec):
     start: Size = 0
     size: PositiveSize | None = None
     age: float = Field(default=0.0, ge=0.0, le=1.0)
+    stripe_aligned: bool = True
     overrides: dict[str, Any] = Field(default_factory=dict)
 
     def settings(self, units_required: bool = False) -> FileSystemSettings:
@@ -109,7 +113,7 @@ class FileSystems:
         if not point.startswith("/") or (len(point) > 1 and point.endswith("/")):
             raise refusal(f"mount point {point!r}", "allowed: an absolute path without / at its end", at)
         if spec.kind not in file_system_names():
-            allowed = f"allowed: {', '.join(file_system_names())}"
+            allowed = f"allowed: {', '.join(file_system_names())}{instead_of(spec.kind)}"
             raise refusal(f"unknown file system {spec.kind!r}", allowed, (*at, "kind"))
         try:
             spec.settings()

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from ...model.crypt.ciphers import cipher
 from ...model.crypt.dm_crypt import CryptSettings
 from ...model.disk.spec import DriveSpec
-from ...model.file_system import on_array
+from ...model.file_system import FileSystemSettings, on_array
 from ...model.kernels import KernelSpec, kernel
 from ...model.memory.dirty_memory import DirtyLimits
 from ...model.readahead import PAGE
 from ...model.tasks.prices import Prices
 from ..description.devices import Devices
+from ..description.file_systems import FileSystemSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.tuning import dirty_limits
@@ -137,11 +138,16 @@ def machine_plan(scenario: ScenarioSpec, scale: int = 1) -> MachinePlan:
     )
 
 
+def mount_settings(scenario: ScenarioSpec, spec: FileSystemSpec) -> FileSystemSettings:
+    """A file system as mkfs makes it where it is mounted."""
+    return on_array(spec.settings(), shown_layout(scenario, spec.on) if spec.stripe_aligned else None)
+
+
 def mount_plan(planning: Planning, point: str) -> MountPlan:
     """The file system at a mount point, with the parts below that are not there yet."""
     scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec = scenario.file_systems[point]
-    kind = on_array(spec.settings(), shown_layout(scenario, spec.on))
+    kind = mount_settings(scenario, spec)
     if not known.goal_shift_by_process:
         kind = kind.model_copy(update={"goal_shifts": 1})
     cached = cache_plan(scenario, known, spec.on, kind.block, scale, kind.write_run)

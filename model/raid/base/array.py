@@ -196,6 +196,11 @@ class Array(Device):
         """Whether any member does."""
         return any(member.plugs for member in self._members)
 
+    def give_back_memory(self) -> None:
+        """Its members do, where they are arrays."""
+        for member in self._members:
+            member.give_back_memory()
+
     def plug(self) -> None:
         """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
         if self.metadata is not None:

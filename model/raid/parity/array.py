@@ -232,6 +232,11 @@ class ParityArray(Array):
         """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
         return not self.cache.full and not (self._row_locks is not None and self._row_locks.waits) and super().has_room
 
+    def give_back_memory(self) -> None:
+        """The stripe cache shrinks to what it began with, and members that are arrays do the same."""
+        self.cache.shrink()
+        super().give_back_memory()
+
     def when_room(self, callback: Callable[[], None]) -> None:
         """See :meth:`Array.when_room`."""
         if self.cache.full:

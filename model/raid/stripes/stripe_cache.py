@@ -105,6 +105,7 @@ class StripeCache:
         "_chunk_bytes",
         "_idle_callbacks",
         "_kept",
+        "_least",
         "_most_kept",
         "_most_rows",
         "_recent",
@@ -121,7 +122,7 @@ class StripeCache:
     )
 
     def __init__(self, heads: int, head_bytes: int, chunk_bytes: int = 0, most_heads: int = 0) -> None:
-        self.heads = heads
+        self.heads = self._least = heads
         self.most_heads = most_heads
         self._short = False
         self.most_in_use = 0
@@ -239,6 +240,12 @@ class StripeCache:
             self._most_kept += 1
             self._let_in()
         self._short = self.full
+
+    def shrink(self) -> None:
+        """Give back the heads that the cache has grown by, the oldest first (drivers/md/raid5.c, raid5_cache_scan)."""
+        self.heads = max(self._least, self.in_use)
+        self._most_kept = self.heads or _KEPT_WITHOUT_LIMIT
+        self._forget()
 
     def _let_in(self) -> None:
         if not self._blocked or 4 * self.in_use > 3 * self.heads:

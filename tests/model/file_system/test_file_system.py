@@ -264,8 +264,8 @@ def test_a_file_has_inode_and_data_in_the_group_of_its_directory() -> None:
     machine.directory("a")
     directory = machine.directory("b")
     file = machine.create("b/f", MIB)
-    assert directory.group == 2
-    assert file.inode // GROUP == runs(file)[0][0] // GROUP == 2
+    assert directory.group == 1
+    assert file.inode // GROUP == runs(file)[0][0] // GROUP == 1
 
 
 def interleaved(**changes: Any) -> list[File]:

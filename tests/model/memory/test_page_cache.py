@@ -435,3 +435,20 @@ def test_clusters_begin_where_the_one_before_ended(aligned: bool, others: int) -
     assert sizes[0] == 64 * KIB
     assert set(sizes[len(sizes) // 2 : -1]) == {others}
     assert sum(sizes) == 8 * MIB
+
+
+@pytest.mark.parametrize(("limit", "balance", "turn"), [(128, True, 20), (64, True, 12), (128, False, 4)])
+def test_a_file_has_its_turn_of_write_back(limit: int, balance: bool, turn: int) -> None:
+    """Protects how the flusher goes from file to file: since 3.2 it writes of each what the device writes in half a
+    second, or an eighth of the limit, and up to 4 MiB more. Counter-test: before, 4 MiB.
+    """
+    bench = Bench(limits=DirtyLimits(60 * MIB, 0, limit * MIB, 0, balance=balance))
+    files = [bench.file(48 * MIB, at * 64 * MIB, str(at)) for at in range(2)]
+    for file in files:
+        bench.cache.mark_dirty(file, 0, file.size)
+    bench.engine.run(until=bench.engine.now + 1.0)
+    of_files = [at // (64 * MIB) for at, size in bench.disk.sent(WRITE) for _ in range(size // (64 * KIB))]
+    assert len(of_files) == 2 * 48 * MIB // (64 * KIB)
+    first = of_files.index(1) * 64 * KIB
+    assert first == turn * MIB
+    assert of_files.index(0, of_files.index(1)) * 64 * KIB - first == turn * MIB

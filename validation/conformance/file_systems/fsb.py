@@ -58,7 +58,7 @@ def sync(machine: FileMachine) -> Generator[Any, Any, None]:
 
 
 def drop_caches(machine: FileMachine) -> Generator[Any, Any, None]:
-    """``sync`` has been done; 3 to /proc/sys/vm/drop_caches: clean pages, names and inodes go.
+    """``sync`` has been done; 3 to /proc/sys/vm/drop_caches: clean pages, names, inodes and spare stripe heads go.
 
     XFS then writes what its log is ahead of, which is clean from then on (fs/xfs/xfs_icache.c, xfs_reclaim_inodes_nr).
     """
@@ -71,6 +71,7 @@ def drop_caches(machine: FileMachine) -> Generator[Any, Any, None]:
         cache.pages.forget(cache.device_file)
     system.drop_inodes()
     yield from system.journal.settle()
+    cache.device.give_back_memory()
 
 
 def _operations(machine: FileMachine, what: str, path: str, rest: list[str]) -> Iterable[Operation]:
@@ -181,6 +182,8 @@ def _direct(
         yield from system.load_map(file, offset, offset + size, process)
     if writes:
         yield from system.written_over(file, process)
+    elif machine.engine.now >= file.atime_due_s:
+        yield from system.accessed(file, process)
     done = Signal()
     past.submit(WRITE if writes else READ, offset, size, lambda _: done.fire(), process.issuer, None)
     past.device.unplug()

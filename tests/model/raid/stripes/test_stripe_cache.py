@@ -210,3 +210,20 @@ def test_contents_that_overlap_are_one_span_today() -> None:
         store.remember_all(0, [0, 1], 0, CHUNK)
         store.remember_all(0, [0, 1], 0, HEAD)
         assert (store.holds(0, 0, 0, CHUNK) is not None) == whole
+
+
+def test_dropping_caches_takes_what_the_cache_has_grown_by() -> None:
+    """Protects the shrinker: a cache that has grown keeps as many rows as it began with, the newest. Counter-test: one
+    that has not grown keeps all of them.
+    """
+    for grown, left in ((8, 8), (0, 8)):
+        store = StripeCache(8, HEAD, most_heads=100)
+        for _ in range(grown):
+            store.sleep()
+            store.grow()
+        for row in range(8 + grown):
+            store.remember_all(row, (0, 1), 0, HEAD)
+        assert sum(store.knows(row) for row in range(8 + grown)) == 8 + grown
+        store.shrink()
+        assert store.heads == 8
+        assert [row for row in range(8 + grown) if store.knows(row)] == list(range(grown, grown + left))
