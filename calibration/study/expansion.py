@@ -50,12 +50,15 @@ class GridCellsSpec(Spec):
         Without `columns`, a number for each value of `rows`.
     calibrate
         The runs that may be fitted to, as [row, column] or [row]; all others are predicted.
+    within
+        Of the runs that measured 0: the largest prediction that agrees with it.
     """
 
     figure: str
     unit: Unit
     measured: tuple[tuple[float | None, ...] | float | None, ...] = Field(min_length=1)
     calibrate: tuple[tuple[Any, ...], ...] = ()
+    within: float | None = None
 
 
 def expanded_study(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,6 +144,7 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
                     "figure": spec.figure,
                     "measured": number,
                     "unit": spec.unit,
+                    **({} if number or spec.within is None else {"within": spec.within}),
                 }
 
 

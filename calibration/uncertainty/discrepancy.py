@@ -28,7 +28,8 @@ from ...model.files.description_errors import load_spec
 from ..fit.quantile import NORMAL_QUANTILE
 
 if TYPE_CHECKING:
-    from ..study.study import Cell, StudySpec
+    from ..study.cell import Cell
+    from ..study.study import StudySpec
 
 TABLE = Path(__file__).parent / "discrepancy.yaml"
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from ...calibration.study.cell import Cell
 from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
-from ...calibration.study.study import Cell, StudySpec
+from ...calibration.study.study import StudySpec
 from ...model.layouts import LEVELS
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.idle import IdleSpec
