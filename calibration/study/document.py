@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Fraction, PositiveSize, Spec, refusal
 from ...model.kernels import KernelName
-from ...scenarios.description.arrays import ArraySpec, EncryptedSpec
+from ...scenarios.description.arrays import ArraySpec, EncryptedSpec, VolumeSpec
 from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
 from ...scenarios.description.workloads import Workload
@@ -325,7 +325,7 @@ class StudyDocument(Spec):
         Runs of dd on raw devices, one line each.
     only_machine, machines
         The machine (`machine` in a file), or several by name.
-    arrays, encrypted
+    arrays, encrypted, volumes
         By name; a run has those that it uses.
     workloads
         That several runs have, by name.
@@ -348,6 +348,7 @@ class StudyDocument(Spec):
     machines: dict[str, MachineSpec] = Field(default_factory=dict)
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
+    volumes: dict[str, VolumeSpec] = Field(default_factory=dict)
     workload: WorkloadSpec | None = None
     cases: tuple[CaseSpec, ...] = ()
     workloads: dict[str, Workload] = Field(default_factory=dict)

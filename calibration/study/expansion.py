@@ -30,7 +30,7 @@ from pydantic import Field
 
 from ...model.files.description import Spec, refusal
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.documents.machine_shorthands import expanded_machine
+from ...scenarios.documents.machine_shorthands import expanded_machine, expanded_volumes
 from .figures import Unit
 
 _GRID_FIELDS = ("rows", "columns", "cells")
@@ -68,6 +68,8 @@ def expanded_study(data: Mapping[str, Any]) -> dict[str, Any]:
         full["machine"] = _machine(full["machine"])
     if isinstance(full.get("machines"), Mapping):
         full["machines"] = {name: _machine(machine) for name, machine in full["machines"].items()}
+    if "volumes" in full:
+        full["volumes"] = expanded_volumes(full["volumes"], {})
     _grids(full)
     _named_workloads(full)
     _paths(full)

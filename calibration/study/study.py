@@ -75,10 +75,12 @@ class StudySpec(StudyDocument):
         """Each array by itself, as a run has it: the drives are the same in all of them."""
         if self.only_machine is None:
             return
-        for name in (*self.arrays, *self.encrypted):
+        for name in (*self.arrays, *self.encrypted, *self.volumes):
             used = used_devices(self, [name])
             arrays = {key: array for key, array in self.arrays.items() if key in used}
-            Devices(self.only_machine, arrays, {k: e for k, e in self.encrypted.items() if k in used}).check()
+            encrypted = {key: layer for key, layer in self.encrypted.items() if key in used}
+            volumes = {key: volume for key, volume in self.volumes.items() if key in used}
+            Devices(self.only_machine, arrays, encrypted, volumes).check()
 
     def _check_case(self, case: CaseSpec, at: Place) -> None:
         if self.workload is None:
@@ -120,7 +122,7 @@ class StudySpec(StudyDocument):
             known = ", ".join(self.machines) or "none, since the study has only one"
             raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
         self._check_earlier(name, run, at)
-        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted]
+        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted, *self.volumes]
         for device in devices_of(run):
             if device not in names:
                 field = next((("file_systems", p, "on") for p, m in run.file_systems.items() if m.on == device), None)
@@ -135,7 +137,7 @@ class StudySpec(StudyDocument):
             if inside and inside[0] == "machine":
                 at = ("machine",) if run.machine is None else ("machines", run.machine)
                 inside = inside[1:]
-            elif inside and inside[0] in ("arrays", "encrypted"):
+            elif inside and inside[0] in ("arrays", "encrypted", "volumes"):
                 at = ()
             found = f"{context.get('found', first['msg'])}, in the run {name}"
             raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None

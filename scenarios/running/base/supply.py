@@ -74,7 +74,7 @@ def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool
     memory
         If true, the host's memory counts as a cache: data may still be there when the program ends, or again.
     """
-    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+    devices = Devices.of(scenario)
     parts = [_of(scenario, devices, name, op) for name in dict.fromkeys(targets)]
     cached = sum_in_order(part.cache_bytes for part in parts) + (scenario.machine.memory if memory else 0)
     if scenario.network is not None and op == "write" and scenario.network.export == "async":
@@ -88,6 +88,10 @@ def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str) -> Supply:
         return drive_supply(machine.drives[name].spec(), op)
     if name in scenario.encrypted:
         return _of(scenario, devices, scenario.encrypted[name].on, op)
+    if name in scenario.volumes:
+        below = [_of(scenario, devices, device, op) for device in scenario.volumes[name].on]
+        rate = sum_in_order(each.rate for each in below)
+        return Supply(rate, sum_in_order(each.cache_bytes for each in below))
     array = scenario.arrays[name]
     members = [_of(scenario, devices, member, op) for member in array.members]
     share = data_share(devices, name) if op == "write" else 1.0
