@@ -8,6 +8,7 @@ import pytest
 
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.base.prediction import Prediction
+from raidsim.scenarios.running.base.supply import supply
 from raidsim.scenarios.running.simulate import simulate
 
 SECOND = {"warm_up": "100ms", "duration": "1s"}
@@ -135,3 +136,13 @@ def test_resyncs_of_slices_wait_for_each_other() -> None:
     in_turn = simulated(idle, {"a": of_slice(1, **check), "b": of_slice(2, **check)}, volumes=tiny)
     assert [each.array for each in in_turn.rebuilds] == ["a", "b"]
     assert all(each.position == each.total_bytes for each in in_turn.rebuilds)
+
+
+def test_a_drive_supplies_its_slices_once() -> None:
+    """The most that arrays on slices can give together is what their drives give, however many arrays there are."""
+    arrays = {name: of_slice(number, "raid0") for number, name in enumerate("abc", start=1)}
+    text: dict[str, Any] = {"workload": {**RANDOM, "targets": ["a"]}, "arrays": arrays, "volumes": sliced(3)}
+    spec = document_from(repr(text), sets=["disks=4", "drive=WD5000AAKS"]).spec()
+    one, three = (supply(spec, names, "read") for names in (["a"], ["a", "b", "c"]))
+    assert three == one
+    assert supply(spec, [*DRIVES], "read").rate == one.rate
