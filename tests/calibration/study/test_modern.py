@@ -54,6 +54,7 @@ CHEAP = {
     "derrick-2022": "case1/raid1",
     "finlayson-2021": "md-5.14",
     "galofri-2021": "nvme/before/random",
+    "hg2ecz-2023": "sata",
     "ignalina-2023": "io_uring",
     "jinpuwang-2019": "5.4",
     "oberstet-2017": "md/psyncx512",
