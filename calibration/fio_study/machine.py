@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from ...model.core.errors import InputError
@@ -57,7 +57,7 @@ class Base:
         Name in the catalogue.
     target
         The device that the jobs were on.
-    arrays, encrypted
+    arrays, encrypted, volumes
         What it is built of, as a study's file has it.
     turns
         Whether all of its drives turn.
@@ -72,6 +72,7 @@ class Base:
     encrypted: dict[str, Any]
     turns: bool
     note: str
+    volumes: dict[str, Any] = field(default_factory=dict)
 
 
 def turns(jobs: Sequence[FioJob], measured: MeasuredMachine | None) -> bool:

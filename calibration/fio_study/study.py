@@ -130,6 +130,7 @@ class FioStudy:
             "machine": machine,
             **({"arrays": base.arrays} if base.arrays else {}),
             **({"encrypted": base.encrypted} if base.encrypted else {}),
+            **({"volumes": base.volumes} if base.volumes else {}),
             "workload": {
                 "kind": "load",
                 "targets": [base.target],
@@ -162,6 +163,7 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
         "machine": base.machine,
         **({"arrays": base.arrays} if base.arrays else {}),
         **({"encrypted": base.encrypted} if base.encrypted else {}),
+        **({"volumes": base.volumes} if base.volumes else {}),
         "runs": {job.name: {"kernel": base.kernel, "workload": _load(job, base.target)} for job in usable},
         "cells": [cell for job in usable for cell in _cells(job, base.turns)],
         "missing": [each for job in jobs if job.unlike for each in _missing(job, job.unlike)],
@@ -169,7 +171,7 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
 
 
 def _from_scenario(path: Path) -> Base:
-    """The machine, arrays and encrypted devices of a scenario, of which one is the target."""
+    """The machine, arrays, encrypted devices and volumes of a scenario, of which one is the target."""
     described = read_document(path)
     scenario, positions = described.spec(), described.positions
     data = written(scenario)
@@ -181,11 +183,13 @@ def _from_scenario(path: Path) -> Base:
     if len(targets) != 1:
         found = f"a workload on {', '.join(sorted(targets))}"
         raise InputError(positions.place(("workload",)), found, "allowed with --from-fio: on the device measured alone")
-    parts = {name: data.get(name) or {} for name in ("arrays", "encrypted")}
+    parts = {name: data.get(name) or {} for name in ("arrays", "encrypted", "volumes")}
     (target,) = targets
     note = f"{target} of {scenario.machine.name}"
     turns = all(isinstance(each.spec(), DriveSpec) for each in scenario.machine.drives.values())
-    return Base(data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], turns, note)
+    return Base(
+        data["machine"], scenario.kernel, target, parts["arrays"], parts["encrypted"], turns, note, parts["volumes"]
+    )
 
 
 def _load(job: FioJob, target: str) -> dict[str, Any]:

@@ -26,7 +26,8 @@ from ...model.core.errors import InputError
 from ...scenarios.running.base.sample import Sample
 from ..simulation.evaluator import Evaluator, Progress
 from ..simulation.responses import Matrix, Responses, Vector
-from ..study.study import Cell, StudySpec
+from ..study.cell import Cell
+from ..study.study import StudySpec
 from .noise import chance
 from .other_minima import CHANCE, better_place
 from .problem import Problem, chance_of_cost

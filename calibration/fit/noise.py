@@ -16,7 +16,7 @@ from ...model.core.errors import InputError
 from ...model.statistics import Estimate
 from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Responses, Vector
-from ..study.study import Cell
+from ..study.cell import Cell
 from .problem import Problem
 
 _MOST = 1.0

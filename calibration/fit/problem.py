@@ -14,8 +14,9 @@ import numpy as np
 
 from ...model.core.exact_sums import sum_in_order
 from ..simulation.responses import Matrix, Vector
+from ..study.cell import Cell
 from ..study.document import ClaimSpec
-from ..study.study import Cell, StudySpec
+from ..study.study import StudySpec
 from .profile import BOUND_SD
 from .slopes import beyond_noise
 

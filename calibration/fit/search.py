@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ...model.core.errors import InputError
 from ...scenarios.running.base.sample import Sample
 from ..simulation.responses import Responses, Vector
-from ..study.study import Cell
+from ..study.cell import Cell
 from .best_step import best_step
 from .problem import CELL_SD, Problem, cost
 from .slopes import STEP, Slopes

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..simulation.responses import Vector
-from ..study.study import Cell
+from ..study.cell import Cell
 
 STEP = 0.1
 """Finite difference in ln(factor): large against the noise of a short run, small against curvature."""

@@ -279,7 +279,7 @@ def _pattern(everyone: Sequence[str], names: Sequence[str]) -> str:
 def _used(scenario: ScenarioSpec) -> dict[Address, set[str]]:
     """Names of the links, channels, drives, controllers and encrypted devices that take part."""
     machine, workload = scenario.machine, scenario.workload
-    devices = Devices(machine, scenario.arrays, scenario.encrypted)
+    devices = Devices.of(scenario)
     first = [] if isinstance(workload, ProgramsSpec) else list(workload.targets)
     first += [mounted.on for mounted in scenario.file_systems.values()]
     working = set().union(*(devices.below(each) for each in [*first, *scenario.busy_arrays]))

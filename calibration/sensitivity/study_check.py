@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...model.core.errors import InputError
@@ -12,10 +12,11 @@ from ...model.core.exact_sums import sum_in_order
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.sample import Sample
 from ...scenarios.running.simulate import simulate
+from ..study.cell import Cell
 from ..study.figures import figure_value
 from ..study.reported import repeated
 from ..study.runs import RunBuilder
-from ..study.study import Cell, StudySpec
+from ..study.study import StudySpec
 from .parameters import UncertainParameter, default_parameters, with_factors
 
 Progress = Callable[[int, int], None]
@@ -25,6 +26,7 @@ _LOOKED_AT = 4
 """Runs whose numbers are moved one by one: the quickest ones, those with calibrate cells first."""
 _BUDGET_S = 60.0
 """CPU time for that."""
+_SHOWN_ZEROS = 5
 _STEPS = 8
 """A usual fit takes so many steps, each with a simulation for every parameter and one more."""
 
@@ -97,8 +99,8 @@ def check_study(study: StudySpec, progress: Progress) -> StudyCheck:
         scenario = repeated(study, run, builder.scenario(run))[0]
         predictions[run] = simulate(scenario, Sample())
         run_s[run] = (time.process_time() - began) * study.repetitions(run)
-    for cell in study.all_cells:
-        figure_value(predictions[cell.run], cell.run, cell.figure)
+    every = (*study.all_cells, *study.zero_cells)
+    given = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in every}
     moved: dict[str, Moved] = {}
     looked_at: list[str] = []
     left_s = _BUDGET_S
@@ -119,7 +121,7 @@ def check_study(study: StudySpec, progress: Progress) -> StudyCheck:
     mattering = sorted((each for each in moved.values() if each.change >= MATTERS), key=lambda each: -each.change)
     fitted_s = sum_in_order(run_s[run] for run in sorted({cell.run for cell in study.calibrate_cells}))
     return StudyCheck(
-        problems=tuple(_problems(study, mattering)),
+        problems=(*_problems(study, mattering), *_zeros(study, given)),
         run_s=run_s,
         moved=tuple(mattering),
         looked_at=tuple(looked_at),
@@ -155,12 +157,21 @@ def _moves(
     fitted = _is_fitted(study, parameter)
     for cell in cells:
         old, new = (figure_value(each, run, cell.figure) for each in (before, after))
+        if not old or not new:
+            continue  # a 0 changes by no factor; the check names it
         yield Moved(parameter.path, parameter.sd, abs(math.log(new / old)), cell.id, fitted)
 
 
 def _is_fitted(study: StudySpec, parameter: UncertainParameter) -> bool:
     paths = {path.partition(".")[2] for each in study.parameters for path in each.paths}
     return any(".".join(address[1:]) in paths or ".".join(address) in paths for address in parameter.moves)
+
+
+def _zeros(study: StudySpec, given: Mapping[str, float]) -> Iterator[str]:
+    zeros = [cell.id for cell in study.all_cells if not given[cell.id]]
+    if zeros:
+        named = f"{', '.join(zeros[:_SHOWN_ZEROS])}{' and more' if len(zeros) > _SHOWN_ZEROS else ''}"
+        yield f"the model gives 0: {named}; simulate a longer run, or name the mechanism that is missing"
 
 
 def _problems(study: StudySpec, moved: list[Moved]) -> Iterator[str]:

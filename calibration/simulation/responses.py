@@ -17,10 +17,11 @@ from ...model.statistics import Estimate
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.running.base.prediction import Prediction
 from ...scenarios.running.base.sample import Sample, with_common_scales
+from ..study.cell import Cell
 from ..study.figures import figure_value
 from ..study.reported import mean_of, repeated, reported, with_earlier
 from ..study.runs import RunBuilder
-from ..study.study import Cell, StudySpec
+from ..study.study import StudySpec
 from .evaluator import ALL_PRICES, Evaluator, Progress, same_but_for
 from .kept_results import Outcome
 
@@ -29,6 +30,8 @@ Matrix = NDArray[np.float64]
 
 _FRACTIONS = (-1.0, 0.5, -0.5, 0.25, -0.25)
 """Parts of a move that are tried where the machine at its end is impossible."""
+_NOTHING = 1e-9
+"""A predicted cell of 0, which has no logarithm, counts as this share of what was measured."""
 
 
 class Responses:
@@ -203,9 +206,12 @@ class Responses:
         for cell in cells:
             found = reported(self.study, cell.run, predictions)
             try:
-                logs.append(math.log(figure_value(found, cell.run, cell.figure)))
+                value = figure_value(found, cell.run, cell.figure)
             except InputError as nothing:
                 return nothing
+            if not value and cell.use == "calibrate":
+                return InputError(f"{cell.run}:{cell.figure}", "0", "allowed: above 0, so that it can be fitted to")
+            logs.append(math.log(value or _NOTHING * (cell.value if cell.value > 0 else 1.0)))
         return np.array(logs)
 
     def _possible_scenario(self, theta: Vector, run: str) -> ScenarioSpec | None:

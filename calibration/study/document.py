@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal, Self
 
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Fraction, PositiveSize, Spec, refusal
 from ...model.kernels import KernelName
-from ...scenarios.description.arrays import ArraySpec, EncryptedSpec
+from ...scenarios.description.arrays import ArraySpec, EncryptedSpec, VolumeSpec
 from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
 from ...scenarios.description.workloads import Workload
@@ -135,10 +136,23 @@ class CellSpec(Spec):
     """The run that gives it."""
     figure: str
     """Which figure of that run."""
-    measured: float = Field(gt=0)
-    """The number as printed."""
+    measured: float = Field(ge=0)
+    """The number as printed. A 0 has no ratio, so it is compared by its difference, and is not fitted to."""
     unit: Unit
     """Its unit, as the conventions have it."""
+    within: float | None = Field(default=None, gt=0)
+    """Largest prediction that agrees with a measured 0, in the cell's unit: what the report would print as 0."""
+
+    @model_validator(mode="after")
+    def _comparable(self) -> Self:
+        if self.measured and self.within is not None:
+            raise refusal(f"within beside a measured {self.measured:g}", "allowed: with a measured 0", ("within",))
+        if not self.measured and self.within is None:
+            found = "a measured 0 without within"
+            raise refusal(found, "required: within, the largest prediction that agrees with it", ("within",))
+        if not self.measured and self.use == "calibrate":
+            raise refusal("calibrate of a measured 0, which has no ratio", "allowed: predict", ("use",))
+        return self
 
 
 def _as_list(value: Any) -> Any:
@@ -156,8 +170,15 @@ def _paired(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[tuple[str, s
 
 
 def _mean_ratio(pairs: Iterable[tuple[str, str]], figures: Callable[[str], float]) -> float:
-    ratios = [figures(left) / figures(right) for left, right in pairs]
+    ratios = [_ratio(figures(left), figures(right)) for left, right in pairs]
     return sum_in_order(ratios) / len(ratios)
+
+
+def _ratio(left: float, right: float) -> float:
+    """Left over right; infinite over a 0, and of two zeros no number, which is in no bounds."""
+    if right:
+        return left / right
+    return math.inf if left else math.nan
 
 
 class PairsSpec(Spec):
@@ -225,7 +246,7 @@ class ClaimSpec(Spec):
     def value(self, figures: Callable[[str], float]) -> float:
         """The mean ratio, over that of `against`, from the figure of each name."""
         own = _mean_ratio(_paired(self.left, self.right), figures)
-        return own if self.against is None else own / _mean_ratio(self.against.pairs, figures)
+        return own if self.against is None else _ratio(own, _mean_ratio(self.against.pairs, figures))
 
     def allows(self, ratio: float) -> bool:
         """Whether a ratio lies within the bounds."""
@@ -304,7 +325,7 @@ class StudyDocument(Spec):
         Runs of dd on raw devices, one line each.
     only_machine, machines
         The machine (`machine` in a file), or several by name.
-    arrays, encrypted
+    arrays, encrypted, volumes
         By name; a run has those that it uses.
     workloads
         That several runs have, by name.
@@ -327,6 +348,7 @@ class StudyDocument(Spec):
     machines: dict[str, MachineSpec] = Field(default_factory=dict)
     arrays: dict[str, ArraySpec] = Field(default_factory=dict)
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
+    volumes: dict[str, VolumeSpec] = Field(default_factory=dict)
     workload: WorkloadSpec | None = None
     cases: tuple[CaseSpec, ...] = ()
     workloads: dict[str, Workload] = Field(default_factory=dict)

@@ -30,7 +30,7 @@ from pydantic import Field
 
 from ...model.files.description import Spec, refusal
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.documents.machine_shorthands import expanded_machine
+from ...scenarios.documents.machine_shorthands import expanded_machine, expanded_volumes
 from .figures import Unit
 
 _GRID_FIELDS = ("rows", "columns", "cells")
@@ -50,12 +50,15 @@ class GridCellsSpec(Spec):
         Without `columns`, a number for each value of `rows`.
     calibrate
         The runs that may be fitted to, as [row, column] or [row]; all others are predicted.
+    within
+        Of the runs that measured 0: the largest prediction that agrees with it.
     """
 
     figure: str
     unit: Unit
     measured: tuple[tuple[float | None, ...] | float | None, ...] = Field(min_length=1)
     calibrate: tuple[tuple[Any, ...], ...] = ()
+    within: float | None = None
 
 
 def expanded_study(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,6 +68,8 @@ def expanded_study(data: Mapping[str, Any]) -> dict[str, Any]:
         full["machine"] = _machine(full["machine"])
     if isinstance(full.get("machines"), Mapping):
         full["machines"] = {name: _machine(machine) for name, machine in full["machines"].items()}
+    if "volumes" in full:
+        full["volumes"] = expanded_volumes(full["volumes"], {})
     _grids(full)
     _named_workloads(full)
     _paths(full)
@@ -141,6 +146,7 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
                     "figure": spec.figure,
                     "measured": number,
                     "unit": spec.unit,
+                    **({} if number or spec.within is None else {"within": spec.within}),
                 }
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from ...model.core.errors import InputError
+from ...model.core.exact_sums import sum_in_order
 from ...model.programs.iozone import Iozone
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.workloads import LoadSpec, Workload
-from ...scenarios.running.base.prediction import Prediction
+from ...scenarios.running.base.prediction import DriveActivity, Prediction
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
 """What a figure measures, in SI units; a share is of 1."""
@@ -55,9 +57,20 @@ _RAW: dict[str, dict[str, Dimension]] = {
 }
 _RESYNC: dict[str, Dimension] = {"resync_rate": "bytes/s"}
 """Of any run in which an array is rebuilt or checked: bytes per second and member, of the slowest."""
+_DRIVE: dict[str, Dimension] = {"iops": "1/s", "mean_seconds": "s", "utilization": "share"}
+"""Of the drives of any run, as iostat shows them."""
+_DRIVES: dict[str, Dimension] = {
+    f"{which}drive_{figure}": dimension for which in ("", "least_", "most_") for figure, dimension in _DRIVE.items()
+}
+"""Mean of all drives, and the drive with the least and with the most."""
 _LATENCIES = ("mean_seconds", "p50_seconds", "p90_seconds", "p99_seconds", "p999_seconds")
 _FIO: dict[str, Dimension] = {
     **{f"{op}_{figure}": "s" for op in ("read", "write", "trim", "sync") for figure in _LATENCIES},
+    **{
+        f"{op}_{figure}seconds": "s"
+        for op in ("read", "write", "trim")
+        for figure in ("completion_", "longest_", "submission_", "longest_submission_")
+    },
     **{f"{op}_iops": "1/s" for op in ("read", "write", "trim")},
     **{f"{op}_rate": "bytes/s" for op in ("read", "write", "trim")},
     "user_cpu": "share",
@@ -98,7 +111,7 @@ _PROGRAMS: dict[str, dict[str, Dimension]] = {
 
 def figures_of(workload: Workload) -> dict[str, Dimension]:
     """The figures that a run of a workload gives, as predictions and cells name them."""
-    return {**_own_figures(workload), **_RESYNC}
+    return {**_own_figures(workload), **_RESYNC, **_DRIVES}
 
 
 def _own_figures(workload: Workload) -> dict[str, Dimension]:
@@ -122,7 +135,7 @@ def _own_figures(workload: Workload) -> dict[str, Dimension]:
 def dimension_of_figure(name: str) -> Dimension | None:
     """What a figure of a run measures, by its name in a prediction; None if no workload has one of that name."""
     figure = name.rpartition(".")[2]
-    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values(), _RESYNC, _FIO)
+    known = (*_PROGRAMS.values(), _COPYING, *_RAW.values(), _RESYNC, _DRIVES, _FIO)
     return next((figures[figure] for figures in known if figure in figures), None)
 
 
@@ -136,16 +149,36 @@ def in_words(dimension: Dimension) -> str:
     return _WORDS[dimension]
 
 
+def figures_in(prediction: Prediction) -> dict[str, float]:
+    """All figures that a prediction gives, those of its drives too, by name and in SI units."""
+    return {**(_of_drives(prediction.drives) if prediction.drives else {}), **prediction.figures}
+
+
+def _of_drives(drives: Sequence[DriveActivity]) -> dict[str, float]:
+    columns = {
+        "iops": [each.iops for each in drives],
+        "mean_seconds": [each.mean_s for each in drives],
+        "utilization": [each.utilization for each in drives],
+    }
+    found = {}
+    for figure, values in columns.items():
+        found[f"drive_{figure}"] = sum_in_order(values) / len(values)
+        found[f"least_drive_{figure}"] = min(values)
+        found[f"most_drive_{figure}"] = max(values)
+    return found
+
+
 def figure_value(prediction: Prediction, run: str, figure: str) -> float:
-    """A figure of a prediction, in SI units.
+    """A figure of a prediction, in SI units; 0 or more.
 
     Raises
     ------
     InputError
-        If the run did not give it, or gave 0: there is nothing to compare with.
+        If the run did not give it.
     """
-    value = prediction.figures.get(figure)
-    if value is None or not value > 0:
+    figures = figures_in(prediction)
+    value = figures.get(figure)
+    if value is None or not value >= 0:
         found = "no such figure" if value is None else f"{value}"
-        raise InputError(f"{run}:{figure}", found, f"allowed: above 0; the run gave {', '.join(prediction.figures)}")
+        raise InputError(f"{run}:{figure}", found, f"allowed: a number; the run gave {', '.join(figures)}")
     return value

@@ -10,6 +10,7 @@ from ...model.programs.tiobench_report import line_figures
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.questions.replications import replication
 from ...scenarios.running.base.prediction import Prediction
+from .figures import figures_in
 from .study import StudySpec
 
 _SUMMED = [f"{order}_{op}_{what}" for order in ("seq", "rand") for op in ("write", "read") for what in ("rate", "cpu")]
@@ -44,5 +45,6 @@ def mean_of(repetitions: Sequence[Prediction]) -> Prediction:
     if not others:
         return first
     count = len(repetitions)
-    figures = {name: sum_in_order(each.figures[name] for each in repetitions) / count for name in first.figures}
+    given = [figures_in(each) for each in repetitions]
+    figures = {name: sum_in_order(each[name] for each in given) / count for name in given[0]}
     return replace(first, figures=figures)

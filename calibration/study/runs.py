@@ -65,6 +65,7 @@ class RunBuilder:
             "path_length": self._parts.path_lengths.get(spec.kernel, 1.0),
             "arrays": arrays,
             "encrypted": {name: layer for name, layer in self._parts.encrypted.items() if name in used},
+            "volumes": {name: volume for name, volume in study.volumes.items() if name in used},
             "workload": workload,
         }
         if spec.file_systems:
@@ -93,12 +94,13 @@ class RunBuilder:
 
 
 def _renamed(document: dict[str, Any]) -> dict[str, Any]:
-    """A scenario whose arrays and encrypted devices are called after their number, as their drivers do.
+    """A scenario whose arrays, encrypted devices and volumes are called after their number, as their drivers do.
 
     Two runs on arrays that differ only in their names, or in the chunk of a level that has none, are the same.
     """
     names = {name: f"md{i}" for i, name in enumerate(document["arrays"])}
     names |= {name: f"crypt{i}" for i, name in enumerate(document["encrypted"])}
+    names |= {name: f"volume{i}" for i, name in enumerate(document["volumes"])}
     arrays = {}
     for name, array in document["arrays"].items():
         changes: dict[str, Any] = {"members": tuple(names.get(member, member) for member in array.members)}
@@ -117,6 +119,10 @@ def _renamed(document: dict[str, Any]) -> dict[str, Any]:
         "encrypted": {
             names[name]: {**layer, "on": names.get(layer["on"], layer["on"])}
             for name, layer in document["encrypted"].items()
+        },
+        "volumes": {
+            names[name]: volume.model_copy(update={"on": tuple(names.get(each, each) for each in volume.on)})
+            for name, volume in document["volumes"].items()
         },
         "file_systems": {point: {**each, "on": names.get(each["on"], each["on"])} for point, each in mounted},
         "workload": workload,
@@ -176,4 +182,6 @@ def used_devices(
             waiting += [*array.members, *array.spares, *((array.journal,) if array.journal is not None else ())]
         elif name in study.encrypted:
             waiting.append(study.encrypted[name].on)
+        elif name in study.volumes:
+            waiting += study.volumes[name].on
     return used

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -22,8 +21,9 @@ from ...scenarios.description.program_steps import TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import Workload
-from .document import CaseSpec, Conventions, RunSpec, StudyDocument, Use
-from .figures import SI_VALUES, UNITS, Dimension, Unit, figures_of, in_words
+from .cell import Cell, unit_value
+from .document import CaseSpec, RunSpec, StudyDocument
+from .figures import UNITS, Dimension, figures_of, in_words
 from .parameters import PATHS, value_at
 from .runs import ARRAY_NAME, RunBuilder, dd_of, devices_of, used_devices
 
@@ -32,42 +32,6 @@ _SAME_BYTES = 0.02
 """What seconds times rate of a case may be off by (ln) from the bytes that it moves."""
 
 Place = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One measured number of a report.
-
-    Attributes
-    ----------
-    run, figure
-        Which simulation gives it, and how it is called there.
-    measured, unit
-        As the report prints it.
-    value
-        The same in SI units: bytes/s, 1/s, s, or a share of 1.
-    seconds
-        How long the run took, where the report says so beside its rate.
-    """
-
-    id: str
-    use: Use
-    run: str
-    figure: str
-    measured: float
-    unit: Unit
-    value: float
-    seconds: float | None = None
-
-    @property
-    def scale(self) -> float:
-        """SI value of one of the report's unit."""
-        return self.value / self.measured
-
-    @property
-    def name(self) -> str:
-        """``RUN:FIGURE``, as claims name it."""
-        return f"{self.run}:{self.figure}"
 
 
 class StudySpec(StudyDocument):
@@ -111,10 +75,12 @@ class StudySpec(StudyDocument):
         """Each array by itself, as a run has it: the drives are the same in all of them."""
         if self.only_machine is None:
             return
-        for name in (*self.arrays, *self.encrypted):
+        for name in (*self.arrays, *self.encrypted, *self.volumes):
             used = used_devices(self, [name])
             arrays = {key: array for key, array in self.arrays.items() if key in used}
-            Devices(self.only_machine, arrays, {k: e for k, e in self.encrypted.items() if k in used}).check()
+            encrypted = {key: layer for key, layer in self.encrypted.items() if key in used}
+            volumes = {key: volume for key, volume in self.volumes.items() if key in used}
+            Devices(self.only_machine, arrays, encrypted, volumes).check()
 
     def _check_case(self, case: CaseSpec, at: Place) -> None:
         if self.workload is None:
@@ -156,7 +122,7 @@ class StudySpec(StudyDocument):
             known = ", ".join(self.machines) or "none, since the study has only one"
             raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
         self._check_earlier(name, run, at)
-        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted]
+        names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted, *self.volumes]
         for device in devices_of(run):
             if device not in names:
                 field = next((("file_systems", p, "on") for p, m in run.file_systems.items() if m.on == device), None)
@@ -171,7 +137,7 @@ class StudySpec(StudyDocument):
             if inside and inside[0] == "machine":
                 at = ("machine",) if run.machine is None else ("machines", run.machine)
                 inside = inside[1:]
-            elif inside and inside[0] in ("arrays", "encrypted"):
+            elif inside and inside[0] in ("arrays", "encrypted", "volumes"):
                 at = ()
             found = f"{context.get('found', first['msg'])}, in the run {name}"
             raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None
@@ -234,7 +200,7 @@ class StudySpec(StudyDocument):
 
     def _check_suspects(self) -> None:
         claims = {claim.id for claim in self.claims}
-        cells = {cell.id for cell in self.all_cells}
+        cells = {cell.id for cell in (*self.all_cells, *self.zero_cells)}
         for i, suspect in enumerate(self.suspects):
             for field, known in (("cases", cells), ("cells", cells), ("claims", claims)):
                 for name in getattr(suspect, field):
@@ -261,7 +227,7 @@ class StudySpec(StudyDocument):
 
     @property
     def all_cells(self) -> tuple[Cell, ...]:
-        """Every measured number that a run gives."""
+        """Every measured number that a run gives, but for those of 0."""
         megabyte = unit_value("MB/s", self.conventions) or math.nan
         cases = (
             Cell(case.id, case.use, case.id, "rate", case.rate, "MB/s", case.rate * megabyte, case.seconds)
@@ -278,8 +244,28 @@ class StudySpec(StudyDocument):
                 cell.measured * (unit_value(cell.unit, self.conventions) or math.nan),
             )
             for cell in self.cells
+            if cell.measured
         )
         return (*cases, *cells)
+
+    @property
+    def zero_cells(self) -> tuple[Cell, ...]:
+        """The measured numbers of 0, which are compared by their difference."""
+        return tuple(
+            Cell(
+                cell.id,
+                cell.use,
+                cell.run,
+                cell.figure,
+                0.0,
+                cell.unit,
+                0.0,
+                within=cell.within,
+                unit_value=unit_value(cell.unit, self.conventions) or math.nan,
+            )
+            for cell in self.cells
+            if not cell.measured
+        )
 
     @property
     def calibrate_cells(self) -> list[Cell]:
@@ -289,7 +275,7 @@ class StudySpec(StudyDocument):
     @property
     def wanted_runs(self) -> list[str]:
         """The runs that a cell or a claim needs."""
-        names = {cell.run for cell in self.all_cells}
+        names = {cell.run for cell in (*self.all_cells, *self.zero_cells)}
         names |= {n.rpartition(":")[0] for claim in self.claims for pair in claim.pairs for n in pair}
         names |= {before for run in names for before in self.earlier(run)}
         return [run for run in self.run_ids if run in names]
@@ -309,14 +295,6 @@ class StudySpec(StudyDocument):
     def suspected(self, name: str) -> str | None:
         """The mechanism suspected behind a cell that comes out wrong, or a claim, if one is written down."""
         return next((suspect.mechanism for suspect in self.suspects if name in suspect.names), None)
-
-
-def unit_value(unit: Unit, conventions: Conventions) -> float | None:
-    """SI value of 1 of a unit; None if the conventions do not say it."""
-    kilo, mega = conventions.KB, conventions.MB
-    giga = None if mega is None else mega * (1000 if mega == 10**6 else 1024)
-    by_convention: dict[Unit, float | None] = {"MB/s": mega, "KB/s": kilo, "GB/s": giga}
-    return by_convention[unit] if unit in by_convention else SI_VALUES[unit]
 
 
 def _tiobench_of(workload: Workload) -> TiobenchStep | None:

@@ -30,8 +30,9 @@ from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ..fit.quantile import NORMAL_QUANTILE
+from ..study.cell import Cell
 from ..study.runs import RunBuilder
-from ..study.study import Cell, StudySpec
+from ..study.study import StudySpec
 
 TABLE = Path(__file__).parent / "discrepancy.yaml"
 

@@ -18,7 +18,8 @@ from ..fit.problem import CELL_SD, PROGRAM_CELL_SD
 from ..fit.profile import Profile
 from ..fit.quantile import NORMAL_QUANTILE
 from ..fit.search import PREDICTED
-from ..study.study import Cell, StudySpec
+from ..study.cell import Cell
+from ..study.study import StudySpec
 from .discrepancy import (
     CellError,
     DiscrepancyTable,
@@ -123,6 +124,8 @@ def left_out_errors(study: StudySpec, profile: Profile, ratios: Mapping[str, flo
     """
     errors, classes = [], figure_classes(study)
     for cell in study.calibrate_cells:
+        if cell.id not in ratios:  # predicted to be 0
+            continue
         noise, spread = noise_sd(study, cell), profile.spread(cell.id)
         left = max(_LEAST_LEFT, 1 - (spread / max(noise, profile.discrepancy)) ** 2)
         expected = math.hypot(noise, spread / math.sqrt(left))
@@ -138,7 +141,7 @@ def errors_of(study: StudySpec, profile: Profile | None, ratios: Mapping[str, fl
     study, profile
         The study, and what it was predicted with.
     ratios
-        ln(predicted / measured) by cell id.
+        ln(predicted / measured) by cell id; a cell that is predicted to be 0 has none and is left out.
     """
     classes = figure_classes(study)
     return study_errors(
@@ -148,5 +151,5 @@ def errors_of(study: StudySpec, profile: Profile | None, ratios: Mapping[str, fl
             math.hypot(profile.spread(cell.id) if profile is not None else 0.0, noise_sd(study, cell)),
         )
         for cell in study.all_cells
-        if cell.use == "predict"
+        if cell.use == "predict" and cell.id in ratios
     )

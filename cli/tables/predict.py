@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...calibration.fit.profile import Profile
-from ...validation.prediction.comparison import Claimed, Compared, StudyComparison, summarise, summary
+from ...validation.prediction.comparison import Claimed, Compared, StudyComparison, ZeroCompared, summarise, summary
 
 _NOTEWORTHY_PCT = 40.0
 """Errors above this are explained below the tables."""
@@ -39,6 +39,11 @@ def print_study(console: Console, comparison: StudyComparison) -> None:
             console.print(_cells(heading, cells))
             console.print(_summary_line(summarise(cells)))
             console.print()
+    if comparison.zeros:
+        console.print(_zeros(comparison.zeros))
+        missed = sum(each.missed for each in comparison.zeros)
+        console.print(f"{missed} of {len(comparison.zeros)} missed; they are in no median and no percentile.")
+        console.print()
     if comparison.claims:
         console.print(_claims(comparison.claims))
         held = sum(claimed.holds for claimed in comparison.claims)
@@ -136,6 +141,19 @@ def _cells(heading: str, cells: Sequence[Compared]) -> Table:
     return table
 
 
+def _zeros(cells: Sequence[ZeroCompared]) -> Table:
+    table = Table(title="Cells with a 0, which have no ratio", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("cell", overflow="fold")
+    for column in ("measured", "predicted", "unit", "agrees up to", ""):
+        table.add_column(column, justify="right", no_wrap=True)
+    for each in cells:
+        within = "-" if each.cell.within is None else f"{each.cell.within:g}"
+        verdict = Text("missed", style="red") if each.missed else Text("agrees")
+        numbers = (_digits(each.cell.measured, 2), _digits(each.predicted, 2))
+        table.add_row(Text(each.cell.id), *numbers, each.cell.unit, within, verdict)
+    return table
+
+
 def _digits(value: float, most: int) -> str:
     """A number with up to so many decimals, fewer where it is large."""
     return f"{value:.{most}f}" if value < 1000 else f"{value:.0f}"
@@ -166,6 +184,10 @@ def _suspicions(comparison: StudyComparison) -> Iterable[str]:
         if compared.cell.use == "predict" and compared.error_pct > _NOTEWORTHY_PCT:
             what = f"{compared.cell.id} is off by {compared.error_pct:.0f} %"
             wrong.setdefault(compared.suspected or "no mechanism suspected yet", []).append(what)
+    for each in comparison.zeros:
+        if each.missed and each.cell.use == "predict":
+            what = f"{each.cell.id} is predicted to be {each.predicted:.3g} {each.cell.unit}"
+            wrong.setdefault(each.suspected or "no mechanism suspected yet", []).append(what)
     for claimed in comparison.claims:
         if not claimed.holds:
             what = f"{claimed.claim.id} does not hold"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.device import Device, Wrapper
+from ..core.join import forward
 from ..core.request import Request
 
 STRETCH_BYTES = 128 << 20
@@ -48,3 +49,34 @@ class Partition(Wrapper):
             offset = (offset - inside) * self._stretch + inside
         request.offset = offset + self._start
         self.device.submit(request)
+
+
+class Slice(Wrapper):
+    """A part of a block device that is a device of its own: a partition, or a segment of a logical volume.
+
+    Other slices of the device share its queue and its time. Requests to the slice keep their offsets, since arrays look
+    at the offsets of their members' requests when these are complete.
+
+    Parameters
+    ----------
+    device
+        Device that the slice is a part of.
+    start, size
+        Where the slice begins on the device, and its size (bytes).
+    name
+        Shown in results.
+    """
+
+    __slots__ = ("_start",)
+
+    def __init__(self, device: Device, start: int, size: int, name: str) -> None:
+        super().__init__(device, name)
+        self._start = start
+        self.capacity = size
+
+    def submit(self, request: Request) -> None:
+        """Serve a request at its place on the device."""
+        offset = request.offset + self._start
+        below = Request(request.op, offset, request.size, forward, request.issuer, request.sync, request)
+        self.device.submit(below)
+        request.submitted = below.submitted

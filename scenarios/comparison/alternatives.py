@@ -121,7 +121,7 @@ def on_common_span(designs: Sequence[Design]) -> tuple[list[Design], int | None]
 
 
 def _room(spec: ScenarioSpec, load: LoadSpec) -> int:
-    devices = Devices(spec.machine, spec.arrays, spec.encrypted)
+    devices = Devices.of(spec)
     return min(devices.capacity(target) for target in load.targets) - load.start
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...model.core.exact_sums import sum_in_order
 from ..description.scenario import ScenarioSpec
-from .redundancy import top_parts
+from .redundancy import separate_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ArrayFacts:
 
 def array_facts(spec: ScenarioSpec) -> ArrayFacts:
     """The facts of a scenario's arrays (of its drives, if it has none)."""
-    tops = top_parts(spec)
+    tops = separate_parts(spec)
     drives = spec.machine.drives
     return ArrayFacts(
         usable_bytes=sum(part.capacity for part in tops),

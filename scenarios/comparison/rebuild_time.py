@@ -15,7 +15,7 @@ from ..running.base.run import Run
 from ..running.base.sample import Sample
 from ..running.load_run import LoadRun
 from ..running.simulate import simulate
-from .redundancy import Part, top_parts
+from .redundancy import Part, separate_parts
 
 _PLACES = ((0.5 - 0.15**0.5, 5 / 18), (0.5, 8 / 18), (0.5 + 0.15**0.5, 5 / 18))
 """Shares of the way from the rim to the hub, and the weight of each (Gauss and Legendre, three points)."""
@@ -79,6 +79,8 @@ def rebuilt_arrays(spec: ScenarioSpec) -> list[str]:
 
 
 def _redundant(name: str, spec: ScenarioSpec) -> bool:
+    if name in spec.volumes:
+        return any(_redundant(device, spec) for device in spec.volumes[name].on)
     while name in spec.encrypted:
         name = spec.encrypted[name].on
     array = spec.arrays.get(name)
@@ -126,4 +128,4 @@ def member_bytes(spec: ScenarioSpec, name: str) -> int:
 
 def _parts(spec: ScenarioSpec) -> list[Part]:
     """Everything that the data are on, drives too."""
-    return [part for top in top_parts(spec) for part in top.all_parts()]
+    return [part for top in separate_parts(spec) for part in top.all_parts()]

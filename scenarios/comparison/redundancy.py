@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from ...model.core.errors import InputError
 from ...model.layouts import Layout, MirroredLayout, NestedLayout, Raid10Layout, StripedLayout
 from ..description.devices import Devices
 from ..description.programs import ProgramsSpec
@@ -119,10 +120,11 @@ class Part:
 
 def top_parts(spec: ScenarioSpec) -> list[Part]:
     """What the scenario stores data on: arrays that no other device is built of, and drives that are used alone."""
-    devices = Devices(spec.machine, spec.arrays, spec.encrypted)
+    devices = Devices.of(spec)
     used = {member for array in spec.arrays.values() for member in array.members}
     used |= {layer.on for layer in spec.encrypted.values()}
-    tops = [name for name in (*spec.arrays, *spec.encrypted) if name not in used]
+    used |= {device for volume in spec.volumes.values() for device in volume.on}
+    tops = [name for name in (*spec.arrays, *spec.encrypted, *spec.volumes) if name not in used]
     workload = spec.workload
     loaded = [mounted.on for mounted in spec.file_systems.values()]
     if not isinstance(workload, ProgramsSpec):
@@ -131,11 +133,38 @@ def top_parts(spec: ScenarioSpec) -> list[Part]:
     return [_part(name, spec, devices, lost=False) for name in (*tops, *alone)]
 
 
+def separate_parts(spec: ScenarioSpec) -> list[Part]:
+    """The same, if none of them share a drive by its partitions: then losses are independent.
+
+    Raises
+    ------
+    InputError
+        If they do.
+    """
+    parts = top_parts(spec)
+    seen: dict[str, str] = {}
+    for part in parts:
+        for drive in part.leaves:
+            if drive in seen:
+                where = "twice" if seen[drive] == part.name else f"and in {seen[drive]}"
+                found = f"{drive} in {part.name} {where}"
+                allowed = "allowed: each drive in one place; the losses of arrays that share drives are not worked out"
+                raise InputError("volumes", found, allowed)
+            seen[drive] = part.name
+    return parts
+
+
 def _part(name: str, spec: ScenarioSpec, devices: Devices, lost: bool) -> Part:
-    while name in spec.encrypted:
-        name = spec.encrypted[name].on
+    while (below := devices.one_below(name)) is not None:
+        if below in spec.machine.drives:
+            return Part(below, devices.capacity(name), lost=lost)
+        name = below
     if name in spec.machine.drives:
         return Part(name, devices.capacity(name), lost=lost)
+    if name in spec.volumes:
+        layout = devices.volume_layout(name)
+        joined = [_part(device, spec, devices, lost) for device in spec.volumes[name].on]
+        return Part(name, layout.capacity, layout, tuple(joined))
     array = spec.arrays[name]
     members = [_part(member, spec, devices, lost or member in array.failed) for member in array.members]
     layout = array.layout([devices.capacity(member) for member in array.members])

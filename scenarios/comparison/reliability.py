@@ -17,7 +17,7 @@ from ...model.drives.catalogue import AnyDrive
 from ...model.layouts import MirroredLayout, Raid10Layout
 from ..description.scenario import ScenarioSpec
 from .loss_chain import Chain
-from .redundancy import Part, top_parts
+from .redundancy import Part, separate_parts, top_parts
 
 YEAR_S = 365.25 * 24 * 3600.0
 REPLACEMENT_S = 24 * 3600.0
@@ -86,7 +86,7 @@ def data_loss(spec: ScenarioSpec, rebuild_s: float | None, replacement_s: float 
     """
     if unknown_rates(spec):
         return None
-    tops = top_parts(spec)
+    tops = separate_parts(spec)
     risk = _Risk(spec, math.inf if rebuild_s is None else rebuild_s, replacement_s)
     found = [risk.year(part) for part in tops]
     arrays = _any_of([lost for lost, _ in found])

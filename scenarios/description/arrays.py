@@ -7,9 +7,9 @@ raid60, raid01 and raid10 with striped mirrors are arrays of arrays under one na
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
@@ -20,8 +20,10 @@ from ...model.layouts import (
     STRIPED_MIRRORS,
     Layout,
     LevelName,
+    LinearLayout,
     MirroredLayout,
     NestedLayout,
+    StripedLayout,
     layout_for,
     level_options,
     levels_where,
@@ -30,7 +32,12 @@ from ...model.layouts import (
 from ...model.raid.read_balance import READ_BALANCE, Balance, ReadBalance, options_by_policy
 from ...model.raid.stripes.write_plan import RmwLevel
 
-_BITMAP_LEAST = 4096
+_BITMAP_LEAST = _LEAST_STRIPE = 4096
+STRIPE = 64 << 10
+"""Stripe of a striped logical volume unless lvcreate is told another (``--stripesize``)."""
+_MOST_PARTS = 1024
+_ALIGNED = 1 << 20
+"""Partitions begin and end at multiples of this, as partitioning tools make them."""
 _SECTORS = (512, 1024, 2048, 4096)
 """What dm-crypt's sector_size may be."""
 NONE = "none"
@@ -305,6 +312,70 @@ class EncryptedSpec(Spec):
             cipher(name)
         except InputError as error:
             raise refusal(f"unknown cipher {name!r}", error.allowed, ("cipher",)) from None
+
+
+def _as_names(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class VolumeSpec(Spec):
+    """A partition or a logical volume of LVM: a range of one device or of several.
+
+    Attributes
+    ----------
+    kind
+        "partition" (one device), "linear" (the ranges of its devices one after the other) or "striped" (in turn).
+    on
+        The device, or the devices in their order. Several volumes may be on one device.
+    start, size
+        The range of each of these devices: its first byte, and its size; up to the end of the device unless given.
+    part
+        Instead of that, which of how many equal parts: [2, 6] is the second of six.
+    stripe
+        Bytes of a stripe on one device, of a striped volume (``lvcreate --stripesize``, whose default it is).
+    """
+
+    kind: Literal["partition", "linear", "striped"] = "partition"
+    on: Annotated[tuple[str, ...], BeforeValidator(_as_names), Field(min_length=1)]
+    start: Size = 0
+    size: PositiveSize | None = None
+    part: tuple[int, int] | None = None
+    stripe: PositiveSize = STRIPE
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if len(set(self.on)) != len(self.on):
+            raise refusal(f"on {', '.join(self.on)}", "allowed: each device once", ("on",))
+        if self.kind == "partition" and len(self.on) > 1:
+            raise refusal(f"a partition of {len(self.on)} devices", "allowed: one, or kind linear or striped", ("on",))
+        if self.kind == "striped" and len(self.on) == 1:
+            raise refusal("a striped volume on one device", "allowed: several devices, or kind linear", ("on",))
+        if self.kind != "striped" and self.stripe != STRIPE:
+            raise refusal(f"stripe of a {self.kind} volume", "allowed: with kind striped", ("stripe",))
+        if self.stripe < _LEAST_STRIPE or self.stripe & (self.stripe - 1):
+            allowed = f"allowed: a power of two of at least {format_size(_LEAST_STRIPE)}"
+            raise refusal(format_size(self.stripe), allowed, ("stripe",))
+        if self.part is not None and (self.start or self.size is not None):
+            raise refusal("part beside start or size", "allowed: one of them", ("part",))
+        if self.part is not None and not 1 <= self.part[0] <= self.part[1] <= _MOST_PARTS:
+            found = f"part {self.part[0]} of {self.part[1]}"
+            raise refusal(found, f"allowed: [number, parts] from 1, with up to {_MOST_PARTS} parts", ("part",))
+        return self
+
+    def range(self, capacity: int) -> tuple[int, int]:
+        """First byte and size of the range on a device of `capacity` bytes."""
+        if self.part is None:
+            return self.start, capacity - self.start if self.size is None else self.size
+        number, parts = self.part
+        size = capacity // parts // _ALIGNED * _ALIGNED
+        return (number - 1) * size, size
+
+    def layout(self, sizes: Sequence[int]) -> Layout:
+        """The map of a logical volume, from the sizes of its ranges."""
+        if self.kind == "striped":
+            least = min(sizes) // self.stripe * self.stripe
+            return StripedLayout([least] * len(sizes), self.stripe)
+        return LinearLayout(list(sizes))
 
 
 class FailureSpec(Spec):

@@ -4,17 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from typing import Protocol
 
 from ...model.core.errors import InputError
 from ...model.files.description import refusal
+from ...model.files.quantities import format_size
 from ...model.layouts import LEVELS, Layout, NestedLayout
 from ..workers.process_setup import DEEPEST, allow_nesting
-from .arrays import ArraySpec, EncryptedSpec, FailureSpec
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .machine import MachineSpec
 from .workloads import DdSpec, LoadSpec
 
 _PART = re.compile(r"(.+)\.\d+")
+_LEAST_VOLUME = 1 << 20
+_MOST_WAYS = 100_000
+"""From a device down to its drives; each is gone several times."""
+
+
+class Described(Protocol):
+    """A scenario, as far as its devices go."""
+
+    @property
+    def machine(self) -> MachineSpec:
+        """Has the drives."""
+
+    @property
+    def arrays(self) -> Mapping[str, ArraySpec]:
+        """By name."""
+
+    @property
+    def encrypted(self) -> Mapping[str, EncryptedSpec]:
+        """By name."""
+
+    @property
+    def volumes(self) -> Mapping[str, VolumeSpec]:
+        """By name."""
 
 
 class Devices:
@@ -24,7 +49,7 @@ class Devices:
     ----------
     machine
         Whose drives they are built of.
-    arrays, encrypted
+    arrays, encrypted, volumes
         What is built.
     """
 
@@ -33,17 +58,32 @@ class Devices:
         machine: MachineSpec,
         arrays: Mapping[str, ArraySpec],
         encrypted: Mapping[str, EncryptedSpec] | None = None,
+        volumes: Mapping[str, VolumeSpec] | None = None,
     ) -> None:
         self.machine = machine
         self.arrays = arrays
         self.encrypted = encrypted or {}
+        self.volumes = volumes or {}
         self._capacities: dict[str, int] = {}
-        allow_nesting(len(self.arrays) + len(self.encrypted))
+        allow_nesting(len(self.arrays) + len(self.encrypted) + len(self.volumes))
+
+    @classmethod
+    def of(cls, scenario: Described) -> Devices:
+        """The devices of a scenario."""
+        return cls(scenario.machine, scenario.arrays, scenario.encrypted, scenario.volumes)
 
     @property
     def names(self) -> list[str]:
         """Every device that can be loaded or built upon."""
-        return [*self.machine.drives, *self.arrays, *self.encrypted]
+        return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes]
+
+    def one_below(self, name: str) -> str | None:
+        """The device that an encrypted device or a volume on one device stands for; None of all others."""
+        if name in self.encrypted:
+            return self.encrypted[name].on
+        if name in self.volumes and len(self.volumes[name].on) == 1:
+            return self.volumes[name].on[0]
+        return None
 
     @property
     def hidden(self) -> dict[str, str]:
@@ -63,9 +103,14 @@ class Devices:
         PydanticCustomError
             Naming what is wrong, and what is allowed.
         """
-        for group, other in (("arrays", self.encrypted), ("encrypted", self.arrays)):
-            for name in getattr(self, group):
-                if name in self.machine.drives or name in other:
+        groups: dict[str, Mapping[str, object]] = {
+            "arrays": self.arrays,
+            "encrypted": self.encrypted,
+            "volumes": self.volumes,
+        }
+        for group, named in groups.items():
+            for name in named:
+                if name in self.machine.drives or any(name in groups[other] for other in groups if other != group):
                     raise refusal("another device has the same name", "allowed: names of their own", (group, name))
                 part = _PART.fullmatch(name)
                 if part is not None and part[1] in self.arrays:
@@ -74,11 +119,14 @@ class Devices:
         depths = self._depths()
         for name, layer in self.encrypted.items():
             self._check_known((layer.on,), "encrypted", name, "on", depths is None)
+        for name, volume in self.volumes.items():
+            self._check_known(volume.on, "volumes", name, "on", depths is None)
         for name, array in self.arrays.items():
             self._check_known(array.members, "arrays", name, "members", depths is None)
             self._check_drives(array, name)
         assert depths is not None
         self._check_depth(depths)
+        self._check_ranges()
         for name in self.arrays:
             self.capacity(name)
             self._check_failed(name)
@@ -105,11 +153,13 @@ class Devices:
         """What a device is built of, at once."""
         if name in self.arrays:
             return self.arrays[name].members
+        if name in self.volumes:
+            return self.volumes[name].on
         return (self.encrypted[name].on,) if name in self.encrypted else ()
 
     def _depths(self) -> dict[str, int] | None:
         """How many devices each is built on, itself among them; None if one is built of itself."""
-        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted)}
+        built = {name: self._members(name) for name in (*self.arrays, *self.encrypted, *self.volumes)}
         above: dict[str, list[str]] = {name: [] for name in built}
         left = {}
         for name, members in built.items():
@@ -131,8 +181,15 @@ class Devices:
         """Refuse more devices on each other than calls inside each other have room for."""
         for name, depth in depths.items():
             if depth > DEEPEST:
-                at = ("arrays" if name in self.arrays else "encrypted", name)
+                group = "arrays" if name in self.arrays else "encrypted" if name in self.encrypted else "volumes"
+                at = (group, name)
                 raise refusal(f"more than {DEEPEST:,} devices on each other", f"allowed: up to {DEEPEST:,}", at)
+        ways: dict[str, int] = {}
+        for name in sorted(depths, key=depths.__getitem__):
+            ways[name] = sum(ways.get(member, 1) for member in self._members(name))
+            if ways[name] > _MOST_WAYS:
+                found = f"{name} reaches its drives in {ways[name]:,} ways, over volumes that share devices"
+                raise refusal(found, f"allowed: up to {_MOST_WAYS:,}", ("volumes",))
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:
         """Spares, journal and a controller's members are drives."""
@@ -168,6 +225,8 @@ class Devices:
             return self.machine.drives[name].spec().capacity
         if name in self.encrypted:
             return self.capacity(self.encrypted[name].on)
+        if name not in self._capacities and name in self.volumes:
+            self._capacities[name] = self.volume_layout(name).capacity
         if name not in self._capacities:
             array = self.arrays[name]
             try:
@@ -177,12 +236,43 @@ class Devices:
             self._capacities[name] = layout.capacity
         return self._capacities[name]
 
+    def volume_layout(self, name: str) -> Layout:
+        """The map of a volume; a partition is one range."""
+        volume = self.volumes[name]
+        return volume.layout([volume.range(self.capacity(device))[1] for device in volume.on])
+
+    def _check_ranges(self) -> None:
+        """Refuse volumes beyond the end of a device, or over each other, or of what the host does not see."""
+        taken: dict[str, list[tuple[int, int, str]]] = {}
+        hidden = self.hidden
+        for name, volume in self.volumes.items():
+            for device in volume.on:
+                at = ("volumes", name)
+                if device in hidden:
+                    found = f"{device}, which is behind {hidden[device]}"
+                    raise refusal(found, "allowed: devices that the host sees", (*at, "on"))
+                capacity = self.capacity(device)
+                start, size = volume.range(capacity)
+                if size < _LEAST_VOLUME or start + size > capacity or (start | size) % self.sector(device):
+                    found = f"{size} bytes from byte {start} of {device}"
+                    least = format_size(_LEAST_VOLUME)
+                    allowed = f"allowed: whole sectors, {least} or more, within its {capacity} bytes"
+                    raise refusal(found, allowed, (*at, "size"))
+                taken.setdefault(device, []).append((start, start + size, name))
+        for device, ranges in taken.items():
+            for (_, end, name), (start, _, other) in pairwise(sorted(ranges)):
+                if start < end:
+                    found = f"{other} over {name} on {device}"
+                    raise refusal(found, "allowed: `start` and `size` apart", ("volumes", other, "start"))
+
     def sector(self, name: str) -> int:
         """Bytes of the smallest I/O that a device takes: the largest logical sector of the drives below it."""
         if name in self.machine.drives:
             return self.machine.drives[name].spec().logical_sector
         if name in self.encrypted:
             return self.sector(self.encrypted[name].on)
+        if name in self.volumes:
+            return max(self.sector(device) for device in self.volumes[name].on)
         return max(self.sector(member) for member in self.arrays[name].members)
 
     def _check_sectors(self, load: LoadSpec, target: str) -> None:
@@ -247,6 +337,11 @@ class Devices:
                         self._take(user, device, name, ("arrays", name, field))
         for name, layer in self.encrypted.items():
             self._take(user, layer.on, name, ("encrypted", name, "on"))
+        divided: dict[str, str] = {}
+        for name, volume in self.volumes.items():
+            for device in volume.on:
+                if divided.setdefault(device, name) == name:
+                    self._take(user, device, name, ("volumes", name, "on"))
 
     @staticmethod
     def _take(user: dict[str, str], device: str, name: str, at: tuple[str, ...]) -> None:

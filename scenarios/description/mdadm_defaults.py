@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from ...model.core.errors import InputError
 from ...model.drives.catalogue import drive
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS
+from .arrays import VolumeSpec
 
 CHUNK = "512KiB"
 BITMAP_FROM = 100 << 30
@@ -84,8 +87,22 @@ def _member_bytes(array: Mapping[str, Any], devices: Mapping[str, Any], depth: i
         found = devices.get(member) if isinstance(member, str) else None
         if not isinstance(found, Mapping):
             return 0
-        sizes.append(_member_bytes(found, devices, depth - 1) if "members" in found else _drive_bytes(found))
+        if "members" in found:
+            sizes.append(_member_bytes(found, devices, depth - 1))
+        else:
+            sizes.append(_volume_bytes(found, devices, depth - 1) if "on" in found else _drive_bytes(found))
     return min(sizes)
+
+
+def _volume_bytes(given: Mapping[str, Any], devices: Mapping[str, Any], depth: int) -> int:
+    """What a partition or a logical volume has; 0 if it is not known here."""
+    try:
+        volume = VolumeSpec.model_validate(given)
+    except ValidationError:
+        return 0  # refused where volumes are checked
+    sizes = [_member_bytes({"members": [device]}, devices, depth) for device in volume.on]
+    ranges = [volume.range(size)[1] for size in sizes]
+    return volume.layout(ranges).capacity if min(ranges) > volume.stripe else 0
 
 
 def _drive_bytes(instance: Mapping[str, Any]) -> int:

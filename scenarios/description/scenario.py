@@ -15,7 +15,7 @@ from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
-from .arrays import ArraySpec, EncryptedSpec, FailureSpec
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .idle import IdleSpec
@@ -34,7 +34,7 @@ def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
     InputError
         If there is no such device, if the host does not see it, or if the workload goes to several.
     """
-    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+    devices = Devices.of(scenario)
     seen = [name for name in devices.names if name not in devices.hidden]
     allowed = f"allowed: {', '.join(seen)}"
     if named is not None:
@@ -73,6 +73,8 @@ class ScenarioSpec(Spec):
     """By name."""
     encrypted: dict[str, EncryptedSpec] = Field(default_factory=dict)
     """Devices behind a cipher, by name."""
+    volumes: dict[str, VolumeSpec] = Field(default_factory=dict)
+    """Partitions and logical volumes, by name."""
     file_systems: dict[str, FileSystemSpec] = Field(default_factory=dict)
     """By mount point."""
     read_ahead: PositiveSize | None = None
@@ -100,7 +102,7 @@ class ScenarioSpec(Spec):
     @model_validator(mode="after")
     def _connected(self) -> Self:
         known = kernel(self.kernel)
-        devices = Devices(self.machine, self.arrays, self.encrypted)
+        devices = Devices.of(self)
         devices.check()
         devices.check_users()
         FileSystems(self.file_systems, devices).check(self.workload)
@@ -207,10 +209,10 @@ class ScenarioSpec(Spec):
 
     def capacity(self, device: str) -> int:
         """Usable bytes of a device."""
-        return Devices(self.machine, self.arrays, self.encrypted).capacity(device)
+        return Devices.of(self).capacity(device)
 
     def file_system_blocks(self, array: str) -> set[int]:
         """Block sizes of the file systems that are on an array or on what is built of it."""
-        devices = Devices(self.machine, self.arrays, self.encrypted)
+        devices = Devices.of(self)
         mounted = self.file_systems.values()
         return {spec.settings().block for spec in mounted if array in devices.below(spec.on)}

@@ -14,6 +14,8 @@ from .merge import drives_in_short, merged
 
 MOST_DRIVES = 10_000
 """Of one machine: five times as many as Linux keeps in one array (1,920, by the space in md's superblock 1.x)."""
+MOST_PARTITIONS = 128
+"""Of one device: what a partition table of the usual size (GPT) holds."""
 _FILLED = ("name", "memory", "cpu", "links", "channels", "drives")
 """What every machine has."""
 
@@ -52,6 +54,28 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
         port = {key: value for key, value in port.items() if key != "links"}
     full["drives"] = _drives(full["drives"], origins)
     _ports(full, port, port if own_port is not None else {})
+    return full
+
+
+def expanded_volumes(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
+    """The volumes of a scenario: a device with a number becomes so many equal partitions of it.
+
+    They are called as Linux calls partitions: sda1, disk0p1.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    full: dict[Any, Any] = {}
+    for name, volume in given.items():
+        if isinstance(volume, bool) or not isinstance(volume, int):
+            full[name] = volume
+            continue
+        if not 1 <= volume <= MOST_PARTITIONS:
+            allowed = f"allowed: a volume, or from 1 to {MOST_PARTITIONS} partitions"
+            raise InputError(f"volumes.{name}", f"found {volume}", allowed)
+        for number in range(1, volume + 1):
+            partition = f"{name}{'p' if str(name)[-1:].isdigit() else ''}{number}"
+            full[partition] = {"on": [name], "part": [number, volume]}
+            origins["volumes", partition] = ("volumes", name)
     return full
 
 

@@ -14,7 +14,7 @@ from ...model.core.errors import InputError
 from ...model.files.yaml_files import KeyPath
 from ...model.kernels import canonical
 from ..description.mdadm_defaults import with_mdadm_defaults
-from .machine_shorthands import expanded_machine
+from .machine_shorthands import expanded_machine, expanded_volumes
 from .merge import as_mapping
 
 DEFAULT_KERNEL = "linux-6.1"
@@ -52,6 +52,8 @@ class Expansion:
             self.result["kernel"] = canonical(kernel) or kernel
         self.result["machine"] = expanded_machine(data.get("machine"), self._behind(data), self.origins)
         self._network()
+        if "volumes" in self.result:
+            self.result["volumes"] = expanded_volumes(self.result["volumes"], self.origins)
         self._arrays()
         self._file_systems_given()
         self._workload()
@@ -95,7 +97,8 @@ class Expansion:
                 array["level"] = _usual_level(len(array["members"]))
             self._states(name, array)
             self._controller(name, array)
-        devices = {**_mapping(_mapping(self.result["machine"]).get("drives")), **described}
+        volumes = _mapping(self.result.get("volumes"))
+        devices = {**_mapping(_mapping(self.result["machine"]).get("drives")), **described, **volumes}
         for array in described.values():
             with_mdadm_defaults(array, devices, self.result["kernel"])
 
@@ -131,6 +134,7 @@ class Expansion:
             named.append(array.get("journal"))
         for group in ("encrypted", "file_systems"):
             named += [_mapping(layer).get("on") for layer in _mapping(self.result.get(group)).values()]
+        named += self._under_volumes()
         targets = _mapping(self.result.get("workload")).get("targets")
         named += targets if isinstance(targets, list) else [targets]
         return {name for name in named if isinstance(name, str)}
@@ -174,14 +178,21 @@ class Expansion:
         array["controller"] = instance
 
     def _top_devices(self) -> list[Any]:
-        """What nothing else is built of: arrays and encrypted devices, or the drives if there are neither."""
+        """What nothing else is built of: arrays, encrypted devices and volumes, or the drives if there are none."""
         arrays, encrypted = _mapping(self.result.get("arrays")), _mapping(self.result.get("encrypted"))
+        volumes = _mapping(self.result.get("volumes"))
         used: list[Any] = []
         for array in arrays.values():
             members = _mapping(array).get("members")
             used += members if isinstance(members, list) else []
-        used += [_mapping(layer).get("on") for layer in encrypted.values()]
-        return [name for name in (*arrays, *encrypted) if name not in used] if arrays or encrypted else self._drives
+        used += [*(_mapping(layer).get("on") for layer in encrypted.values()), *self._under_volumes()]
+        built = (*arrays, *encrypted, *volumes)
+        return [name for name in built if name not in used] if built else self._drives
+
+    def _under_volumes(self) -> list[Any]:
+        """What volumes are on."""
+        given = [_mapping(volume).get("on") for volume in _mapping(self.result.get("volumes")).values()]
+        return [name for on in given for name in (on if isinstance(on, list) else [on])]
 
     def _file_systems_given(self) -> None:
         mounted = self.result.get("file_systems")

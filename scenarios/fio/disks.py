@@ -81,9 +81,13 @@ def drives_below(scenario: ScenarioSpec, name: str) -> list[str]:
         return [name]
     if name in scenario.encrypted:
         return drives_below(scenario, scenario.encrypted[name].on)
-    array = scenario.arrays[name]
     found: list[str] = []
-    for member in (*array.members, *array.spares, *([array.journal] if array.journal else [])):
+    if name in scenario.volumes:
+        members = scenario.volumes[name].on
+    else:
+        array = scenario.arrays[name]
+        members = (*array.members, *array.spares, *([array.journal] if array.journal else []))
+    for member in members:
         found += [drive for drive in drives_below(scenario, member) if drive not in found]
     return found
 

@@ -51,7 +51,7 @@ class FileNames:
     def __init__(self, scenario: ScenarioSpec, target: str | None) -> None:
         self._scenario = scenario
         self._target = target
-        self._devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+        self._devices = Devices.of(scenario)
         self.notes: list[str] = []
         if target is not None:
             target_of(scenario, target)

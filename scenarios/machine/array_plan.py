@@ -27,6 +27,7 @@ from ...model.raid.read_balance import READ_BALANCE, Mirrors, balance
 from ...model.raid.resync.settings import ResyncSettings
 from ...model.raid.stripes.write_plan import RmwLevel
 from ..description.arrays import ArraySpec
+from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from .array_classes import plain_array_class
 from .parts import (
@@ -55,12 +56,17 @@ def has_stripe_cache(layout: Layout) -> TypeGuard[ParityLayout]:
 
 
 def shown_layout(scenario: ScenarioSpec, on: str) -> Layout | None:
-    """The map of an md array under its name or under an encrypted device, as its queue shows it to the kernel above.
+    """The map of an array under its name or under what is made of it alone, as its queue shows it to the kernel above.
 
-    None for a drive, for what a controller runs, and for a mirror, which has no chunks to show.
+    None for a drive, for what a controller runs, and for a mirror, which has no chunks to show. A striped volume shows
+    its stripes, a linear one on several devices what the first of them shows.
     """
-    while on in scenario.encrypted:
-        on = scenario.encrypted[on].on
+    devices = Devices.of(scenario)
+    while (below := devices.one_below(on)) is not None:
+        on = below
+    if on in scenario.volumes:
+        volume = scenario.volumes[on]
+        return devices.volume_layout(on) if volume.kind == "striped" else shown_layout(scenario, volume.on[0])
     spec = scenario.arrays.get(on)
     if spec is None or spec.controller is not None:
         return None
@@ -75,6 +81,8 @@ def is_rotational(scenario: ScenarioSpec, name: str) -> bool:
         return scenario.machine.drives[name].spec().rotational
     if name in scenario.encrypted:
         return is_rotational(scenario, scenario.encrypted[name].on)
+    if name in scenario.volumes:
+        return any(is_rotational(scenario, device) for device in scenario.volumes[name].on)
     while name not in scenario.arrays:  # a part of a nested array, "md0.1"
         name = name.rpartition(".")[0]
     return any(is_rotational(scenario, member) for member in scenario.arrays[name].members)
@@ -116,12 +124,12 @@ def array_parts(
         action = "recover" if array.rebuilding else None if tuned is None or tuned.action == "recover" else tuned.action
         if redundant and (action is not None or failures):
             drives = scenario.machine.drives
-            majors = [drives[slot].major for slot in slots if slot in drives]
+            majors = [drives[disk].major for disk in (_disk_of(scenario, slot) for slot in slots) if disk in drives]
             pace = resync_settings(known, array.layout, driver, spec, majors)
         if pace is not None and action is not None:
             # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
             warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
-            resync = ResyncPlan(action, 0 if tuned is None else tuned.position, warm)
+            resync = ResyncPlan(action, 0 if tuned is None else tuned.position, warm, _resynced_before(scenario, root))
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
@@ -153,6 +161,31 @@ def array_parts(
         elif controller is None and array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
             chunks = known.raid10 is not None and known.raid10.chunk_limit
             yield LimitPlan(array.name, queue.max_request, array.layout, chunks)
+
+
+def _resynced_before(scenario: ScenarioSpec, root: str) -> tuple[str, ...]:
+    """Arrays whose resync md lets end before that of `root` begins, because they share a disk ("DELAYED" in mdstat).
+
+    Source: drivers/md/md.c, md_do_sync and match_mddev_units, unless parallel_resync is set.
+    """
+    if not scenario.volumes:
+        return ()
+    earlier = list(scenario.arrays)[: list(scenario.arrays).index(root)]
+    own = {_disk_of(scenario, member) for member in scenario.arrays[root].members}
+    return tuple(
+        name
+        for name in earlier
+        if (scenario.arrays[name].rebuilding or scenario.arrays[name].resync is not None)
+        and scenario.arrays[name].controller is None
+        and own.intersection(_disk_of(scenario, member) for member in scenario.arrays[name].members)
+    )
+
+
+def _disk_of(scenario: ScenarioSpec, slot: str) -> str:
+    """The device that a member is, or is a partition of."""
+    while slot in scenario.volumes and scenario.volumes[slot].kind == "partition":
+        slot = scenario.volumes[slot].on[0]
+    return slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...model.block.hardware_queues import HardwareQueues
@@ -30,6 +31,7 @@ from ...model.links.link import AtaChannel, Link, Path
 from ...model.memory.dirty_memory import DirtyMemory
 from ...model.memory.page_cache import PageCache
 from ...model.memory.page_memory import PageMemory
+from ...model.memory.partition import Slice
 from ...model.raid.base.io_limit import BioSplit, behind_limit
 from ...model.raid.metadata.array_metadata import ArrayMetadata
 from ...model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
@@ -43,6 +45,7 @@ from ...model.raid.read_balance import READ_BALANCE, ReadBalance
 from ...model.raid.resync.spares import HotSpares, MemberSlot
 from ...model.raid.resync.thread import Action, Resync
 from ...model.raid.striped.raid3 import ByteStripedArray
+from ...model.raid.striped.stripe import StripeArray
 from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.cpu import Cpu
@@ -72,6 +75,7 @@ from .parts import (
 )
 from .plan import MachinePlan
 from .schedulers import Readers, made_scheduler
+from .slices_plan import SlicesPlan
 
 _UNLIMITED = 1 << 62
 
@@ -109,10 +113,14 @@ class Assembly:
         The controllers' processors, by the controller's name.
     resyncs
         Threads that rebuild or check from the start, by the name of their array.
+    delayed
+        Resyncs that begin when those of other arrays are over: these arrays, and what makes the thread.
     spares
         What waits for members to fail, by the name of their array.
     loops
         Loop devices with a page cache below.
+    volumes
+        Logical volumes by name; no partitions.
     """
 
     def __init__(self, engine: Engine, plan: MachinePlan, observer: Observer) -> None:
@@ -142,8 +150,10 @@ class Assembly:
         self.controllers: dict[str, RaidController] = {}
         self.firmwares: dict[str, Firmware] = {}
         self.resyncs: dict[str, Resync] = {}
+        self.delayed: dict[str, tuple[tuple[str, ...], Callable[[], Resync]]] = {}
         self.spares: dict[str, HotSpares] = {}
         self.loops: dict[str, LoopDevice] = {}
+        self.volumes: dict[str, StripeArray] = {}
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
             QueuePlan: self._queue,
@@ -155,6 +165,7 @@ class Assembly:
             VolumePlan: self._volume,
             CryptPlan: self._crypt,
             LoopPlan: self._loop,
+            SlicesPlan: self._slices,
         }
 
     def make(self, parts: Iterable[Part]) -> None:
@@ -305,7 +316,11 @@ class Assembly:
             found = f"{start} bytes, where the array has {total} to {resync.action}"
             raise InputError(f"arrays.{plan.root}.resync.position", found, "allowed: less than that")
         start -= start % plan.pace.request_bytes
-        self.resyncs[plan.name] = self._resync(plan, array, resync.action, start, resync.warm)
+        begin = partial(self._resync, plan, array, resync.action, start, resync.warm)
+        if resync.after:
+            self.delayed[plan.name] = resync.after, begin
+        else:
+            self.resyncs[plan.name] = begin()
 
     def _resync(
         self,
@@ -361,6 +376,18 @@ class Assembly:
         cache = self.cache(self.devices[plan.on], plan.cache)
         loop = self.loops[plan.name] = LoopDevice(self._engine, self.host, cache, plan.s_per_byte, plan.name)
         return loop
+
+    def _slices(self, plan: SlicesPlan) -> Slice | StripeArray | BioSplit:
+        """A partition, or a logical volume: a clone of each I/O on one of its ranges, as the device mapper makes it."""
+        slices = [Slice(self.devices[on], start, size, plan.name) for on, start, size in plan.slices]
+        if plan.layout is None:
+            return slices[0]
+        volume = StripeArray(self._engine, plan.name, slices, plan.layout, self.host)
+        self.volumes[plan.name] = volume
+        if not plan.max_request:
+            return volume
+        chunk = plan.layout.chunk_bytes
+        return BioSplit(volume, plan.max_request, chunk, at_chunks=chunk > 0)
 
 
 def read_ahead(plan: ReadAheadPlan) -> Callable[[int], ReadAhead]:

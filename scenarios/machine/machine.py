@@ -51,7 +51,7 @@ class BuiltMachine:
     """
 
     def __init__(self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED) -> None:
-        allow_nesting(len(scenario.arrays) + len(scenario.encrypted))
+        allow_nesting(len(scenario.arrays) + len(scenario.encrypted) + len(scenario.volumes))
         self.scenario = scenario
         self.scale = scale
         self.observer = observer
@@ -66,6 +66,7 @@ class BuiltMachine:
         self.links, self.channels = parts.links, parts.channels
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
+        self.delayed_resyncs = parts.delayed
         self.network: Network | None = None
         if scenario.network is not None:
             self.network = Network(self.engine, self.cpu, scenario.network, scenario.machine, scenario.path_length)
@@ -106,7 +107,8 @@ class BuiltMachine:
         reads, writes = queue.plugs_reads_above, queue.plugs_writes_above
         if self.network is not None or reads is None or writes is None:
             return device
-        striping = self.arrays[device.name].striping if device.name in self.arrays else None
+        striped = self.arrays.get(device.name) or self._parts.volumes.get(device.name)
+        striping = None if striped is None else striped.striping
         piece = queue.max_request if striping is None or not striping.chunk_bytes else striping.chunk_bytes
         return BlockFile(device, self.host, reads, writes, piece)
 
@@ -168,7 +170,7 @@ class BuiltMachine:
         return max(rounds_s.get(name, 0.0) for name in (section.scheduler, *names))
 
     def _device(self, name: str) -> Any:
-        """A drive behind its queue, an array, a controller's volume, or an encrypted device."""
+        """A drive behind its queue, an array, a controller's volume, an encrypted device, or a volume."""
         devices = self._parts.devices
         if name not in devices:
             self._parts.make(device_parts(self._planning(), name))

@@ -22,6 +22,7 @@ from ...model.raid.metadata.bitmap_waits import MirrorWaits
 from ...model.raid.read_balance import BalanceOptions, Mirrors
 from ...model.raid.resync.settings import Action, ResyncSettings
 from ...model.raid.stripes.settings import ParitySettings
+from .slices_plan import SlicesPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +180,16 @@ class ResyncPlan:
 
     Attributes
     ----------
-    action
-        What it does.
-    position
-        Bytes per member that are done already.
-    warm
-        Whether it is looked at in the middle of its work, and not when it begins.
+    action, position
+        What it does, and bytes per member that are done already.
+    warm, after
+        Whether it is looked at in the middle of its work, and the arrays whose resync has to be over before.
     """
 
     action: Action
     position: int
     warm: bool
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +357,7 @@ Part = (
     | LimitPlan
     | VolumePlan
     | CryptPlan
+    | SlicesPlan
     | LoopPlan
 )
 """What devices are made of."""

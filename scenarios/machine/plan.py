@@ -38,6 +38,7 @@ from .parts import (
     VolumePlan,
 )
 from .queue_plan import queue_plan
+from .slices_plan import SlicesPlan
 
 LOW_MEMORY_BYTES = 896 << 20
 """What a 32-bit x86 kernel maps directly; buffers of block devices lie there on Linux 2.4."""
@@ -112,7 +113,7 @@ class MachinePlan:
 def machine_plan(scenario: ScenarioSpec, scale: int = 1) -> MachinePlan:
     """The plan of a scenario in a run at a scale."""
     known, machine, workload = kernel(scenario.kernel), scenario.machine, scenario.workload
-    devices = Devices(machine, scenario.arrays, scenario.encrypted)
+    devices = Devices.of(scenario)
     drives_on = Counter(instance.channel for instance in machine.drives.values())
     planning = Planning(scenario, known, scale, devices, drives_on)
     memory = min(machine.memory, LOW_MEMORY_BYTES) if known.cache.memory == "low" else machine.memory
@@ -158,7 +159,8 @@ def mount_plan(planning: Planning, point: str) -> MountPlan:
 def device_parts(planning: Planning, name: str) -> Iterator[Part]:
     """The parts of a device and of all that it stands upon, but for those that are there already.
 
-    A device is a drive behind its queue, an array, a volume of a controller, or what is encrypted.
+    A device is a drive behind its queue, an array, a volume of a controller, what is encrypted, a partition, or a
+    logical volume.
     """
     if name in planning.made:
         return
@@ -181,6 +183,8 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
             max_request=instance.max_request,
             wbt_lat=instance.wbt_lat,
         )
+    elif name in scenario.volumes:
+        yield from _volume_slices(planning, name)
     elif array is None:
         yield from _encrypted_parts(planning, name)
     elif array.controller is not None:
@@ -248,6 +252,22 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
     section = known.queue
     single = section.single_queue_drivers
     yield queue_plan(name, section, settings.queue_depth, single=single, max_request=instance.max_request)
+
+
+def _volume_slices(planning: Planning, name: str) -> Iterator[Part]:
+    """A partition or a logical volume.
+
+    The device mapper cuts an I/O at the stripes of a striped volume, in the order of their offsets (dm.c,
+    max_io_len); the kernels before blk-mq asked each target (merge_bvec), and the array itself cuts.
+    """
+    volume, devices, queue = planning.scenario.volumes[name], planning.devices, planning.known.queue
+    for device in volume.on:
+        yield from device_parts(planning, device)
+    slices = tuple((device, *volume.range(devices.capacity(device))) for device in volume.on)
+    if volume.kind == "partition":
+        yield SlicesPlan(name, slices, None)
+        return
+    yield SlicesPlan(name, slices, devices.volume_layout(name), queue.max_request if queue.multiqueue else 0)
 
 
 def _encrypted_parts(planning: Planning, name: str) -> Iterator[Part]:

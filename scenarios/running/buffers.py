@@ -43,12 +43,14 @@ class Buffers:
 
     def __init__(self, machine: BuiltMachine, targets: Collection[str]) -> None:
         scenario = machine.scenario
-        devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
+        devices = Devices.of(scenario)
         self._drives: list[tuple[HardDisk | SolidState, float, str]] = []
         self._controllers: list[RaidController] = []
+        counted: set[str] = set()
         for target in dict.fromkeys(targets):
             for name, share in _drives(devices, target, 1.0):
-                if name in machine.disks:
+                if name in machine.disks and name not in counted:  # targets may share drives by their partitions
+                    counted.add(name)
                     drive = machine.disks[name]
                     parts = drive.parts if isinstance(drive, SplitDrive) else [drive]
                     self._drives += [(part, share, target) for part in parts]
@@ -85,6 +87,9 @@ def _drives(devices: Devices, name: str, share: float) -> Iterator[tuple[str, fl
     """The drives below a device, each with the bytes of the device's data for a byte that it is written."""
     if name in devices.encrypted:
         yield from _drives(devices, devices.encrypted[name].on, share)
+    elif name in devices.volumes:
+        for device in devices.volumes[name].on:
+            yield from _drives(devices, device, share)
     elif name in devices.arrays:
         share *= data_share(devices, name)
         for member in devices.arrays[name].members:

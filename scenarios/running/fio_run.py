@@ -27,7 +27,9 @@ def fio_prediction(
 
     Its figures are those of all jobs together ("rate", "iops", "seconds"), and of each job by its name, all its clones
     together: "JOB.read_iops", "JOB.read_rate", "JOB.read_mean_seconds", "JOB.read_p50_seconds" (total latency from
-    submission to completion, the percentiles of completion latency, as fio prints them), the same of writes and trims,
+    submission to completion, the percentiles of completion latency, as fio prints them), "JOB.read_longest_seconds" and
+    "JOB.read_completion_seconds" (largest and mean completion latency), "JOB.read_submission_seconds" and
+    "JOB.read_longest_submission_seconds" (of engines that submit and complete apart), the same of writes and trims,
     "JOB.sync_mean_seconds" of fsync and its like, "JOB.user_cpu" and "JOB.system_cpu" (shares of one core).
 
     Raises
@@ -75,6 +77,12 @@ def _figures(found: FioRun) -> Iterator[tuple[str, float]]:
                 yield f"{name}.{op}_mean_seconds", _latencies([each.lat for each in of])["mean_s"]
                 values = _latencies([each.clat for each in of])
                 yield from ((f"{name}.{op}_{figure}", values[key]) for figure, key in PERCENTILE_FIGURES.items())
+                yield f"{name}.{op}_completion_seconds", values["mean_s"]
+                yield f"{name}.{op}_longest_seconds", values["max_s"]
+                submissions = _latencies([each.slat for each in of])
+                if submissions["n"]:
+                    yield f"{name}.{op}_submission_seconds", submissions["mean_s"]
+                    yield f"{name}.{op}_longest_submission_seconds", submissions["max_s"]
         syncs = _latencies([job.sync for job in jobs])
         if syncs["n"]:
             yield f"{name}.sync_mean_seconds", syncs["mean_s"]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics import bottleneck
 from ...model.tasks.prices import NotedPrices
-from .base.prediction import Prediction
+from ..machine.assemble import Drive
+from .base.prediction import DriveActivity, Prediction
 from .base.run import Run
 from .base.wear import wear
 
@@ -40,6 +41,18 @@ def prediction_of(run: Run, seconds: float, rate: float, figures: Mapping[str, f
         scale=machine.scale,
         wear=wear(machine.disks.values(), run.span),
         prices_read=prices_read(machine.price_lists),
+        drives=tuple(drive_activity(disk, run.span) for disk in machine.disks.values()),
+    )
+
+
+def drive_activity(drive: Drive, span_s: float) -> DriveActivity:
+    """What a drive did in `span_s` seconds."""
+    commands = drive.reads + drive.writes
+    return DriveActivity(
+        drive.name,
+        commands / span_s if span_s else 0.0,
+        drive.latency_s / commands if commands else 0.0,
+        min(1.0, drive.busy_s / span_s) if span_s else 0.0,
     )
 
 

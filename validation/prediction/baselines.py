@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from ...calibration.study.study import Cell, StudySpec
+from ...calibration.study.cell import Cell
+from ...calibration.study.study import StudySpec
 from ...model.core.exact_sums import sum_in_order
 from ...model.layouts import LEVELS
 from .cell_classes import Access, CellClass, Mix, Stack

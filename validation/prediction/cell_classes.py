@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from ...calibration.study.cell import Cell
 from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
-from ...calibration.study.study import Cell, StudySpec
+from ...calibration.study.study import StudySpec
 from ...model.layouts import LEVELS
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.idle import IdleSpec
@@ -299,6 +300,13 @@ def _fio_kind(workload: FioSpec, figure: str) -> FigureKind:
 def _stack(scenario: ScenarioSpec, device: str) -> Stack:
     if device in scenario.encrypted:
         return _stack(scenario, scenario.encrypted[device].on)
+    if device in scenario.volumes:
+        volume = scenario.volumes[device]
+        below = tuple(_stack(scenario, each) for each in volume.on)
+        if len(below) == 1:
+            return below[0]
+        level = "raid0" if volume.kind == "striped" else "linear"
+        return Stack(level, below, len(below), drives=frozenset(drive for part in below for drive in part.drives))
     array = scenario.arrays.get(device)
     if array is None:
         return Stack("drive", drives=frozenset({device}))

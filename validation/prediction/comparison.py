@@ -15,11 +15,12 @@ import numpy as np
 
 from ...calibration.fit.profile import Profile
 from ...calibration.simulation.evaluator import Evaluator, Progress
+from ...calibration.study.cell import Cell
 from ...calibration.study.document import ClaimSpec
 from ...calibration.study.figures import figure_value
 from ...calibration.study.reported import mean_of, repeated, reported
 from ...calibration.study.runs import RunBuilder
-from ...calibration.study.study import Cell, StudySpec
+from ...calibration.study.study import StudySpec
 from ...calibration.uncertainty.discrepancy import COVERED, DiscrepancyTable, load_table
 from ...calibration.uncertainty.intervals import HalfWidth, Intervals
 from ...scenarios.running.base.prediction import Prediction
@@ -106,6 +107,43 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class ZeroCompared:
+    """A cell after its prediction that has no ratio, because what was measured or what is predicted is 0.
+
+    Attributes
+    ----------
+    predicted
+        In the report's unit.
+    """
+
+    cell: Cell
+    predicted: float
+    bottleneck: str
+    suspected: str | None
+
+    @property
+    def missed(self) -> bool:
+        """Whether the prediction is wrong: a 0 where something was measured, or too far from a measured 0."""
+        return self.cell.within is None or self.predicted > self.cell.within
+
+    def document(self) -> dict[str, Any]:
+        """The cell's part of ``raidsim predict --json``."""
+        return {
+            "id": self.cell.id,
+            "use": self.cell.use,
+            "run": self.cell.run,
+            "figure": self.cell.figure,
+            "unit": self.cell.unit,
+            "measured": self.cell.measured,
+            "within": self.cell.within,
+            "predicted": self.predicted,
+            "missed": self.missed,
+            "bottleneck": self.bottleneck,
+            "suspected": self.suspected,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
     """A claim of the report after the predictions.
 
@@ -142,7 +180,7 @@ class Claimed:
         """The claim's part of ``raidsim predict --json``."""
         return {
             **self.claim.model_dump(mode="json"),
-            "value": self.value,
+            "value": self.value if math.isfinite(self.value) else None,
             "holds": self.holds,
             "measured": self.measured,
             "supported": self.supported,
@@ -152,12 +190,13 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class StudyComparison:
-    """A study after its predictions; `profile` is None where nothing was fitted."""
+    """A study after its predictions; `profile` is None where nothing was fitted, `zeros` are cells without a ratio."""
 
     study: StudySpec
     profile: Profile | None
     cells: tuple[Compared, ...]
     claims: tuple[Claimed, ...] = ()
+    zeros: tuple[ZeroCompared, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The study's part of ``raidsim predict --json``."""
@@ -167,6 +206,7 @@ class StudyComparison:
             "report": self.study.report,
             "profile": None if self.profile is None else _profile_document(self.profile),
             "cases": [compared.document() for compared in self.cells],
+            "zeros": [each.document() for each in self.zeros],
             "claims": [claimed.document() for claimed in self.claims],
             "missing": [cell.model_dump(mode="json") for cell in self.study.missing],
             "summary": summary([self]),
@@ -208,14 +248,24 @@ def compare(
     predictions = {run: reported(study, run, outcomes) for run in runs}
     cells = study.all_cells
     measured = {cell.name: cell.value for cell in cells}
-    values = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in cells}
-    calibrated = {cell.id: math.log(values[cell.id] / cell.value) for cell in study.calibrate_cells}
+    every = (*cells, *study.zero_cells)
+    values = {cell.id: figure_value(predictions[cell.run], cell.run, cell.figure) for cell in every}
+    calibrated = {cell.id: math.log(values[cell.id] / cell.value) for cell in study.calibrate_cells if values[cell.id]}
     intervals = Intervals(study, profile, calibrated, table or load_table())
     return StudyComparison(
         study,
         profile,
-        tuple(_compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell)) for cell in cells),
+        tuple(
+            _compared(study, cell, predictions[cell.run], values[cell.id], intervals.of(cell))
+            for cell in cells
+            if values[cell.id]
+        ),
         tuple(_claimed(study, claim, predictions, measured) for claim in study.claims),
+        tuple(
+            ZeroCompared(cell, values[cell.id] / cell.scale, predictions[cell.run].bottleneck, study.suspected(cell.id))
+            for cell in every
+            if not cell.measured or not values[cell.id]
+        ),
     )
 
 
@@ -285,8 +335,10 @@ def summary(comparisons: Sequence[StudyComparison]) -> dict[str, Any]:
     """Summaries of calibrated and of predicted cells over some studies, the claims, and what is missing."""
     cells = [compared for comparison in comparisons for compared in comparison.cells]
     claims = [claimed for comparison in comparisons for claimed in comparison.claims if claimed.claim.use == "predict"]
+    zeros = [each for comparison in comparisons for each in comparison.zeros]
     return {
         **{use: summarise(c for c in cells if c.cell.use == use) for use in ("calibrate", "predict")},
+        "zeros": {"n": len(zeros), "missed": sum(each.missed for each in zeros)},
         "claims": {"n": len(claims), "held": sum(claimed.holds for claimed in claims)},
         "missing": sum(len(comparison.study.missing) for comparison in comparisons),
     }

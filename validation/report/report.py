@@ -136,6 +136,10 @@ def suspects(study: StudyReport) -> dict[str, list[str]]:
         if compared.cell.use == "predict" and compared.error_pct > NOTEWORTHY_PCT:
             what = f"{compared.cell.id} ({100 * compared.log_ratio:+.0f} %)"
             found.setdefault(compared.suspected or NO_SUSPECT, []).append(what)
+    for zero in study.comparison.zeros:
+        if zero.missed and zero.cell.use == "predict":
+            what = f"{zero.cell.id} ({zero.predicted:.3g} instead of {zero.cell.measured:.3g} {zero.cell.unit})"
+            found.setdefault(zero.suspected or NO_SUSPECT, []).append(what)
     for claimed in study.comparison.claims:
         if not claimed.holds:
             what = f"claim {claimed.claim.id}"

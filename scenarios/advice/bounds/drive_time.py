@@ -62,7 +62,7 @@ class DriveTime(ABC):
         assert isinstance(spec.workload, LoadSpec)
         self.load = spec.workload
         array = spec.arrays[TARGET]
-        devices = Devices(spec.machine, spec.arrays)
+        devices = Devices.of(spec)
         self.layout: Layout = array.layout([devices.capacity(member) for member in array.members])
         self.members = len(array.members)
         self.drive = drive

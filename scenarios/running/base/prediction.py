@@ -48,6 +48,28 @@ class RebuildProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class DriveActivity:
+    """What iostat shows of a drive during the measurement.
+
+    Attributes
+    ----------
+    name
+        Name of the drive.
+    iops
+        Commands that the drive completed per second.
+    mean_s
+        Mean time (s) of a command from its arrival at the drive to its completion; 0 without commands.
+    utilization
+        Share of the time in which the drive had a command (iostat's ``%util``), 0 to 1.
+    """
+
+    name: str
+    iops: float
+    mean_s: float
+    utilization: float
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """What a run gives.
 
@@ -105,6 +127,8 @@ class Prediction:
         Of programs: what limits each phase that a program times, by "STEP.PHASE".
     notes
         What is not right with the result, a sentence each; usually none.
+    drives
+        What each drive did during the measurement.
     """
 
     seconds: float
@@ -129,3 +153,4 @@ class Prediction:
     prices_read: tuple[str, ...] = ()
     bottlenecks: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    drives: tuple[DriveActivity, ...] = ()

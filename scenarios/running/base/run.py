@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Generator
+from typing import Any
 
 from ....model.raid.resync.thread import Resync
 from ....model.solid_state.drive import SolidState
@@ -26,8 +28,18 @@ class Run(ABC):
         self.sample = sample
         self.began = 0.0
         self._resynced: dict[Resync, int] = {}
-        for resync in machine.resyncs.values():
-            machine.engine.spawn(resync.run())
+        self._syncing = {name: machine.engine.spawn(resync.run()) for name, resync in machine.resyncs.items()}
+        for name in machine.delayed_resyncs:
+            self._syncing[name] = machine.engine.spawn(self._delayed(name))
+
+    def _delayed(self, name: str) -> Generator[Any, Any, None]:
+        """A resync that begins when those of earlier arrays on the same disks are over."""
+        arrays, begin = self.machine.delayed_resyncs[name]
+        for other, process in list(self._syncing.items()):
+            if any(other == array or other.startswith(f"{array}.") for array in arrays):
+                yield process
+        resync = self.machine.resyncs[name] = begin()
+        yield from resync.run()
 
     def _begin(self) -> None:
         """The measurement begins: what was counted so far was warm-up."""

@@ -77,7 +77,7 @@ class Sample:
 def most_scale(scenario: ScenarioSpec) -> int:
     """The largest scale that leaves memory and file systems large enough to work."""
     machine = scenario.machine
-    devices = Devices(machine, scenario.arrays, scenario.encrypted)
+    devices = Devices.of(scenario)
     rooms = [spec.size or devices.capacity(spec.on) - spec.start for spec in scenario.file_systems.values()]
     return min((machine.memory - machine.resident) // LEAST_MEMORY, *(room // LEAST_BYTES for room in rooms))
 

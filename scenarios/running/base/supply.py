@@ -74,22 +74,31 @@ def supply(scenario: ScenarioSpec, targets: Iterable[str], op: str, memory: bool
     memory
         If true, the host's memory counts as a cache: data may still be there when the program ends, or again.
     """
-    devices = Devices(scenario.machine, scenario.arrays, scenario.encrypted)
-    parts = [_of(scenario, devices, name, op) for name in dict.fromkeys(targets)]
+    devices = Devices.of(scenario)
+    counted: set[str] = set()
+    parts = [_of(scenario, devices, name, op, counted) for name in dict.fromkeys(targets)]
     cached = sum_in_order(part.cache_bytes for part in parts) + (scenario.machine.memory if memory else 0)
     if scenario.network is not None and op == "write" and scenario.network.export == "async":
         cached += scenario.network.write_behind
     return Supply(sum_in_order(part.rate for part in parts), cached)
 
 
-def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str) -> Supply:
+def _of(scenario: ScenarioSpec, devices: Devices, name: str, op: str, counted: set[str]) -> Supply:
+    """What a device gives with drives that are not `counted` yet: a drive gives its time once, to all its slices."""
     machine = scenario.machine
     if name in machine.drives:
+        if name in counted:
+            return Supply(0.0, 0.0)
+        counted.add(name)
         return drive_supply(machine.drives[name].spec(), op)
     if name in scenario.encrypted:
-        return _of(scenario, devices, scenario.encrypted[name].on, op)
+        return _of(scenario, devices, scenario.encrypted[name].on, op, counted)
+    if name in scenario.volumes:
+        below = [_of(scenario, devices, device, op, counted) for device in scenario.volumes[name].on]
+        rate = sum_in_order(each.rate for each in below)
+        return Supply(rate, sum_in_order(each.cache_bytes for each in below))
     array = scenario.arrays[name]
-    members = [_of(scenario, devices, member, op) for member in array.members]
+    members = [_of(scenario, devices, member, op, counted) for member in array.members]
     share = data_share(devices, name) if op == "write" else 1.0
     cached = share * sum_in_order(member.cache_bytes for member in members)
     if array.controller is not None:

@@ -14,8 +14,9 @@ from raidsim.calibration.fit.problem import CELL_SD, Problem
 from raidsim.calibration.fit.profile import data_fingerprint
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.simulation.responses import Responses, Vector
+from raidsim.calibration.study.cell import Cell
 from raidsim.calibration.study.document import ClaimSpec
-from raidsim.calibration.study.study import Cell, StudySpec
+from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.running.base.sample import Sample

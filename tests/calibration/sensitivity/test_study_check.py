@@ -47,6 +47,20 @@ def test_open_numbers_are_ranked_by_what_they_move() -> None:
     assert found.fit_s == pytest.approx(8 * 2 * found.run_s["one"])
 
 
+def test_a_zero_is_named() -> None:
+    """Protects a study from a check that ends at a figure of 0: the cell is named."""
+    load = {"kind": "load", "targets": ["md0"], "warm_up": "50ms", "duration": "100ms"}
+    found = checked(
+        cells=[
+            {"id": "idle", "use": "predict", "run": "one", "figure": "least_drive_iops", "measured": 3, "unit": "1/s"}
+        ],
+        runs={"one": {"kernel": "linux-6.1", "workload": load}},
+        arrays={"md0": {"level": "raid1", "members": ["disk0", "disk1"], "write_mostly": ["disk1"]}},
+        parameters=[],
+    )
+    assert any("the model gives 0: idle;" in problem for problem in found.problems)
+
+
 def test_numbers_that_do_not_matter_are_not_shown() -> None:
     """Protects the list from everything that the machine has."""
     assert all(each.change >= 0.02 for each in checked().moved)

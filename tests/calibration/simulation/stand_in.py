@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from raidsim.calibration.fit.fit import Fit
 from raidsim.calibration.simulation.evaluator import Evaluator
 from raidsim.calibration.simulation.responses import Responses, Vector
-from raidsim.calibration.study.study import Cell, StudySpec
+from raidsim.calibration.study.cell import Cell
+from raidsim.calibration.study.study import StudySpec
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.running.base.sample import Sample

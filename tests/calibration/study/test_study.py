@@ -9,11 +9,12 @@ import pytest
 import yaml
 
 from raidsim.calibration.study import study as study_module
+from raidsim.calibration.study.cell import unit_value
 from raidsim.calibration.study.document import Conventions
 from raidsim.calibration.study.figures import figures_of
 from raidsim.calibration.study.parameters import value_at
 from raidsim.calibration.study.runs import RunBuilder
-from raidsim.calibration.study.study import StudySpec, load_study, study_names, unit_value
+from raidsim.calibration.study.study import StudySpec, load_study, study_names
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.programs import ProgramsSpec
@@ -144,7 +145,7 @@ BAD_RUNS: dict[str, tuple[str, Any, str]] = {
     "seconds as a rate": ("cells.0.unit", "MB/s", r"cells\[0\].unit: .*seconds; allowed: s"),
     "a unit nobody has": ("cells.0.unit", "days", r"cells\[0\].unit: .*'days'"),
     "a unit of unknown size": ("conventions", {"MB": 1000000}, r"cells\[1\].unit: .*required: conventions.KB"),
-    "nothing measured": ("cells.0.measured", 0, r"cells\[0\].measured"),
+    "nothing measured": ("cells.0.measured", 0, r"cells\[0\].within"),
     "a cell twice": ("cells.1.id", "one", r"cells: .*one stands there twice"),
     "a claim of an unknown run": ("claims.0.left", "raid9:rate", r"claims\[0\].left: .*'raid9:rate'.*runs one, both"),
     "a claim of an unknown figure": ("claims.0.right", "one:speed", r"claims\[0\].right: .*'speed'.*rate, seconds"),

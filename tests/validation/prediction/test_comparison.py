@@ -11,9 +11,10 @@ from raidsim.calibration.fit.fit import UNCALIBRATED_SD
 from raidsim.calibration.fit.problem import CELL_SD
 from raidsim.calibration.fit.profile import Profile
 from raidsim.calibration.simulation.evaluator import Evaluator, Progress
+from raidsim.calibration.study.cell import Cell
 from raidsim.calibration.study.document import ClaimSpec, Use
 from raidsim.calibration.study.figures import Unit
-from raidsim.calibration.study.study import Cell, StudySpec, load_study
+from raidsim.calibration.study.study import StudySpec, load_study
 from raidsim.calibration.uncertainty.discrepancy import DiscrepancyTable
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
