@@ -122,7 +122,8 @@ def _imported(name: str) -> Any:
         missing = "is not part of this version" if error.name == full_name else f"needs the module {error.name}"
         raise RaidsimError(f"the command {name} {missing}") from error
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, help=None)(getattr(module, function_name))
+    settings = getattr(module, "CONTEXT", None)
+    app.command(name, help=None, context_settings=settings)(getattr(module, function_name))
     return typer.main.get_command(app)
 
 

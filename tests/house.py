@@ -64,8 +64,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("cli",),
 )
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
-ITEMS = ("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats")
-"""Folders with one item a file: a command, a program, a scheduler, a format."""
+ITEMS = (
+    *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats"),
+    "calibration/inspection/tools",
+)
+"""Folders with one item a file: a command, a program, a scheduler, a format, a tool."""
 ABSOLUTE = "absolute"
 API = ""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...scenarios.fio.result import DirectionResult, FioRun
+from ..formats import fio_json, fio_text
 from ..formats.report import Report
 
 _FIGURES = {"rate": "bytes/s", "iops": "1/s", "clat_mean": "s", "clat_p99": "s"}
@@ -66,8 +67,10 @@ def compared(run: FioRun, report: Report, name: str) -> list[Compared]:
     InputError
         If the report is not fio's, or has none of the jobs.
     """
-    if report.format != "fio":
-        raise InputError(name, f"found a report of {report.format}", "allowed: fio's JSON (--output-format=json)")
+    if report.format not in (fio_json.NAME, fio_text.NAME):
+        raise InputError(
+            name, f"found a report of {report.format}", "allowed: fio's JSON (--output-format=json) or text"
+        )
     measured, known = _measured(report)
     rows: list[Compared] = []
     seen: Counter[str] = Counter()

@@ -8,7 +8,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...model.core.errors import InputError
-from . import bonnie, bonnie_plus_plus, dd_and_time, fio_json, iostat, iozone, mdstat, postmark, tiobench
+from . import (
+    bonnie,
+    bonnie_plus_plus,
+    crystal_disk_mark,
+    dd_and_time,
+    diskinfo,
+    fio_json,
+    fio_text,
+    hdparm,
+    iostat,
+    iozone,
+    mdstat,
+    postmark,
+    tiobench,
+)
 from .report import Report
 from .report_text import MOST_BYTES, ReportText, too_long
 
@@ -33,7 +47,10 @@ class Format(NamedTuple):
 
 FORMATS = tuple(
     Format(module.NAME, module.SIGNATURE, module.parse)
-    for module in (fio_json, bonnie_plus_plus, bonnie, postmark, tiobench, iozone, iostat, mdstat)
+    for module in (
+        *(fio_json, fio_text, bonnie_plus_plus, bonnie, postmark, tiobench, iozone, iostat, mdstat),
+        *(hdparm, diskinfo, crystal_disk_mark),
+    )
 )
 """The formats that are told by their own lines."""
 AROUND = Format(dd_and_time.NAME, dd_and_time.SIGNATURE, dd_and_time.parse)
@@ -52,6 +69,8 @@ def detect(text: ReportText) -> Format:
             if each not in first and each.signature.search(line, 0, _LONGEST_LINE):
                 first[each] = number
     found = [each for each in FORMATS if each in first]
+    if {fio_json.NAME, fio_text.NAME} <= {each.name for each in found}:  # --output-format=json,normal
+        found = [each for each in found if each.name != fio_text.NAME]
     if len(found) > 1:
         where = ", ".join(f"{each.name} (line {first[each]})" for each in found)
         raise InputError(text.name, f"found the reports of several programs: {where}", "allowed: one program's a file")

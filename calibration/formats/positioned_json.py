@@ -53,6 +53,7 @@ class JsonText:
 
     def __init__(self, text: ReportText) -> None:
         self.name = text.name
+        self.cut = text.cut
         self.whole = "\n".join(text.lines)
         self.starts = [0]
         for each in text.lines:
@@ -71,7 +72,7 @@ class JsonText:
     def cell(self, said: str, offset: int) -> Cell:
         """What stands at an offset, with its line and column."""
         line = bisect.bisect_right(self.starts, offset)
-        return Cell(said, self.name, line, offset - self.starts[line - 1] + 1)
+        return Cell(said, self.name, line, offset - self.starts[line - 1] + self.cut.get(line, 0) + 1)
 
     def token(self, opened: Cell) -> tuple[str, Cell]:
         """The next one: what kind ("{", ",", "text", "plain") and what it says."""

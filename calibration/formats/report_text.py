@@ -83,13 +83,17 @@ class ReportText:
     ----------
     lines
         Without their ends; what a carriage return has overwritten on a terminal is blank.
+    cut
+        Characters that were taken off the beginning of a line (an indent, the marks of a quotation), by its number;
+        columns count them.
     """
 
-    __slots__ = ("_ended", "_used", "lines", "name")
+    __slots__ = ("_ended", "_used", "cut", "lines", "name")
 
     def __init__(self, text: str, name: str) -> None:
         self.name = name
         self._used: set[int] = set()
+        self.cut: dict[int, int] = {}
         self._ended = text.endswith("\n") or text.rstrip().endswith("}")
         if len(text) > MOST_BYTES:
             raise too_long(name)
@@ -115,16 +119,17 @@ class ReportText:
         """A line by its number; "" past the end."""
         return self.lines[number - 1] if number <= len(self.lines) else ""
 
+    def cell(self, number: int, start: int, end: int) -> Cell:
+        """A piece of a line, by the characters from `start` to before `end`."""
+        return Cell(self.line(number)[start:end], self.name, number, self.cut.get(number, 0) + start + 1)
+
     def cells(self, number: int, start: int = 0) -> list[Cell]:
         """The words of a line, from the character `start` on."""
-        return [
-            Cell(match.group(), self.name, number, match.start() + 1)
-            for match in _WORD.finditer(self.line(number), start)
-        ]
+        return [self.cell(number, *match.span()) for match in _WORD.finditer(self.line(number), start)]
 
     def group(self, number: int, match: re.Match[str], name: str | int) -> Cell:
         """A group of a match in a line."""
-        return Cell(match.group(name), self.name, number, match.start(name) + 1)
+        return self.cell(number, *match.span(name))._replace(text=match.group(name))
 
     def refused(self, number: int, allowed: str, found: str | None = None) -> InputError:
         """The error about a whole line; one past the end is the end of the file."""
@@ -132,7 +137,7 @@ class ReportText:
             return Cell("", self.name, len(self.lines), 1).refused(allowed, found or "the end of the file")
         text = self.line(number)
         indent = len(text) - len(text.lstrip())
-        return Cell(text.strip(), self.name, number, indent + 1).refused(allowed, found)
+        return self.cell(number, indent, len(text.rstrip())).refused(allowed, found)
 
     def use(self, *numbers: int) -> None:
         """These lines belong to the report."""

@@ -18,6 +18,7 @@ from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import hard_disk, hard_disk_names
 from ...model.drives.search import plain_name
 from ...model.files.quantities import format_size
+from .drive_models import kind_of_model, old_seagate
 from .tools.findings import FoundDrive, Interface
 
 SMALLEST, LARGEST = 10**9, 5 * 10**13
@@ -37,7 +38,9 @@ A drive of 10,000 rpm also seeks in half the time of one of 7,200, whatever thei
 _SOLD_GB = (
     *(36, 40, 60, 73, 80, 120, 146, 160, 180, 200, 250, 300, 320, 400, 450, 500, 600, 640, 750, 800, 900),
     *(1000, 1200, 1500, 1800, 2000, 2400, 3000, *range(4000, 32000, 1000)),
+    *(240, 480, 960, 1920, 3840, 7680, 15360, 30720, 61440, 1600, 3200, 6400, 12800),
 )
+"""Capacities that are sold; the last line is of solid-state drives for servers."""
 _ROUNDED = 0.015
 _OLD_SCSI = 147 * 10**9
 _FAST_SAS = (300e9, 450e9, 600e9, 900e9, 1200e9, 1800e9, 2400e9)
@@ -45,6 +48,10 @@ _SEAGATE = re.compile(r"ST(\d{2,6})([A-Z]{2})")
 _WESTERN = re.compile(r"WD(\d{2,6})([A-Z]{2})(?![A-Z])")
 _BY_CODE = {"MM": 10000.0, "MP": 15000.0, "NM": 7200.0, "NE": 7200.0}
 """Seagate's letters after the capacity: 10,000 and 15,000 rpm of the server families, 7,200 rpm nearline and NAS."""
+_GONE: tuple[Interface, ...] = ("pata", "scsi", "fc")
+"""Interfaces of no drive made after 2012."""
+_VIRTUAL_SIZE = 4 * 10**12
+"""Of a virtual disk nothing tells what it is a part of: a drive of this capacity is assumed, as servers have them."""
 _INTERFACES: dict[Interface, tuple[str, float]] = {
     "pata": ("PATA", 100e6),
     "sata": ("SATA", 600e6),
@@ -110,10 +117,15 @@ def match(found: FoundDrive, at_least: int | None) -> Match | str:
     if rough is not None and not SMALLEST <= rough <= LARGEST:
         least, most = (format_size(size) for size in (SMALLEST, LARGEST))
         return f"it has {format_size(rough)}; the catalogue stands in for disks of {least} to {most}"
-    same = _same_model(found.model.value) if found.model is not None else None
+    model = found.model.value if found.model is not None else None
+    same = _same_model(model) if model is not None else None
     if same is not None:
         return _checked(same, _known(found, _catalogue()[same], exact), "", found)
-    relative = _relative(found.model.value, rough) if found.model is not None else None
+    if is_virtual(found):
+        return _part_of_another(found, rough)
+    if model is not None and kind_of_model(model) == "shingled":
+        return _shingled(found, rough, exact)
+    relative = _relative(model, rough) if model is not None else None
     rotation, assumed = _rotation(found, rough)
     filled = _filled(found, rough) if assumed and exact is None and relative is None else None
     name = relative or filled or _nearest(found, rough, rotation)
@@ -135,7 +147,44 @@ def match(found: FoundDrive, at_least: int | None) -> Match | str:
         words.append("media rates follow from the capacity")
     elif exact is None and rough is not None and fits:
         words.append("the array would fill it")
+    if not relative:
+        words.append(_sureness(found, assumed))
     return _checked(name, overrides, "; ".join(words), found)
+
+
+def _sureness(found: FoundDrive, assumed: bool) -> str:
+    """How much is known of a drive that is none of the catalogue's family."""
+    known = [word for word, fact in (("interface", found.interface), ("model", found.model)) if fact is not None]
+    known += [] if assumed else ["rotation"]
+    known += ["capacity"] if found.capacity is not None or found.rough_capacity is not None else []
+    return f"by its {' and '.join(known)}" if known else "a guess: only what arrays use of it is known"
+
+
+def is_virtual(found: FoundDrive) -> bool:
+    """Whether something else shows a disk that is not a drive: a hypervisor, a cloud, a network target."""
+    shown = found.interface is not None and found.interface.value == "virtual"
+    return shown or (found.model is not None and kind_of_model(found.model.value) == "virtual")
+
+
+def _part_of_another(found: FoundDrive, size: int | None) -> Match | str:
+    """A virtual disk: a part of a drive for servers of today, with that one's media rates and seeks."""
+    bare = FoundDrive(found.name, found.where)
+    name = _nearest(bare, _VIRTUAL_SIZE, 7200.0)
+    base = _catalogue()[name]
+    overrides = {} if size is None or size == base.capacity else {"capacity": f"{size}B"}
+    return _checked(name, overrides, f"a virtual disk; a guess: as if it were a part of the catalogue's {name}", found)
+
+
+def _shingled(found: FoundDrive, size: int | None, exact: int | None) -> Match | str:
+    """A shingled drive: the catalogue's shingled drive nearest in capacity."""
+    names = [name for name, spec in _catalogue().items() if spec.band_size]
+    name = min(names, key=lambda each: (_ratio(_catalogue()[each].capacity, size), each))
+    base = _catalogue()[name]
+    overrides = _known(found, base, exact)
+    if size is not None and exact is None and abs(math.log(base.capacity / size)) > _SAME_SIZE:
+        overrides["capacity"] = f"{size}B"
+    why = f"its tracks are shingled (SMR); the catalogue's {name} is the nearest shingled drive"
+    return _checked(name, overrides, why, found)
 
 
 def rounded(found: FoundDrive, at_least: int | None) -> int | None:
@@ -144,9 +193,12 @@ def rounded(found: FoundDrive, at_least: int | None) -> int | None:
     Disks of N GB have 97,696,368 + 1,953,504 (N - 50) sectors (IDEMA LBA1-03).
     """
     rough = found.rough_capacity.value if found.rough_capacity is not None else at_least
+    known = found.rough_capacity is not None
+    if not known and found.model is not None and (old := old_seagate(found.model.value)) is not None:
+        rough, known = old.capacity, True
     if rough is None:
         return None
-    low, high = (1 - _ROUNDED, 1 + _ROUNDED) if found.rough_capacity is not None else (1.0, 1 + _FILLED)
+    low, high = (1 - _ROUNDED, 1 + _ROUNDED) if known else (1.0, 1 + _FILLED)
     sold = [512 * (97_696_368 + 1_953_504 * (size - 50)) for size in _SOLD_GB]
     near = [size for size in sold if low * rough <= size <= high * rough]
     return min(near, key=lambda size: abs(size - rough), default=-(-rough // 4096) * 4096)
@@ -186,6 +238,11 @@ def _interface_of(spec: DriveSpec) -> Interface:
     if "SCSI" in spec.interface:
         return "scsi"
     return next((kind for kind, (word, _) in _INTERFACES.items() if spec.interface.startswith(word)), "sata")
+
+
+def _is_gone(name: str) -> bool:
+    """Whether a drive of the catalogue has an interface of which no drives are made any more."""
+    return _interface_of(_catalogue()[name]) in _GONE
 
 
 def _tokens(model: str) -> Iterable[str]:
@@ -236,6 +293,9 @@ def _rotation(found: FoundDrive, size: int | None) -> tuple[float, bool]:
     letters = _SEAGATE.search(found.model.value.upper()) if found.model is not None else None
     if letters is not None and letters[2] in _BY_CODE:
         return _BY_CODE[letters[2]], False
+    old = old_seagate(found.model.value) if found.model is not None else None
+    if old is not None:
+        return old.rotation, False
     serial = found.interface is not None and found.interface.value in ("sas", "scsi", "fc")
     if not serial or size is None:
         return 7200.0, True
@@ -251,13 +311,23 @@ def _filled(found: FoundDrive, size: int | None) -> str | None:
         for name in _scalable()
         if size is not None
         and size <= _catalogue()[name].capacity <= size * (1 + _FILLED)
-        and kind in (None, _interface_of(_catalogue()[name]))
+        and (_interface_of(_catalogue()[name]) == kind or (kind is None and not _is_gone(name)))
     ]
-    return min(fitting, key=lambda name: (_catalogue()[name].capacity, name), default=None)
+
+    def strange(name: str) -> tuple[int, bool, float, str]:
+        spec = _catalogue()[name]
+        return spec.capacity, _interface_of(spec) != "sata", abs(spec.rotation - 7200.0), name
+
+    return min(fitting, key=strange, default=None)
 
 
 def _nearest(found: FoundDrive, size: int | None, rotation: float) -> str:
-    """The catalogue's drive nearest in capacity, interface and rotation."""
+    """The catalogue's drive nearest in capacity, interface and rotation.
+
+    A drive of which no interface is known is not one of the last century, whatever its size.
+    """
+    kind = found.interface.value if found.interface is not None else None
+    names = [name for name in _scalable() if kind in _GONE or not _is_gone(name)]
 
     def distance(name: str) -> tuple[float, str]:
         spec = _catalogue()[name]
@@ -265,7 +335,7 @@ def _nearest(found: FoundDrive, size: int | None, rotation: float) -> str:
         away = _ratio(spec.capacity, size) + _WRONG_ROTATION * _ratio(spec.rotation, rotation)
         return away + (_WRONG_INTERFACE if _interface_of(spec) != wanted else 0.0), name
 
-    return min(_scalable(), key=distance)
+    return min(names, key=distance)
 
 
 def _media_rate(size: int, rotation: float, base: DriveSpec) -> float:

@@ -12,7 +12,7 @@ from ...model.core.errors import InputError
 from ...scenarios.documents.document import document_from
 from .scenario_document import scenario
 from .selection import select
-from .tools import lsblk, mdadm, mdstat, megacli, proc_files, smartctl, storcli
+from .tools import disk_lists, lsblk, mdadm, mdstat, megacli, not_read, proc_files, smartctl, ssacli, storcli
 from .tools.findings import Findings
 from .tools.hardware import connect
 from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
@@ -20,10 +20,12 @@ from .tools.outputs import MOST_CHARACTERS, Output, between, outputs
 _READERS: dict[str, Callable[[Output], Findings]] = {
     "storcli": storcli.read,
     "megacli": megacli.read,
+    "ssacli": ssacli.read,
     "mdadm": mdadm.read,
     "mdstat": mdstat.read,
     "lsblk": lsblk.read,
     "smartctl": smartctl.read,
+    "disks": disk_lists.read,
     "cpuinfo": proc_files.cpuinfo,
     "meminfo": proc_files.meminfo,
     "uname": proc_files.uname,
@@ -132,16 +134,22 @@ def _printed(source: Source, found: Findings) -> list[Output]:
     """The outputs of one source; what is none of them is noted."""
     several = outputs(source.text, source.name, source.kind)
     left = between(several)
-    if left:
-        spans: list[list[int]] = []
-        for number in left:
-            if spans and number == spans[-1][1] + 1:
-                spans[-1][1] = number
-            else:
-                spans.append([number, number])
-        texts = [f"{first}-{last}" if first != last else f"{first}" for first, last in spans[:_MOST_SKIPPED]]
-        more = ", ..." if len(spans) > _MOST_SKIPPED else ""
-        found.notes.append(f"{source.name}: lines {', '.join(texts)}{more} are skipped: no output that is known")
+    if not left:
+        return several
+    spans: list[list[int]] = []
+    others: list[str] = []
+    for number in left:
+        other = not_read.begins(several[0].text.line(number))
+        if other is not None:
+            others.append(f"{source.name}:{number}: what {other.what} prints is skipped: {other.why}")
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    found.notes += list(dict.fromkeys(others))
+    texts = [f"{first}-{last}" if first != last else f"{first}" for first, last in spans[:_MOST_SKIPPED]]
+    more = ", ..." if len(spans) > _MOST_SKIPPED else ""
+    found.notes.append(f"{source.name}: lines {', '.join(texts)}{more} are skipped: no output that is read")
     return several
 
 

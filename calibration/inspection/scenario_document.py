@@ -10,9 +10,9 @@ from ...model.kernels import kernel
 from ...model.layouts import LEVELS
 from ...model.raid.read_balance import READ_BALANCE
 from ...scenarios.description.arrays import NONE
+from .chosen import Chosen, Selection
 from .commented_yaml import Mapping, scalar
 from .computer_match import NEWEST, is_of_today, nearest_controller, nearest_cpu, nearest_kernel
-from .selection import Chosen, Selection
 from .tools.findings import Fact, Findings, FoundArray
 
 _OLD_CHUNK, _NEW_CHUNK = 64 << 10, 512 << 10
@@ -20,6 +20,8 @@ _BITMAP = 64 << 20
 _MEMORY = {"linux-2.4": 512 << 20, "linux-2.6": 1 << 30, "freebsd": 1 << 30}
 _MEMORY_NOW = 16 << 30
 _CORES = 4
+_TELLS = 3
+"""The rank from which on an output names a bitmap if there is one; below it mdadm's own is assumed."""
 _IDE = re.compile(r"hd([a-t])")
 _IDE_MAJORS = (3, 22, 33, 34, 56, 57, 88, 89, 90, 91)
 """Of the channels ide0 to ide9 (Linux, Documentation/admin-guide/devices.txt)."""
@@ -134,7 +136,7 @@ class _Scenario:
             model = known.model.value if known is not None and known.model is not None else None
             where = known.where if known is not None and like is None else ""
             if like is not None:
-                why = f"nobody has seen it; as {like}"
+                why = f"no output names it; as {like}"
             elif model is not None:
                 why = f"{model}: {matched.why}" if matched.why else ""
             else:
@@ -217,7 +219,7 @@ class _Scenario:
                 inside.put("chunk", size_text(usual.value), usual.where, why)
             else:
                 inside.put("chunk", size_text(_OLD_CHUNK), assumed="a usual strip size; nothing tells it")
-        elif self.kernel == NEWEST:
+        elif is_of_today(self.kernel):
             inside.put("chunk", size_text(_NEW_CHUNK), assumed="what mdadm takes; nothing tells it")
         else:
             inside.put("chunk", size_text(_OLD_CHUNK), assumed="what mdadm took before 2010; nothing tells it")
@@ -272,7 +274,7 @@ class _Scenario:
             else:
                 why = "mdadm's usual chunk of a bitmap; nothing tells it"
                 inside.put("bitmap", size_text(_BITMAP), found.bitmap.where, why)
-        elif found.bitmap is None and known.write_intent and "bitmap" in LEVELS[level].options:
+        elif found.bitmap is None and known.write_intent and "bitmap" in LEVELS[level].options and found.rank >= _TELLS:
             inside.put("bitmap", NONE, found.where)
         elif found.bitmap is not None:
             self.notes.append(f"{found.name}: {self.kernel} has no write-intent bitmap; left out")

@@ -1,15 +1,14 @@
 """Which of the arrays that were found can be simulated, of which drives, and what is said of the others.
 
-A drive can be in one array only, so of arrays on partitions of the same drives the largest stays. What the model does
-not know is left out with a note, never put in as something else.
+A drive can be in one array only, so of arrays on partitions of the same drives the largest stays; the drive is as large
+as all of them need. A mirror of one member is its drive. What the model does not know is left out with a note, never
+put in as something else.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,89 +16,18 @@ from ...model.core.errors import InputError
 from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
+from .chosen import Chosen, Selection
 from .drive_match import Match, match
 from .solid_state_match import match_solid_state
 from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 
 _PARTITION = re.compile(r"(?P<disk>(?:[hsv]d|xvd)[a-z]{1,3})\d{1,3}|(?P<numbered>[\w!-]*\d)p\d{1,3}", re.ASCII)
 _NEVER_TURNS = ("nvme", "mmcblk", "pmem")
+_VIRTUAL = ("vd", "xvd")
+_ONLY_SCSI = ("2.0", "2.2", "2.4")
+"""Kernels whose disks sda, sdb ... are SCSI disks."""
 _PART_USED = 0.9
 _MOST_LISTED = 6
-
-
-@dataclass(slots=True)
-class Chosen:
-    """An array that is simulated.
-
-    Attributes
-    ----------
-    found
-        What was found of it.
-    members, spares, journal
-        Names of devices in the scenario.
-    fields
-        What :class:`~raidsim.scenarios.description.arrays.ArraySpec` takes of it, for checking.
-    """
-
-    found: FoundArray
-    members: list[tuple[str, FoundMember]]
-    spares: list[str] = field(default_factory=list)
-    journal: str | None = None
-
-    @property
-    def failed(self) -> list[str]:
-        """Members that are lost, those that are being rebuilt too."""
-        return [name for name, member in self.members if member.state != "in use"]
-
-    @property
-    def rebuilding(self) -> list[str]:
-        """Those on whose place a device is being rebuilt."""
-        return [name for name, member in self.members if member.state == "rebuilding"]
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The array without what belongs to a kernel."""
-        found = self.found
-        given: dict[str, Any] = {
-            "level": found.level.value if found.level is not None else None,
-            "members": tuple(name for name, _ in self.members),
-            "failed": tuple(self.failed),
-            "rebuilding": tuple(self.rebuilding),
-            "spares": tuple(self.spares),
-        }
-        for key in ("chunk", "algorithm", "copies", "groups"):
-            fact: Fact[Any] | None = getattr(found, key)
-            if fact is not None:
-                given[key] = fact.value
-        return given
-
-
-@dataclass(slots=True)
-class Selection:
-    """What the scenario is made of.
-
-    Attributes
-    ----------
-    arrays
-        By name, in the order they were found.
-    drives
-        The catalogue's drive for each.
-    copies
-        Drives that nobody has seen: the places of members that are gone, each with a drive that it is taken to be like.
-    notes
-        What was left out, and why.
-    """
-
-    arrays: dict[str, Chosen] = field(default_factory=dict)
-    drives: dict[str, Match] = field(default_factory=dict)
-    copies: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def top(self) -> list[str]:
-        """Arrays that are not part of others; without arrays all drives."""
-        inner = {name for array in self.arrays.values() for name, _ in array.members}
-        return [name for name in self.arrays if name not in inner] or ([] if self.arrays else list(self.drives))
 
 
 def select(found: Findings, ignore_solid_state: bool) -> Selection:
@@ -127,10 +55,14 @@ class _Selecting:
         self.selection = Selection(notes=list(found.notes))
         self.shown = {each.shown_as: name for name, each in found.arrays.items() if each.shown_as is not None}
         self.users: dict[str, str] = {}
+        self.alone: dict[str, str] = {}
+        self.needed: dict[str, int] = {}
 
     def result(self) -> Selection:
         candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
         self._leave_out_solid_state(candidates)
+        self.alone = {array.name: self._device(device) for array in candidates if (device := _only_member(array))}
+        self._sum_up()
         for array in sorted(candidates, key=lambda each: (-_bytes(each), each.name)):
             self._choose(array)
         self._drop_headless()
@@ -167,6 +99,8 @@ class _Selecting:
         name = self.found.parents.get(device, device)
         if name in self.shown:
             return self.shown[name]
+        if name in self.alone:
+            return self.alone[name]
         if name in self.found.arrays:
             return name
         part = _PARTITION.fullmatch(name)
@@ -190,12 +124,48 @@ class _Selecting:
                 self._note(f"{array.name} is left out: {_listed(solid)} have no moving parts")
                 candidates.remove(array)
 
+    def _by_name(self, drive: FoundDrive) -> None:
+        """What the kernel's name of a disk tells: hda is parallel ATA, vda a virtual disk, sda of Linux 2.4 is SCSI."""
+        kernel = self.found.computer.kernel
+        if drive.interface is not None:
+            return
+        if drive.name.startswith("hd"):
+            drive.interface = Fact("pata", drive.where)
+        elif drive.name.startswith(_VIRTUAL):
+            drive.interface = Fact("virtual", drive.where)
+        elif drive.name.startswith("sd") and kernel is not None and kernel.value.startswith(_ONLY_SCSI):
+            drive.interface = Fact("scsi", kernel.where)
+
     def _matched(self, drive: FoundDrive, needed: int | None) -> Match | str:
         """The catalogue's drive for one, or why there is none."""
         return match_solid_state(drive, needed) if self._solid(drive.name) else match(drive, needed)
 
+    def _sum_up(self) -> None:
+        """What all arrays need of each drive together, those that are left out too."""
+        for array in self.found.arrays.values():
+            each = _member_bytes(array) if not array.container else None
+            for name in {self._device(device) for device in array.devices} if each is not None else ():
+                self.needed[name] = self.needed.get(name, 0) + (each or 0)
+
+    def _take_drive(self, array: FoundArray, name: str) -> None:
+        """Take the drive of a mirror of one member as what it is."""
+        reason = self._taken([name])
+        if reason is not None or name in self.found.arrays:
+            why = reason or f"it is a mirror of {name} alone"
+            self._note(f"{array.name} ({array.where}) is left out: {why}")
+            return
+        chosen = Chosen(array, [(name, array.members[0])])
+        self.users[name] = array.name
+        self._match(chosen, [name], [])
+        if name in self.selection.drives:
+            self.selection.single.append(name)
+            self._note(f"{array.name} is a mirror of one member; it is simulated as its drive, {name}")
+
     def _choose(self, array: FoundArray) -> None:
         """Take an array if its drives are free and the model can make it."""
+        if array.name in self.alone:
+            self._take_drive(array, self.alone[array.name])
+            return
         taken: list[tuple[str, FoundMember]] = []
         for slot, member in enumerate(array.members):
             name = self._device(member.device) if member.device is not None else f"{array.name}-slot{slot}"
@@ -253,25 +223,27 @@ class _Selecting:
 
     def _match(self, chosen: Chosen, names: list[str], extra: list[str]) -> None:
         """Find a drive of the catalogue for every drive of an array."""
-        needed = _member_bytes(chosen.found)
+        used = _member_bytes(chosen.found)
         own = [name for name in names if name not in self.found.arrays]
         short: list[str] = []
         for name in [*own, *chosen.spares, *extra]:
             if name in self.selection.drives:
                 continue
             drive = self.found.drives.setdefault(name, FoundDrive(name, chosen.found.where))
-            _by_name(drive)
+            self._by_name(drive)
+            needed = self.needed.get(name, used)
             matched = self._matched(drive, needed)
             if isinstance(matched, str):
                 self._note(f"{chosen.found.name} is left out: {name}: {matched}")
                 self._forget(chosen.found.name)
                 return
             self.selection.drives[name] = matched
-            if drive.capacity is not None and needed is not None and needed < _PART_USED * drive.capacity.value:
+            whole = drive.capacity.value if drive.capacity is not None else needed
+            if whole is not None and used is not None and used < _PART_USED * whole:
                 short.append(name)
-        if short and needed is not None:
-            used = f"{chosen.found.name} uses {format_size(needed)} of each drive"
-            self._note(f"{used}; the scenario gives it all of {_listed(short)}")
+        if short and used is not None:
+            part = f"{chosen.found.name} uses {format_size(used)} of each drive"
+            self._note(f"{part}; the scenario gives it all of {_listed(short)}")
         like = next((name for name in own if name in self.selection.drives), None)
         for name, member in chosen.members:
             if member.device is None and like is not None:
@@ -283,6 +255,7 @@ class _Selecting:
         self.selection.arrays.pop(name, None)
         self.users = {device: user for device, user in self.users.items() if user != name}
         kept = {member for array in self.selection.arrays.values() for member, _ in array.members}
+        kept |= set(self.selection.single)
         kept |= {device for array in self.selection.arrays.values() for device in (*array.spares, array.journal or "")}
         self.selection.drives = {device: each for device, each in self.selection.drives.items() if device in kept}
 
@@ -344,6 +317,12 @@ class _Selecting:
         raise InputError(where, found, "allowed: an array or a drive, with its level, members and sizes")
 
 
+def _only_member(array: FoundArray) -> str | None:
+    """The device of a mirror that has no other member; None if it is no such mirror."""
+    mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
+    return array.members[0].device if mirror and len(array.members) == 1 else None
+
+
 def _bytes(array: FoundArray) -> int:
     return array.size.value if array.size is not None else 0
 
@@ -363,12 +342,6 @@ def _member_bytes(array: FoundArray) -> int | None:
     parities = known.parities if known is not None and known.has_parity else 0
     data = members - parities * (groups if known is not None and known.has_groups else 1)
     return -(-array.size.value // data) if data > 0 else None
-
-
-def _by_name(drive: FoundDrive) -> None:
-    """What the kernel's name of a disk tells: hda is parallel ATA."""
-    if drive.interface is None and drive.name.startswith("hd"):
-        drive.interface = Fact("pata", drive.where)
 
 
 def _listed(names: Iterable[str]) -> str:

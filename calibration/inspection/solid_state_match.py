@@ -1,5 +1,8 @@
 """The catalogue's drive for a solid-state drive that was found: the same model, one of its family, or the nearest.
 
+The nearest is of the same interface, then of the same class: a drive for servers keeps what it has acknowledged over a
+loss of power, and answers a flush about ten times as fast as one for desktops.
+
 Of a drive of another size than the catalogue's everything goes with the size that does so in a family: flash, dies, the
 cache of one bit per cell, endurance. Controller, channels and the flash's own times stay.
 """
@@ -14,6 +17,7 @@ from ...model.drives.catalogue import drive, solid_state_names
 from ...model.files.quantities import format_size
 from ...model.solid_state.spec import SolidStateSpec
 from .drive_match import SMALLEST, Match, rounded
+from .drive_models import kind_of_model
 from .tools.findings import FoundDrive
 
 LARGEST = 2 * 10**14
@@ -73,6 +77,9 @@ def match_solid_state(found: FoundDrive, at_least: int | None) -> Match | str:
     if names and same_size:
         return Match(name, overrides, "")
     words = [f"the catalogue's {name} is {'of the same family' if names else 'the nearest solid-state drive'}"]
+    if not names:
+        kind, sure = _class(found)
+        words.append(f"a drive for {'servers' if kind else 'desktops'}{'' if sure else ', a guess'}")
     if not same_size:
         words.append("flash and dies follow from the capacity")
     return Match(name, overrides, "; ".join(words))
@@ -93,13 +100,28 @@ def _family(model: str) -> list[str]:
     return found
 
 
-def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, float, str]:
-    """First the interface, then the capacity."""
+def _class(found: FoundDrive) -> tuple[bool, bool]:
+    """Whether a drive is one for servers, and whether its model or its place says so.
+
+    Behind a RAID controller or on SAS are drives for servers; so is what is behind a virtual disk, by assumption.
+    """
+    kind = kind_of_model(found.model.value) if found.model is not None else None
+    if kind in ("servers", "desktops"):
+        return kind == "servers", True
+    if found.seat is not None or (found.interface is not None and found.interface.value == "sas"):
+        return True, True
+    return kind == "virtual" or (found.interface is not None and found.interface.value == "virtual"), False
+
+
+def _distance(found: FoundDrive, name: str, size: int | None) -> tuple[bool, bool, bool, float, str]:
+    """First the interface, then the class, then the capacity; memory that is no flash only if nothing else is left."""
     spec = _catalogue()[name]
     wanted = _CLASSES.get(found.interface.value, "") if found.interface is not None else ""
     if not wanted and found.name.startswith("nvme"):
         wanted = _CLASSES["nvme"]
-    return not spec.interface.startswith(wanted or _CLASSES["sata"]), _ratio(spec.capacity, size), name
+    other = not spec.interface.startswith(wanted or _CLASSES["sata"])
+    servers, _ = _class(found)
+    return other, spec.power_loss_protection != servers, spec.in_place, _ratio(spec.capacity, size), name
 
 
 def _ratio(one: float, other: float | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from ...model.core.errors import InputError
 from ...model.files.atomic_file import whole_file
 from ...model.files.description_errors import located
 from ...model.files.quantities import format_size, parse_size, parse_time
-from ...model.programs.fio.command_line import is_command_line, job_file
+from ...model.programs.fio.command_line import CommandLine, command_line, is_command_line, of_words
 from ...model.programs.fio.sections import Section, sections
 from ...model.readahead import PAGE
 from ...scenarios.description.scenario import ScenarioSpec
@@ -36,12 +37,15 @@ from ..support.progress import progress_share
 from ..tables.fio_comparison import show_comparison
 from ..tables.run import run_console
 
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Options that raidsim does not have are fio's."""
 _FORMATS = ("normal", "json", "json+")
 _LARGEST = 1 << 20
 """Characters of a job file."""
 
 
 def fio_command(
+    context: typer.Context,
     job: Annotated[
         str, typer.Argument(metavar="JOB", help="A job file of fio, or a command line of fio in quotes; - for stdin.")
     ],
@@ -77,7 +81,10 @@ def fio_command(
         Path | None, typer.Option("--compare", metavar="FILE", help="fio's JSON of the same jobs, measured.")
     ] = None,
 ) -> None:
-    """Run a fio job file on the machine of a scenario: what fio would report there."""
+    """Run a fio job file on the machine of a scenario: what fio would report there.
+
+    Options of fio may stand beside the job file (--filename=/dev/md0 --size=1g), as they do for fio.
+    """
     form = "json" if as_json and output_format == "normal" else output_format
     if form not in _FORMATS:
         raise InputError("--output-format", f"found {form!r}", f"allowed: {', '.join(_FORMATS)}")
@@ -85,12 +92,14 @@ def fio_command(
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
     described = _described(machine, sets or [])
-    _check_written(write_iolog, logs, (machine,) if is_command_line(job) else (machine, job))
+    line = _command_line(job, context.args)
+    _check_written(write_iolog, logs, (machine, line.file) if line.file else (machine,))
     spec = described.spec()
-    jobs = chosen(_sections(job, spec), section or [], job)
+    jobs = chosen(_sections(line, spec), section or [], job)
     report = None if compare is None else read_report(compare)
     options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
-    with progress_share("running fio's jobs") as follow:
+    advice = "" if most_s is not None else "--at-most 2s ends every job after 2 s of its statistics"
+    with progress_share("running fio's jobs", advice) as follow:
         try:
             ran = run_fio(spec, jobs, options, lambda run: follow(lambda: run.share))
         except InputError as error:
@@ -122,27 +131,38 @@ def _described(name: str, sets: Sequence[str]) -> Document:
     return read_document(name, sets)
 
 
-def _sections(job: str, spec: ScenarioSpec) -> list[Section]:
+def _command_line(job: str, more: Sequence[str]) -> CommandLine:
+    """The job file with the options beside it, or the jobs of a command line."""
+    if is_command_line(job):
+        line = command_line(job)
+        return command_line(f"{job} {shlex.join(more)}") if more else line
+    beside = of_words(list(more))
+    if beside.file or "\n[" in beside.text:
+        found = beside.file or "--name"
+        raise InputError("JOB", f"found {found!r} beside {job!r}", "allowed: one job file, and options for its jobs")
+    return CommandLine(beside.text if more else "", {"": "JOB"}.get(job, job))
+
+
+def _sections(line: CommandLine, spec: ScenarioSpec) -> list[Section]:
     """The jobs of a file or of a command line; what it includes lies beside it or in the current folder."""
-    name = {"-": "<stdin>", "": "JOB"}.get(job, job)
-    try:
-        if is_command_line(job):
-            name, text = "command line", job_file(job)
-        else:
-            text = sys.stdin.read(_LARGEST + 1) if job == "-" else _text(Path(job))
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
-    if len(text) > _LARGEST:
-        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
-    folder = Path() if job == "-" else Path(job).parent
+    name = "<stdin>" if line.file == "-" else line.file
+    keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
+    folder = Path(line.file).parent if line.file not in ("", "-") else Path()
 
     def include(path: str) -> str:
         here = Path(path)
         return _text(here if here.is_file() or here.is_absolute() else folder / here)
 
-    keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
-    return sections(text, name, os.environ, include, keywords, numbered=not is_command_line(job))
+    if not line.file:
+        return sections(line.text, "command line", os.environ, include, keywords, numbered=False)
+    try:
+        text = sys.stdin.read(_LARGEST + 1) if line.file == "-" else _text(Path(line.file))
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
+    if len(text) > _LARGEST:
+        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
+    return sections(text, name, os.environ, include, keywords, defaults=line.text)
 
 
 def _text(path: Path) -> str:

@@ -15,6 +15,8 @@ from rich.text import Text
 _EVERY_S = 10.0
 """How often a log gets a line."""
 _LOOK_S = 0.2
+_ADVISE_S, _LONG_S = 10.0, 60.0
+"""After this time, work that takes longer than the second is worth some advice."""
 _QUIET_S = 1.0
 """What takes no longer needs no progress."""
 
@@ -75,11 +77,18 @@ def _text_lines(what: str) -> Callable[[str], None]:
 
 
 @contextmanager
-def progress_share(what: str) -> Iterator[Callable[[Callable[[], float]], None]]:
+def progress_share(what: str, advice: str = "") -> Iterator[Callable[[Callable[[], float]], None]]:
     """Show how far `what` is, looked at from outside so that the work itself is the same with and without.
 
     Yields a function that takes what tells the share that is done (0 to 1); it is called once for every part of the
     work, when the part begins. Nothing is shown in the first second.
+
+    Parameters
+    ----------
+    what
+        What is done.
+    advice
+        How it takes less time: shown once, if after 10 s more than a minute is expected in all.
     """
     parts: list[Callable[[], float]] = []
     over = threading.Event()
@@ -88,9 +97,16 @@ def progress_share(what: str) -> Iterator[Callable[[Callable[[], float]], None]]
         if over.wait(_QUIET_S):
             return
         with progress_bar(what, percent=True) as update:
+            began, advised = time.monotonic() - _QUIET_S, not advice
             while True:
+                share = min(1.0, max(0.0, parts[-1]())) if parts else 0.0
                 if parts:
-                    update(round(100 * min(1.0, max(0.0, parts[-1]()))), 100)
+                    update(round(100 * share), 100)
+                passed = time.monotonic() - began
+                if not advised and passed >= _ADVISE_S and share * _LONG_S < passed:
+                    advised = True
+                    minutes = f"about {passed / share / 60:,.0f} min in all" if share else "a long time"
+                    print(f"{what}: {minutes}; {advice}", file=sys.stderr, flush=True)
                 if over.wait(_LOOK_S):
                     return
 

@@ -13,7 +13,7 @@ from ...model.core.errors import InputError
 from ...model.core.request import TRIM
 from .formats.fields import SECOND_NS
 from .formats.record import MeasuredIo, TraceRecord
-from .formats.source import Source, file_size
+from .formats.source import UTF_8, UTF_16, Source, file_size
 from .formats.table import FORMATS
 from .ordering import in_order
 
@@ -134,7 +134,9 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
         raise InputError(str(path), "found an empty file", "allowed: a trace")
     if format is not None:
         return Trace(path, format, skip_malformed, discards)
-    fitting = [name for name, known in FORMATS.items() if known.fits(head)]
+    fitting = [name for name, known in FORMATS.items() if known.fits(head.removeprefix(UTF_8))]
+    if not fitting and head.startswith(UTF_16):
+        raise InputError(str(path), "found a text in UTF-16", "allowed: UTF-8, as `iconv -f UTF-16 -t UTF-8` makes it")
     if not fitting:
         allowed = f"allowed: {', '.join(known.title for known in FORMATS.values())}; or say --format"
         raise InputError(str(path), "found no format that raidsim knows", allowed)

@@ -159,6 +159,11 @@ class FoundArray:
         Whether the controller turns its drives' write caches on or off.
     shown_as
         The host's name of it, behind a controller.
+    container
+        Whether it only holds the members of other arrays, as Intel's (IMSM, VROC) and DDF's do.
+    letters, events
+        One letter for each slot as a member's own metadata has them: "A" is in use, "." is not there; and how many
+        changes of the array that member has seen. The member that has seen most of them is right.
     reason
         Why it cannot be simulated, if so.
     notes
@@ -188,6 +193,9 @@ class FoundArray:
     per_span: Fact[int] | None = None
     disk_cache: Fact[bool] | None = None
     shown_as: str | None = None
+    container: bool = False
+    letters: str = ""
+    events: int = 0
     reason: str | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -276,8 +284,9 @@ class Findings:
         _fill(self.computer, other.computer, self.notes, "the computer")
         for drive in other.drives.values():
             self._add_drive(drive)
+        before = list(self.arrays.values())
         for array in other.arrays.values():
-            self._add_array(array)
+            self._add_array(array, before)
         for name, controller in other.controllers.items():
             if name in self.controllers:
                 _fill(self.controllers[name], controller, self.notes, f"controller {name}")
@@ -299,21 +308,60 @@ class Findings:
             if same.seat is not None and drive.seat is not None:
                 same.seat.learn(drive.seat)
 
-    def _add_array(self, array: FoundArray) -> None:
-        """The same array has the same name, or a device in common with one that is known."""
+    def _add_array(self, array: FoundArray, before: list[FoundArray]) -> None:
+        """The same array has the same name, or is alike to one of another output and has a device in common with it."""
         same = self.arrays.get(array.name)
         if same is None:
-            same = next((each for each in self.arrays.values() if each.devices & array.devices), None)
+            same = next((each for each in before if _alike(each, array)), None)
         if same is None:
             self.arrays[array.name] = array
             return
         better, other = (array, same) if array.rank > same.rank else (same, array)
+        if better.letters and other.letters:
+            _join_examined(better, other)
         _fill(better, other, self.notes, f"array {better.name}")
         if better is array:
             self.arrays = {
                 (array.name if each is same else name): (array if each is same else each)
                 for name, each in self.arrays.items()
             }
+
+
+def _alike(one: FoundArray, other: FoundArray) -> bool:
+    """Whether two arrays of different names can be one: several volumes may be on the same whole drives."""
+    if one.container or other.container:
+        return one.container and other.container and bool(one.devices & other.devices)
+    levels = {each.level.value for each in (one, other) if each.level is not None}
+    sizes = [each.size.value for each in (one, other) if each.size is not None and each.size.value]
+    near = len(sizes) < 2 or max(sizes) <= _SAME_SIZE * min(sizes)
+    return len(levels) < 2 and near and bool(one.devices & other.devices)
+
+
+_SAME_SIZE = 1.02
+
+
+def _join_examined(into: FoundArray, other: FoundArray) -> None:
+    """Take the members that another output of --examine has seen; the newest metadata tells who is in use."""
+    if other.events > into.events:
+        into.letters, into.events = other.letters, other.events
+    for slot, (mine, theirs) in enumerate(zip(into.members, other.members, strict=False)):
+        if mine.device is None and theirs.device is not None:
+            into.members[slot] = theirs
+    into.spares += [each for each in other.spares if each not in into.spares]
+    by_letters(into)
+
+
+def by_letters(array: FoundArray) -> None:
+    """Set the members' states by the letters of an examined array: a member that nobody has seen may be in use."""
+    for member, letter in zip(array.members, array.letters, strict=False):
+        if letter == GONE:
+            member.state = "missing" if member.device is None else "failed"
+        elif member.state != "rebuilding":
+            member.state = "in use"
+
+
+GONE = "."
+"""The letter of a slot whose member is not there."""
 
 
 def _fill(into: Any, other: Any, notes: list[str], what: str) -> None:

@@ -1,6 +1,7 @@
-"""Disks, partitions and md's arrays from lsblk -J (util-linux, lsblk.c: columns KNAME, TYPE, SIZE, ROTA, TRAN ...).
+"""Disks, partitions and md's arrays from lsblk (util-linux, lsblk.c: columns KNAME, TYPE, SIZE, ROTA, TRAN ...).
 
-Without -b a size is rounded ("3.6T"); older versions write numbers and truths as texts ("1").
+As JSON (-J), as pairs (-P), or as the table that it prints without either. Without -b a size is rounded ("3.6T"); older
+versions write numbers and truths as texts ("1").
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from ....model.layouts import levels_where
 from ...formats.positioned_json import Value
 from .findings import Fact, Findings, FoundArray, FoundDrive, FoundMember, Interface, fact, place
+from .lsblk_table import tree
 from .output_text import bounded, has_unit, said, size_of
 from .outputs import Output
 
@@ -30,6 +32,8 @@ _LOGICAL = re.compile(
 )
 """Models of a disk that a RAID controller shows: they name the controller."""
 _CONTROLLER_VENDORS = ("DELL", "AVAGO", "LSI", "BROADCOM")
+_HYPER_V = "Msft"
+"""The vendor of Hyper-V's disks, whose model is that of a controller's too: "Virtual Disk"."""
 _DISK, _PART, _CIPHER = "disk", "part", "crypt"
 _MOST = 5000
 
@@ -37,8 +41,8 @@ _MOST = 5000
 def read(output: Output) -> Findings:
     """The disks, and the arrays that lsblk shows above them."""
     found = Findings()
-    listed = output.root.members["blockdevices"] if output.root is not None else None
-    if listed is None or listed.kind != "list":
+    listed = output.root.members["blockdevices"] if output.root is not None else tree(output)
+    if listed.kind != "list":
         raise output.text.refused(output.first, "a list with the key 'blockdevices'")
     todo: list[tuple[Value, str | None]] = [(item, None) for item in reversed(listed.items)]
     seen = 0
@@ -97,13 +101,15 @@ def _disk(item: Value, name: str, where: str) -> FoundDrive:
     model, vendor = said(item, "model"), said(item, "vendor")
     if model is not None:
         drive.model = fact(model.text, model)
-        maker = vendor is not None and vendor.text in _CONTROLLER_VENDORS
-        drive.logical = bool(_LOGICAL.search(model.text)) or maker
+        maker = vendor.text if vendor is not None else ""
+        drive.logical = bool(_LOGICAL.search(model.text)) or maker in _CONTROLLER_VENDORS
+        if maker == _HYPER_V:
+            drive.logical, drive.interface = False, Fact("virtual", where)
     rota = said(item, "rota")
     if rota is not None and rota.text in ("false", "0"):
         drive.solid_state = fact(True, rota)
     transport = said(item, "tran")
-    if transport is not None and transport.text in _TRANSPORTS:
+    if transport is not None and transport.text in _TRANSPORTS and drive.interface is None:
         drive.interface = fact(_TRANSPORTS[transport.text], transport)
     if name.startswith(("vd", "xvd")):
         drive.interface = Fact("virtual", where)

@@ -1,16 +1,19 @@
 """Arrays from mdadm: --detail, --detail --export, --examine (Detail.c; examine_super of super0.c and super1.c).
 
 Sizes are in KiB with the same in other units behind, or in sectors. Names of hosts and UUIDs are read past; UUIDs only
-tell which of the examined devices belong together.
+tell which of the examined devices belong together. --examine shows one member, which knows of the others whether they
+are in use: what was not examined is not lost.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 
 from ...formats.report_text import Cell, ReportText
-from .findings import Fact, Findings, FoundArray, FoundMember, State, fact
+from . import imsm
+from .findings import GONE, Fact, Findings, FoundArray, FoundMember, State, by_letters, fact
 from .mdstat import NOT_SIMULATED
 from .output_text import LARGEST, SECTOR, Line, bounded, first_word, key_lines, size_of
 from .outputs import Output
@@ -19,7 +22,7 @@ DETAIL_RANK, EXAMINE_RANK, EXPORT_RANK = 4, 3, 2
 MOST_SLOTS = 1024
 _HEAD = re.compile(r"(?P<path>/dev/\S+):\s*$")
 _ROW = re.compile(
-    r"^\s+(?P<number>\d+|-)\s+\d+\s+\d+\s+(?P<slot>\d+|-|none)\s+(?P<state>[a-zA-Z][\w -]*?)"
+    r"^(?:\s+\d+)?\s+(?P<number>\d+|-)\s+\d+\s+\d+\s+(?P<slot>\d+|-|none)\s+(?P<state>[a-zA-Z][\w -]*?)"
     r"(?:\s+(?P<device>/\S+))?\s*$",
     re.ASCII,
 )
@@ -29,6 +32,7 @@ _ROLE = re.compile(r"MD_DEVICE_(?P<device>\w+)_ROLE=(?P<role>\d+|spare|journal)\
 _COPIES = re.compile(r"(near|far|offset)=(\d+)", re.ASCII)
 _STATUS = {"Rebuild Status": "recover", "Resync Status": "repair", "Check Status": "check", "Reshape Status": "reshape"}
 _PERCENT = re.compile(r"(\d{1,3})% complete", re.ASCII)
+_INTEGER = re.compile(r"[0-9a-f]{8}\b")
 _LEVELS = {"stripe": "raid0", "mirror": "raid1"}
 
 
@@ -42,14 +46,43 @@ def read(output: Output) -> Findings:
         fields = key_lines(text, lines)
         head = _HEAD.match(text.line(first))
         if head is None:
-            array: FoundArray | None = _exported(text, lines, fields)
-        elif "Magic" in fields:
-            array = _examined(text.group(first, head, "path"), fields, examined)
+            _keep(found, _exported(text, lines, fields))
+            continue
+        path = text.group(first, head, "path")
+        if "MBR Magic" in fields:
+            found.notes.append(
+                f"{text.name}:{first}: {_name(path.text)} has a partition table and no metadata of an array; examine "
+                "its partitions"
+            )
+        elif "Magic" not in fields:
+            _keep(found, _detailed(text, lines, path, fields))
+        elif fields["Magic"].value.text.startswith(imsm.MAGIC):
+            for array in imsm.volumes(text, lines, _name(path.text), examined):
+                _keep(found, array)
+        elif not _INTEGER.match(fields["Magic"].value.text) or "Raid Level" not in fields:
+            found.notes.append(
+                f"{text.name}:{first}: {_name(path.text)} has {fields['Magic'].value.text} metadata, whose --examine "
+                "is not read; give mdadm --detail of the volume, or /proc/mdstat"
+            )
         else:
-            array = _detailed(text, lines, text.group(first, head, "path"), fields)
-        if array is not None:
-            found.add(Findings(arrays={array.name: array}))
+            new = _examined(text, lines, path, fields, examined)
+            if new is not None:
+                _keep(found, new)
+    for array in examined.values():
+        by_letters(array)
     return found
+
+
+def _keep(found: Findings, array: FoundArray) -> None:
+    """Keep an array; one of the same name is the same only if it has as many slots of the same level."""
+    known = found.arrays.get(array.name)
+    if known is not None and (known.letters or array.letters):
+        array.name = next(name for name in (f"{array.name}-{each}" for each in count(2)) if name not in found.arrays)
+        known = None
+    if known is None:
+        found.arrays[array.name] = array
+    else:
+        found.add(Findings(arrays={array.name: array}))
 
 
 def _begins(text: ReportText, number: int) -> bool:
@@ -103,7 +136,7 @@ def _rows(text: ReportText, lines: range, array: FoundArray) -> dict[int, FoundM
     table = next((number for number in lines if _TABLE.match(text.line(number))), lines.stop)
     for number in range(table + 1, lines.stop):
         line = text.line(number)
-        if not line.strip():
+        if not line.strip() or line.startswith("this "):  # metadata 0.90: the examined member, listed again below
             continue
         row = _ROW.match(line)
         if row is None:
@@ -136,6 +169,7 @@ def _shape(array: FoundArray, fields: dict[str, Line]) -> None:
     if level is not None and level.value.text:
         said = level.value.text
         array.level = fact(_LEVELS.get(said, said), level.value)
+        array.container = said == "container"
         if said in NOT_SIMULATED:
             array.reason = NOT_SIMULATED[said]
         elif said.startswith("-"):
@@ -165,16 +199,16 @@ def _kib(cell: Cell) -> int:
     return bounded(first_word(cell), LARGEST, 1024)
 
 
-def _examined(path: Cell, fields: dict[str, Line], known: dict[str, FoundArray]) -> FoundArray | None:
+def _examined(
+    text: ReportText, lines: range, path: Cell, fields: dict[str, Line], known: dict[str, FoundArray]
+) -> FoundArray | None:
     """One examined device: a member of an array that others may be of too; the array when it is first met."""
     where = f"{path.file}:{path.line}"
     uuid = fields.get("Array UUID") or fields.get("UUID")
     key = uuid.value.text.split(" ")[0] if uuid is not None else where
     array, new = known.get(key), None
     if array is None:
-        named = fields.get("Name")
-        last = re.split(r"[:\s]", named.value.text.split(" ")[0])[-1] if named is not None else ""
-        name = f"md{last}" if last.isdigit() else last or f"md{len(known)}"
+        name = _named(fields) or f"md{len(known)}"
         array = new = known[key] = FoundArray(name, where, EXAMINE_RANK)
         _shape(array, fields)
         if "Array Size" in fields:
@@ -184,19 +218,71 @@ def _examined(path: Cell, fields: dict[str, Line], known: dict[str, FoundArray])
         if "Internal Bitmap" in fields:
             array.bitmap = fact(0, fields["Internal Bitmap"].value)
         slots = fields.get("Raid Devices")
-        count = bounded(slots.value, MOST_SLOTS) if slots is not None else 0
-        array.members = [FoundMember(None, "missing", where) for _ in range(count)]
+        number = bounded(slots.value, MOST_SLOTS) if slots is not None else 0
+        array.members = [FoundMember(None, "missing", where) for _ in range(number)]
         array.notes.append(f"{name}: what --examine reads was true when the array was last written")
-    device = _name(path.text)
-    role = fields.get("Device Role")
+    if "Device Role" in fields or not any(_TABLE.match(text.line(number)) for number in lines):
+        _by_role(array, fields, _name(path.text), where)
+    else:
+        _by_table(text, lines, array)
+    events = fields.get("Events")
+    seen = bounded(first_word(events.value), LARGEST) if events is not None and _WHOLE.match(events.value.text) else 0
+    letters = _letters(array, fields)
+    if not array.letters or seen > array.events:
+        array.letters, array.events = letters, seen
+    return new
+
+
+_WHOLE = re.compile(r"\d+(?:\s|$)")
+
+
+def _named(fields: dict[str, Line]) -> str:
+    """The kernel's name of an examined array, by its own name ("host:0") or the minor number of metadata 0.90."""
+    named, minor = fields.get("Name"), fields.get("Preferred Minor")
+    if minor is not None and minor.value.text.isdigit():
+        return f"md{minor.value.text[:4]}"
+    last = re.split(r"[:\s]", named.value.text.split(" ")[0])[-1] if named is not None else ""
+    return f"md{last}" if last.isdigit() else last
+
+
+def _by_role(array: FoundArray, fields: dict[str, Line], device: str, where: str) -> None:
+    """The examined device by its role; metadata 1.x (older versions of mdadm say "Array Slot : 0 (0, 1, 2)")."""
+    role, slot = fields.get("Device Role"), fields.get("Array Slot")
     number = re.fullmatch(r"Active device (\d{1,4})", role.value.text) if role is not None else None
+    if number is None and role is None and slot is not None:
+        number = _old_slot(slot.value.text)
     if number is not None and int(number[1]) < len(array.members):
         array.members[int(number[1])] = FoundMember(device, "in use", where)
     elif role is not None and role.value.text.startswith("Journal"):
         array.journal = Fact(device, where)
     else:
         array.spares.append(device)
-    return new
+
+
+def _old_slot(text: str) -> re.Match[str] | None:
+    """The role in "1 (0, 1, 2)": the entry of that number in the list."""
+    match = re.match(r"(\d{1,4}) \(([^)]*)\)", text)
+    roles = match[2].split(", ") if match is not None else []
+    at = int(match[1]) if match is not None else 0
+    return re.fullmatch(r"(\d{1,4})", roles[at]) if at < len(roles) else None
+
+
+def _by_table(text: ReportText, lines: range, array: FoundArray) -> None:
+    """All members by the table of metadata 0.90, whose line "this" is the examined one."""
+    seen = FoundArray(array.name, array.where, EXAMINE_RANK)
+    for slot, member in _rows(text, lines, seen).items():
+        if slot < len(array.members) and array.members[slot].device is None:
+            array.members[slot] = member
+    array.spares += [each for each in seen.spares if each not in array.spares]
+
+
+def _letters(array: FoundArray, fields: dict[str, Line]) -> str:
+    """A letter for each slot: of "Array State" ("AA.A", formerly "Uu_u"); else by the table's members."""
+    state = fields.get("Array State")
+    said = state.value.text.split(" ")[0] if state is not None else ""
+    if state is not None and len(said) >= len(array.members):
+        return "".join(GONE if letter in "._" else "A" for letter in said[: len(array.members)])
+    return "".join("A" if member.state == "in use" else GONE for member in array.members)
 
 
 def _exported(text: ReportText, lines: range, fields: dict[str, Line]) -> FoundArray:

@@ -41,6 +41,7 @@ def read(output: Output) -> Findings:
     """The arrays and their members."""
     lines = "\n".join(output.text.lines[output.first - 1 : output.last])
     text = ReportText("\n" * (output.first - 1) + lines + "\n", output.text.name)
+    text.cut = output.text.cut
     report = mdstat.parse(text)
     found = Findings()
     for name in dict.fromkeys(dict(figure.context)["array"] for figure in report.figures):
@@ -79,7 +80,7 @@ def _array(name: str, figures: list[Figure], text: ReportText) -> FoundArray:
     elif level in NOT_SIMULATED:
         array.reason = NOT_SIMULATED[level]
     if _EXTERNAL.match(here.get("metadata", "")):
-        array.reason = NOT_SIMULATED["container"]
+        array.reason, array.container = NOT_SIMULATED["container"], True
     array.size = Fact(int(size.value), below)
     for figure in figures:
         if figure.name == "chunk" and 0 < figure.value <= LARGEST and (level not in LEVELS or LEVELS[level].has_chunk):

@@ -35,12 +35,14 @@ def pairs(text: ReportText, numbers: Iterable[int]) -> Iterator[Line]:
         line = text.line(number)
         match = _SEPARATOR.search(line)
         if match is not None:
-            key, value = line[: match.start()], line[match.end() :]
-            at = match.end() + len(value) - len(value.lstrip())
-            yield Line(
-                Cell(key.strip(), text.name, number, len(key) - len(key.lstrip()) + 1),
-                Cell(value.strip(), text.name, number, at + 1),
-            )
+            yield Line(_stripped(text, number, 0, match.start()), _stripped(text, number, match.end(), len(line)))
+
+
+def _stripped(text: ReportText, number: int, start: int, end: int) -> Cell:
+    """A piece of a line without the white space around it."""
+    piece = text.line(number)[start:end]
+    begin = start + len(piece) - len(piece.lstrip())
+    return text.cell(number, begin, begin + len(piece.strip()))
 
 
 def key_lines(text: ReportText, numbers: Iterable[int]) -> dict[str, Line]:

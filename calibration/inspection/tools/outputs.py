@@ -1,7 +1,8 @@
 """Which programs printed a text: one output, or several one after another as they are pasted from a terminal.
 
 An output begins with a line that only its program prints, or with a brace for JSON, and ends with the next one, or with
-a prompt. What is between them belongs to nobody.
+a prompt. What is between them belongs to nobody. White space in front of a whole output, and the marks of a quoted
+mail, are no part of it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import NamedTuple
 from ....model.core.errors import InputError
 from ...formats.positioned_json import JsonText, Value
 from ...formats.report_text import ReportText, shown
+from . import not_read
+from .quotation import unquote
 
 MOST_CHARACTERS = 4 << 20
 """What the tools print of the largest machine is shorter."""
@@ -49,30 +52,41 @@ class Output(NamedTuple):
 KINDS = {
     "mdstat": "/proc/mdstat",
     "mdadm": "mdadm --detail, --detail --export or --examine",
-    "lsblk": "lsblk -J",
+    "lsblk": "lsblk",
     "smartctl": "smartctl -i, as text or with -j",
-    "storcli": "storcli ... J",
+    "storcli": "storcli or perccli, with and without J",
     "megacli": "megacli -LDInfo, -PDList, -LdPdInfo, -AdpAllInfo or -AdpBbuCmd",
+    "ssacli": "ssacli (hpssacli, hpacucli) ctrl all show config",
+    "disks": "nvme list or fdisk -l",
     "cpuinfo": "/proc/cpuinfo",
     "meminfo": "/proc/meminfo",
-    "uname": "uname -a or -sr",
+    "uname": "uname -a, -sr or -r",
 }
 """What can be read, and what prints it."""
 
 _STARTS = {
     "mdstat": r"Personalities\s*:|md\S*\s*: (?:in)?active\b",
     "mdadm": r"/dev/\S+:\s*$|MD_LEVEL=",
+    "lsblk": r"(?:NAME|KNAME) +(?!.*\b(?:ALLOC|HEALTH|STATE)\b)(?=.*\b(?:TYPE|SIZE|ROTA|MODEL|FSTYPE|MAJ:MIN)\b)"
+    r'|(?:NAME|KNAME)="[^"]*" \S+="',
+    "storcli": r"(?:CLI Version|Controller) = \S",
+    "ssacli": r"(?:HPE? )?(?:Dynamic )?Smart (?:Array|HBA) \S+.* in Slot \S+",
+    "disks": r"Node +(?:Generic +)?SN +Model\b|Disk /dev/\S+: \d.*\b\d+ bytes\b",
     "megacli": r"Adapter #?\d+\b|BBU status for Adapter: \d+",
     "cpuinfo": r"processor\s*:\s*\d+\s*$",
     "meminfo": r"MemTotal:\s*\d+ kB",
-    "smartctl": r"smartctl \d+\.\d+ ",
+    "smartctl": r"smartctl (?:version )?\d+\.\d+ ",
     "uname": r"Linux (?:\S+ |version )?\d+\.\d+|FreeBSD \S*\s?\d+\.\d+",
 }
 _START = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _STARTS.items()), re.ASCII)
-_DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic)\s*:")
+_DEVICE_NEXT = re.compile(r"\s+(?:Version|Magic|MBR Magic|Container|Raid Level)\s*:")
+"""mdadm's first line below the name of a device; that of a volume with external metadata has no version."""
+_RELEASE = re.compile(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?(?:[-.+]\w[\w.+~-]*|)\s*$", re.ASCII)
+_UNAME = re.compile(r"(?:^|[#$>%]\s*)(?:sudo\s+)?uname\s+-\w*r\w*\s*$", re.ASCII)
 _COMMAND = re.compile(
     r"[#$>%]\s*(?:sudo\s+)?(?:LC_ALL=C\s+)?(?:\S*/)?"
-    r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit)\b",
+    r"(?:cat|mdadm|lsblk|smartctl|(?:stor|perc|mega|ssa|hpssa|hpacu)cli\w*|uname|df|mount|fdisk|dmesg|hdparm|ls|exit"
+    r"|nvme|z(?:pool|fs)|btrfs|[plv]vs|dmsetup|blkid|free|lscpu|lspci|dd|fio|iostat|head|tail|grep|echo)\b",
     re.IGNORECASE,
 )
 """A prompt with a command after it."""
@@ -83,8 +97,16 @@ _JSON_KINDS = {
     "json_format_version": "smartctl",
     "Controllers": "storcli",
 }
-_CONTINUES = {"mdadm": ("mdadm",), "megacli": ("megacli",), "mdstat": ("mdstat",), "cpuinfo": ("cpuinfo",)}
+_OBJECT = re.compile(rf'\{{\s*"(?:{"|".join(_JSON_KINDS)})"\s*:')
+_CONTINUES = {
+    kind: (kind,) for kind in ("mdadm", "megacli", "mdstat", "cpuinfo", "disks", "storcli", "ssacli", "lsblk")
+}
 """Kinds of which a second beginning is a part of the first output."""
+_TABLE_LINE = {
+    "lsblk": re.compile(r'[\s|`+├└│─-]*[\w!./:+-]{1,100}(?:\s|$)|(?:NAME|KNAME)="'),
+    "disks": re.compile(r"/dev/|-{4}|Disk|Units|Unit |Sector size|I/O size|Device\b|\s|\d+ heads|$"),
+}
+"""What a line below the first one of a table is; another one ends the table, and so does an empty one of lsblk's."""
 _MDSTAT_LINE = re.compile(r"\s|md\S*\s*:|unused devices:|read_ahead |(?:[\w!/.:-]+\[\d+\](?:\([A-Z]\))*\s*)+$|$")
 
 
@@ -109,6 +131,7 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
         found = f"{len(text):,} characters"
         raise InputError(name, found, f"allowed: at most {MOST_CHARACTERS >> 20} million, as these programs print")
     lines = ReportText(text, name)
+    unquote(lines, lambda number: _kind(lines, number) is not None or _begins_object(lines, number))
     printed = _all(lines)
     kinds = (wanted,) if wanted is not None else tuple(KINDS)
     for output in printed:
@@ -116,6 +139,7 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
             what = f"what {KINDS[output.kind]} prints"
             raise lines.refused(output.first, f"only what {KINDS[kinds[0]]} prints", what)
     if not printed:
+        not_read.refuse(lines)
         known = "; ".join(KINDS[kind] for kind in kinds)
         first = next(line for line in lines.lines if line.strip())
         raise lines.refused(1, f"what one of these prints: {known}", f"no such output, but {shown(first.strip())}")
@@ -156,10 +180,24 @@ def _kind(lines: ReportText, number: int) -> str | None:
     line = lines.line(number)
     match = _START.match(line)
     if match is None or match.lastgroup is None:
-        return None
+        return "uname" if _RELEASE.match(line) and _alone(lines, number) else None
     if match.lastgroup == "mdadm" and line.startswith("/dev") and not _DEVICE_NEXT.match(lines.line(number + 1)):
         return None
     return match.lastgroup
+
+
+def _begins_object(lines: ReportText, number: int) -> bool:
+    """Whether the object of one of the programs begins in a line: with its key there or in the next one."""
+    both = f"{lines.line(number)[:_PROMPT_LENGTH]}{lines.line(number + 1)[:_PROMPT_LENGTH]}"
+    return _OBJECT.match(both) is not None
+
+
+def _alone(lines: ReportText, number: int) -> bool:
+    """Whether a line follows the command "uname -r", or is the only one."""
+    before = next((line for line in map(lines.line, range(number - 1, 0, -1)) if line.strip()), None)
+    if before is not None:
+        return _UNAME.search(before[-_PROMPT_LENGTH:]) is not None
+    return not any(line.strip() for line in lines.lines[number:])
 
 
 def _end(lines: ReportText, first: int, kind: str) -> int:
@@ -172,6 +210,10 @@ def _end(lines: ReportText, first: int, kind: str) -> int:
         if line.startswith("{") or _COMMAND.search(line, 0, _PROMPT_LENGTH):
             break
         if kind == "mdstat" and not _MDSTAT_LINE.match(line[:2000]):
+            break
+        if kind in _TABLE_LINE and not _TABLE_LINE[kind].match(line[:2000]):
+            break
+        if not_read.begins(line):
             break
         other = _kind(lines, number + 1)
         if other is not None and other not in _CONTINUES.get(kind, ()):

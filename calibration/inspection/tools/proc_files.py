@@ -10,6 +10,8 @@ from .outputs import Output
 
 _MOST_CORES = 4096
 _KERNEL = re.compile(r"(?:Linux|FreeBSD)\b.*?\b(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?[\w.+~-]*)", re.ASCII)
+_RELEASE = re.compile(r"(\d{1,2}\.\d{1,3}(?:\.\d{1,3})?[\w.+~-]*)\s*$", re.ASCII)
+"""What uname -r prints."""
 _LEAST_CLOCK, _MOST_CLOCK = 1e7, 1e10
 _NAME_KEYS = ("model name", "cpu model", "Processor", "cpu")
 
@@ -48,7 +50,7 @@ def uname(output: Output) -> Findings:
     """The kernel's release; FreeBSD's with its name before it."""
     found = Findings()
     line = output.text.line(output.first)
-    match = _KERNEL.match(line)
+    match = _KERNEL.match(line) or _RELEASE.match(line)
     if match is None:
         raise output.text.refused(output.first, "a release such as 6.1.0")
     cell = output.text.group(output.first, match, 1)

@@ -1,12 +1,13 @@
 """One disk from smartctl -i or -a, with or without -j (smartmontools: ataprint.cpp, scsiprint.cpp, nvmeprint.cpp).
 
 A disk behind a RAID controller is named by the controller's number of it ("megaraid,4"). Without -j, only the command
-line before the text tells which disk it is of.
+line before the text tells which disk it is of; a file with one disk's text gives it the file's name.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from .findings import Fact, Findings, FoundDrive, Interface, fact, place
 from .output_text import LARGEST, Line, bounded, inner, key_lines, rate_of, said
@@ -15,6 +16,10 @@ from .outputs import Output
 _BEHIND = re.compile(r"megaraid,(\d{1,5})", re.ASCII)
 _COMMAND = re.compile(r"\bsmartctl\b.*\s(/dev/\S{1,100})")
 _BYTES = re.compile(r"(\d[\d,.\u2019'\u00a0\u202f ]{0,40}) bytes")
+_START = re.compile(r"smartctl (?:version )?\d+\.\d+ ")
+_FILE_NAME = re.compile(r"[^A-Za-z0-9]+")
+_OLD_VERSION = re.compile(r"\s+Version:.*")
+"""What smartctl 5 prints behind vendor and product of a SCSI disk."""
 _RPM = re.compile(r"(\d{4,5}) rpm", re.ASCII)
 _MOST_RPM = 30000
 _LEAST_RPM = 1000
@@ -67,20 +72,31 @@ def _from_text(output: Output) -> Findings:
     where = f"{text.name}:{output.first}"
     command = next((line for line in map(text.line, range(output.first - 1, 0, -1)) if line.strip()), "")
     device = _COMMAND.search(command)
-    if device is None:
+    behind = _BEHIND.search(command)
+    if behind is not None:
+        name = f"megaraid{behind[1]}"
+    elif device is not None:
+        name = device[1].rsplit("/", 1)[-1]
+    elif _is_alone(output):
+        name = _FILE_NAME.sub("-", Path(text.name).stem).strip("-") or "disk"
+        found.notes.append(f"{where}: no command before it tells which disk this is of; it is called {name}")
+    else:
         found.notes.append(f"{where}: nothing tells which disk this is of; smartctl -j does, or the command before it")
         return found
-    behind = _BEHIND.search(command)
-    name = device[1].rsplit("/", 1)[-1] if behind is None else f"megaraid{behind[1]}"
     drive = FoundDrive(name, where, device_id=int(behind[1]) if behind is not None else None)
     lines = key_lines(text, output.lines)
-    model = lines.get("Device Model") or lines.get("Product") or lines.get("Model Number")
-    size, rotation = lines.get("User Capacity"), lines.get("Rotation Rate")
+    keys = ("Device Model", "Product", "Model Number", "Device")
+    model = next((lines[key] for key in keys if key in lines), None)
+    size = lines.get("User Capacity") or lines.get("Total NVM Capacity") or lines.get("Namespace 1 Size/Capacity")
+    rotation = lines.get("Rotation Rate")
     if model is None and size is None:
         found.notes.append(f"{where}: smartctl says nothing of {name}")
         return found
     if model is not None and model.value.text:
-        drive.model = fact(model.value.text, model.value)
+        said = _OLD_VERSION.sub("", model.value.text) if model.key.text == "Device" else model.value.text
+        drive.model = fact(" ".join(said.split()), model.value)
+    if size is None:
+        found.notes.append(f"{where}: {name} has no size in this text; it is the catalogue's, or what an array needs")
     number = _BYTES.match(size.value.text) if size is not None else None
     if size is not None and number is not None:
         digits = size.value._replace(text=re.sub(r"\D", "", number[1]))
@@ -96,6 +112,12 @@ def _from_text(output: Output) -> Findings:
         drive.write_cache = fact(cache.value.text == "Enabled", cache.value)
     found.drives[name] = drive
     return found
+
+
+def _is_alone(output: Output) -> bool:
+    """Whether the file has the text of no other disk."""
+    starts = [number for number in range(1, len(output.text) + 1) if _START.match(output.text.line(number))]
+    return starts == [output.first]
 
 
 def _text_interface(lines: dict[str, Line], drive: FoundDrive) -> None:

@@ -1,4 +1,4 @@
-"""Controllers, virtual and physical drives from StorCLI and PercCLI in JSON ("... show all J").
+"""Controllers, virtual and physical drives from StorCLI and PercCLI, as JSON ("... show all J") and as text.
 
 Read are the lists "VD LIST", "PD LIST", "TOPOLOGY", "/cX/vX", "PDs for VD X" and "Drive /cX/eX/sX" with their details
 and properties, "Basics", "HwCfg", "BBU_Info", "Cachevault_Info" (Broadcom, StorCLI Reference Manual), and the list of
@@ -15,6 +15,7 @@ from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, S
 from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_letters
 from .output_text import bounded, first_word, has_unit, inner, rate_of, said, sectors_of, size_of
 from .outputs import Output
+from .storcli_text import UNNAMED, document
 
 RANK = 4
 _VOLUME = re.compile(r"/c(\d{1,4})/v(\d{1,4})$")
@@ -34,7 +35,7 @@ _KEPT_GB = 1 << 30
 def read(output: Output) -> Findings:
     """Everything of all controllers."""
     found = Findings()
-    listed = inner(output.root, "Controllers")
+    listed = inner(output.root if output.root is not None else document(output), "Controllers")
     if listed is None or listed.kind != "list":
         raise output.text.refused(output.first, "a list with the key 'Controllers'")
     for position, item in enumerate(listed.items):
@@ -69,10 +70,14 @@ class _Reader:
         self._basics(data)
         for row in _rows(data, "TOPOLOGY"):
             self._topology(row)
-        for row in _rows(data, "VD LIST"):
-            self._volume(row, None)
-        for row in _rows(data, "PD LIST"):
-            self._drive(row, None)
+        for key in ("VD LIST", "Virtual Drives"):
+            for row in _rows(data, key):
+                self._volume(row, None)
+        for key in ("PD LIST", "Physical Drives", "Drive Information"):
+            for row in _rows(data, key):
+                self._drive(row, None)
+        for row in _rows(data, UNNAMED):
+            self._rebuild(row)
         for key, value in data.members.items():
             if match := _VOLUME.match(key):
                 for row in _rows(data, key):

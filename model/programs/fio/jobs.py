@@ -190,7 +190,8 @@ class JobReader(OptionReader):
                 found = f"it begins beyond the end of {', '.join(names)}, at {there}"
                 raise InputError(self.option("offset").place, found, "allowed: an offset inside")
             place = f"{self.section.place}, job {self.section.name}, size"
-            raise InputError(place, "it is missing", "required for a file that is not there yet")
+            required = "required for a file that is not there yet: size=1g, also as --size=1g beside the job file"
+            raise InputError(place, "it is missing", required)
         if size < len(names) * smallest:
             allowed = f"allowed: {len(names) * smallest} or more, an I/O for each file"
             raise InputError(self.option("size").place, f"found {size} bytes", allowed)

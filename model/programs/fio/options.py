@@ -47,13 +47,25 @@ class OptionTable(Spec):
     source: str
     simulated: dict[str, OptionEntry] = Field(min_length=1)
     accepted: dict[str, OptionEntry] = Field(min_length=1)
+    verifying: dict[str, OptionEntry] = Field(min_length=1)
     refused: dict[str, OptionEntry] = Field(min_length=1)
     engines: dict[str, str] = Field(min_length=1)
+    engine_options: dict[str, tuple[str, ...]]
 
     @property
     def entries(self) -> dict[str, OptionEntry]:
         """All options by name."""
-        return {**self.simulated, **self.accepted, **self.refused}
+        others = {name: OptionEntry(flag=True) for name in self.owners}
+        return {**self.simulated, **self.accepted, **self.verifying, **self.refused, **others}
+
+    @property
+    def owners(self) -> dict[str, list[str]]:
+        """The engines that are not modelled, by the options that only they have."""
+        found: dict[str, list[str]] = {}
+        for engine, names in self.engine_options.items():
+            for name in names:
+                found.setdefault(name, []).append(engine)
+        return found
 
 
 class Option(NamedTuple):
@@ -131,16 +143,59 @@ def check_simulated(options: dict[str, Option]) -> dict[str, str]:
         For what is not modelled.
     """
     table = option_table()
+    engine, _ = engine_kind(options.get("ioengine"))
     notes = {}
+    verifies = _verifies(options)
     for name, option in options.items():
+        owners = _owners().get(name)
+        if owners is not None:
+            found = f"an option of the engine {' or '.join(owners)}, and the job's engine is {engine}"
+            raise InputError(option.place, found, "allowed: a job without it")
         refused = table.refused.get(name)
         if refused is not None and option.value not in refused.off:
             allowed = f"allowed: {' or '.join(refused.off)}" if refused.off else "allowed: a job without it"
             raise InputError(option.place, f"it cannot be simulated: {refused.why}", allowed)
+        verifying = table.verifying.get(name)
+        if verifying is not None and verifies and name != "do_verify":
+            notes[name] = verifying.why
         accepted = table.accepted.get(name)
         if accepted is not None and option.value not in accepted.off:
             notes[name] = accepted.why
     return notes
+
+
+@cache
+def _owners() -> dict[str, list[str]]:
+    """See :attr:`OptionTable.owners`."""
+    return option_table().owners
+
+
+def _verifies(options: dict[str, Option]) -> bool:
+    """Whether a job verifies, without reading anything for it.
+
+    After its writes a job with ``verify`` reads back and compares, unless ``do_verify=0`` leaves that to another job;
+    with ``verify_backlog`` it does so between its writes. A job that only reads compares what it reads anyway.
+
+    Raises
+    ------
+    InputError
+        If the job reads for it.
+    """
+    verify = options.get("verify")
+    if verify is None or verify.value in option_table().verifying["verify"].off:
+        return False
+    kind = options["rw"].value.partition(":")[0] if "rw" in options else "read"
+    if kind in ("read", "randread"):
+        return True
+    later, between = options.get("do_verify"), options.get("verify_backlog")
+    if between is not None and between.value != "0":
+        why = "fio reads back between the writes what it wrote, and this is not modelled"
+        raise InputError(between.place, f"it cannot be simulated: {why}", "allowed: a job without it")
+    if later is None or later.value != "0":
+        why = "after its writes fio reads back what it wrote, and this is not modelled"
+        allowed = "allowed: do_verify=0, verify in a job that only reads, or a job without it"
+        raise InputError(verify.place, f"it cannot be simulated: {why}", allowed)
+    return True
 
 
 def engine_kind(option: Option | None) -> tuple[str, str]:

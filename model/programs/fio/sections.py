@@ -59,6 +59,7 @@ def sections(
     include: Callable[[str], str] | None = None,
     keywords: Mapping[str, int] | None = None,
     numbered: bool = True,
+    defaults: str = "",
 ) -> list[Section]:
     """The jobs of a job file.
 
@@ -74,6 +75,8 @@ def sections(
         Values of ``$pagesize``, ``$mb_memory`` and ``$ncpus``.
     numbered
         Whether errors say the line: not of a text that nobody has seen.
+    defaults
+        Options on fio's command line beside the file, as a global section; those of the file go before them.
 
     Raises
     ------
@@ -83,6 +86,8 @@ def sections(
     """
     found: list[Section] = []
     shared: dict[str, Option] = {}
+    if defaults:
+        shared = sections(f"{defaults}[job]\n", "command line", environment, None, keywords, numbered=False)[0].shared
     own: dict[str, Option] | None = None
     for at, line in _lines(text, name, include, 0):
         place = at if numbered else name

@@ -30,11 +30,12 @@ _DECIMALS = 12
 def size(text: str, place: str, whole: int = 0, kb_base: int = 1024) -> int:
     """Bytes: "4k", "16MiB", or "25%" of `whole`.
 
-    By fio's default (``kb_base=1024``) all units are powers of 1024 but those written out with both letters: "4KiB"
-    is 4000. With ``kb_base=1000`` it is the other way around.
+    fio takes "25%%" for the same. By fio's default (``kb_base=1024``) all units are powers of 1024 but those written
+    out with both letters: "4KiB" is 4000. With ``kb_base=1000`` it is the other way around.
     """
-    if text.endswith("%") and text[:-1].isdecimal() and whole:
-        return whole * int(text[:-1]) // 100
+    percent = text.removesuffix("%").removesuffix("%")
+    if percent != text and percent.isdecimal() and whole:
+        return whole * int(percent) // 100
     found = _SIZE.fullmatch(text)
     if found is None:
         allowed = "allowed: a number of bytes, perhaps with k, m, g, t or p" + (", or percent" if whole else "")

@@ -25,6 +25,8 @@ HEAD = 1 << 16
 MALFORMED = "malformed records"
 _ERRORS_KEPT = 3
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
+UTF_8, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+"""Marks that Windows puts at the beginning of texts."""
 _GZ, _XZ, _ZST = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 
 
@@ -103,6 +105,8 @@ class Source:
             if not line:
                 return
             self._number += 1
+            if self._number == 1:
+                line = line.removeprefix(UTF_8)
             if len(line) > LONGEST_LINE:
                 raise InputError(self.place, f"found a line of more than {LONGEST_LINE} bytes", "allowed: a text trace")
             line = line.strip()

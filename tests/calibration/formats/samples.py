@@ -6,6 +6,7 @@ The figures of published ones are those of tests/model/programs/test_reports.py:
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 BONNIE_1_4 = """\
@@ -290,6 +291,7 @@ def fio_2() -> str:
 FIO = json.dumps(fio_3(), indent=2) + "\n"
 """A report of fio 3."""
 
+PASTED = Path(__file__).with_name("pasted")
 ALL = {
     "fio": FIO,
     "fio-2": fio_2(),
@@ -311,5 +313,6 @@ ALL = {
     "dd": DD,
     **{f"dd-{index}": text for index, text in enumerate(DD_FORMS)},
     **{f"time-{index}": text for index, text in enumerate(TIME_FORMS)},
+    **{path.stem: path.read_text(encoding="utf-8") for path in sorted(PASTED.glob("*.txt"))},
 }
 """Every sample by a name that begins with its format's."""

@@ -24,7 +24,7 @@ def test_the_content_says_the_format(name: str) -> None:
     """Protects detection: every sample is taken for what it is, whatever the file is called."""
     report = parse(samples.ALL[name], "nothing.dat")
     wanted = {"postmark": "PostMark", "dd": "dd-and-time", "time": "dd-and-time"}
-    program = name.split("-", maxsplit=1)[0]
+    program = "fio-text" if name.startswith("fio-text") else name.split("-", maxsplit=1)[0]
     assert report.format == wanted.get(program, program)
     lines = samples.ALL[name].count("\n") + 1
     assert all(1 <= figure.line <= lines for figure in report.figures)
@@ -195,6 +195,72 @@ def test_iozone_in_other_units_is_refused(word: str) -> None:
     """Protects from operations a second taken for KiB a second."""
     with pytest.raises(InputError, match="rates in Kbytes/sec"):
         read(samples.IOZONE.replace("\tOutput is in Kbytes/sec", word))
+
+
+def test_iozone_of_several_processes() -> None:
+    """Protects -t, what users of arrays measure: the sum of all processes, least, most and mean, in KB of 1024."""
+    report = read(samples.ALL["iozone-throughput"])
+    rates = {figure.name: figure.value / KIB for figure in report.figures}
+    assert rates == {
+        "random_read_children_rate": 64801.47,
+        "random_read_parent_rate": 64646.40,
+        "random_read_min_rate": 16058.08,
+        "random_read_max_rate": 16319.31,
+        "random_read_avg_rate": 16200.37,
+        "random_read_min_bytes": 16510976,
+    }
+    assert dict(report.figures[0].context) == {"size": str(16 << 30), "record": str(MIB), "processes": "4"}
+
+
+def test_iozone_for_a_spreadsheet() -> None:
+    """Protects -R: a rate for each size of file and record."""
+    report = read(samples.ALL["iozone-excel"])
+    assert report.value("write_rate", size=str(716800 * KIB), record=str(512 * KIB)) == 3617 * KIB
+    assert report.value("read_rate", record=str(4 * KIB)) == 20256 * KIB
+    assert len(report.figures) == 9
+
+
+def test_fios_text() -> None:
+    """Protects fio's default output, which nearly every public report pastes: names and units of its JSON."""
+    report = read(samples.ALL["fio-text"])
+    assert report.version == "3.33"
+    job = {"job": "a", "rw": "randrw", "iodepth": "1", "ioengine": "psync"}
+    assert report.value("read_rate", **job) == 8854 * KIB
+    assert report.value("write_iops") == 2280
+    assert report.value("read_clat_mean") == pytest.approx(335.18e-6)
+    assert report.value("write_clat_p99") == pytest.approx(37120e-9)
+    assert (report.value("read_ios"), report.value("write_ios")) == (197, 203)
+    assert report.value("block_size") == 4096
+    assert report.value("user_cpu") == pytest.approx(0.1364)
+    assert report.value("latency_share", latency="<=10us") == pytest.approx(0.4025)
+    old = read(samples.ALL["fio-text-2"])
+    assert old.version == "2.1.11"
+    assert old.value("write_rate") == 211234 * KIB
+    assert old.value("write_bytes") == 4096 * MIB
+    assert old.value("write_slat_max") == pytest.approx(2117e-6)
+    assert old.value("write_clat_p99") == pytest.approx(0.31)
+    assert old.value("disk_utilisation", disk="sda") == pytest.approx(0.985)
+
+
+def test_fios_json_counts_where_the_text_is_there_too() -> None:
+    """Protects --output-format=json,normal: one report, with all digits."""
+    assert read(samples.FIO + samples.ALL["fio-text"]).format == "fio"
+
+
+def test_tools_that_measure_a_drive() -> None:
+    """Protects hdparm, diskinfo and CrystalDiskMark in two versions: their units."""
+    assert read(samples.ALL["hdparm"]).value("buffered_read_rate", device="md0", run="1") == pytest.approx(340.86 * MIB)
+    disk = read(samples.ALL["diskinfo"])
+    assert disk.value("read_outside_rate", device="ada0") == 182853 * KIB
+    assert disk.value("seek_full_stroke_seconds") == pytest.approx(0.02084)
+    assert disk.value("random_read_4_kbytes_iops") == 180
+    assert disk.value("sync_write_4_kbytes_seconds") == pytest.approx(8.295e-3)
+    new, old = read(samples.ALL["CrystalDiskMark"]), read(samples.ALL["CrystalDiskMark-5"])
+    assert (new.version, old.version) == ("8.0.4", "5.2.1")
+    assert new.value("random_read_4KiB_q32t1_rate") == 402.115e6
+    assert new.value("random_write_4KiB_q1t1_latency") == pytest.approx(33.9e-6)
+    assert old.value("sequential_write_q1t1_rate") == 510e6
+    assert old.value("random_write_4KiB_q32t1_iops") == 85500.5
 
 
 def test_postmark() -> None:

@@ -16,7 +16,20 @@ from raidsim.calibration.formats.report_text import MOST_BYTES
 from raidsim.model.core.errors import InputError
 from raidsim.tests.calibration.formats import samples
 
-SOME = ("fio", "bonnie", "bonnie++-2", "tiobench", "iozone", "postmark", "iostat", "mdstat", "dd")
+SOME = (
+    "fio",
+    "bonnie",
+    "bonnie++-2",
+    "tiobench",
+    "iozone",
+    "postmark",
+    "iostat",
+    "mdstat",
+    "dd",
+    "fio-text",
+    "iozone-throughput",
+    "diskinfo",
+)
 
 
 def read_or_refuse(text: str) -> Report | None:
@@ -66,6 +79,24 @@ def read_or_refuse(text: str) -> Report | None:
         ("mdstat", ("512k chunk", "512k lump"), r"x:3:44: found '512k'"),
         ("mdstat", ("164556K", "lots"), r"x:4:7: .*progress"),
         ("mdstat", ("92364672/", "992364672/"), r"no more than the 976759936 blocks"),
+        ("fio-text", ("IOPS=2213, BW", "IOPS=2213; BW"), r"x:6:3: found .*; allowed: 'read: IOPS=N, BW=N"),
+        ("fio-text", ("BW=8854KiB/s", "BW=fast"), r"x:6:23: found 'fast'; allowed: an amount such as"),
+        ("fio-text", ("avg=335.18", "avg=335,18"), r"x:7:40: found '335,18'.*decimal point"),
+        ("fio-text", ("max=3996", "most=3996"), r"x:7:5: found .*min=N, max=N"),
+        ("fio-text", ("[   53],  5", "[  5-3],  5"), r"x:10:\d+: found '5-3'; allowed: a number"),
+        (
+            "iozone-throughput",
+            ("random readers", "rundum readers"),
+            r"x:20:\d+: found 'rundum readers'; allowed: one of",
+        ),
+        ("iozone-throughput", ("64801.47", "64801,47"), r"x:20:\d+: found '64801,47'.*decimal point"),
+        ("iozone-excel", ("Writer report", "Wrighter report"), r"x:4:2: found 'Wrighter'; allowed: one of"),
+        ("iozone-excel", ("3947  3617  3543", "3947  3617  3543 9"), r"at most 3 rates, one for each record size"),
+        ("hdparm", ("340.86 MB/sec", "34.86 MB/sec"), r"x:3:\d+: found '34.86'; allowed: 1026 MB over 3.01 seconds"),
+        ("hdparm", ("1026 MB in", "1026 in"), r"x:3:2: found .*Timing buffered disk reads: N MB in"),
+        ("diskinfo", ("185 IOPS", "185 ops"), r"x:23:\d+: found 'ops'; allowed: msec, kbytes/sec, IOPS"),
+        ("diskinfo", ("20.840 msec", "fast msec"), r"x:14:\d+: found 'fast'; allowed: a number"),
+        ("CrystalDiskMark", ("561.293 MB/s", "561.293 GB/s"), r"x:9:3: found .*N MB/s"),
         ("dd", ("25.7934 s", "25,7934 s"), r"x:3:44: found '25,7934'.*LC_ALL=C"),
         ("dd", ("5120+0 records out", "x"), r"x:2:1: .*allowed: the line 'N\+N records out'"),
         ("dd", ("sys\t0m3.204s\n", ""), r"the end of the file; allowed: sys beside the times from line 5"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidsim.calibration.formats.detect import parse
+from raidsim.calibration.formats.report import Report
 from raidsim.model.programs import bonnie_plus_plus_report, bonnie_report, iozone_report, tiobench_report
 from raidsim.model.programs.bonnie import Bonnie, BonnieSettings
 from raidsim.model.programs.bonnie_plus_plus import (
@@ -19,6 +20,9 @@ from raidsim.model.programs.postmark import PostMark, PostMarkSettings
 from raidsim.model.programs.postmark_report import Clock, progress, report
 from raidsim.model.programs.time_report import dd_lines, time_lines
 from raidsim.model.programs.tiobench import TiobenchSettings
+from raidsim.scenarios.fio.output.json_document import json_document, json_text
+from raidsim.scenarios.fio.output.normal_text import normal_text
+from raidsim.tests.scenarios.fio.fio_runs import run as fio_run
 
 KIB, MIB = 1024, 1024 * 1024
 RATES = {"putc": 31.7e6, "rewrite": 181.3e6, "write": 512.9e6, "getc": 47.1e6, "read": 1203.7e6}
@@ -135,3 +139,28 @@ def test_dd_and_time(rate: bool) -> None:
     assert found.value("system_seconds", program="time") == pytest.approx(2.25)
     if rate:
         assert found.value("rate", program="dd") == pytest.approx(5121 / 123.456)
+
+
+def test_fios_text_has_what_its_json_has() -> None:
+    """Protects fio's text: what raidsim prints of one run as text and as JSON has the same figures, by its digits."""
+    run = fio_run(
+        "[a] rw=randrw bs=4k direct=1 size=8m number_ios=60 ioengine=libaio iodepth=4 "
+        "[b] rw=write bs=64k direct=1 size=4m fsync=8 stonewall"
+    )
+    text, whole = parse(normal_text(run), "x"), parse(json_text(json_document(run, False)), "x")
+    assert (text.format, whole.format) == ("fio-text", "fio")
+    options = {"job", "number", "latency", "disk"}
+
+    def by_name(report: Report) -> dict[object, float]:
+        return {
+            (each.name, tuple(pair for pair in each.context if pair[0] in options or pair[0] == "depth")): each.value
+            for each in report.figures
+        }
+
+    ours, theirs = by_name(text), by_name(whole)
+    assert len(ours) > 80
+    for key, value in ours.items():
+        if str(key).startswith("('iodepth',"):
+            continue  # the text has fio's default, too
+        digits = 0.01 if "_stddev" in str(key) or "_mean" in str(key) else 0.003
+        assert value == pytest.approx(theirs[key], rel=digits, abs=1e-6 if "_p" in str(key) else 5.1e-4), key

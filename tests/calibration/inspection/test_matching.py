@@ -152,3 +152,41 @@ def test_cores() -> None:
     assert nearest_cpu("AMD EPYC 7302P 16-Core Processor", "linux-6.1") == "server-core"
     assert nearest_cpu(None, "linux-2.4.18") == "core-2004"
     assert nearest_cpu(None, "linux-6.1") == nearest_cpu(None, "linux-6.12") == "server-core"
+
+
+@pytest.mark.parametrize(
+    ("model", "size"),
+    [("WDC WD30EFAX-68JH4N1", 3 * 10**12), ("ST4000DM004-2CV104", 4 * 10**12), ("ST2000LM015-2E8174", 2 * 10**12)],
+)
+def test_shingled_models_stay_shingled(model: str, size: int) -> None:
+    """Protects SMR drives that the catalogue lacks: the nearest shingled drive, and it says so; others never are."""
+    found = matched(model=model, capacity=size, interface="sata")
+    spec = hard_disk(found.model).with_values(**found.overrides)
+    assert spec.band_size
+    assert spec.capacity == size
+    assert "shingled (SMR)" in found.why
+    assert not hard_disk(matched(model="WDC WD30EFRX-68EUZN0", capacity=size, interface="sata").model).band_size
+
+
+@pytest.mark.parametrize("size", [4 * 10**9, 20 * 10**9, 74 * 10**8, 500 * 10**9])
+@pytest.mark.parametrize("known", [{"interface": "virtual"}, {"model": "QEMU HARDDISK"}, {}])
+def test_an_unknown_drive_is_none_of_the_last_century(size: int, known: dict[str, Any]) -> None:
+    """Protects virtual disks and drives of which only a size is known: no interface of old, and how sure it is."""
+    found = matched(capacity=size, **known)
+    assert not hard_disk(found.model).interface.startswith(("PATA", "ATA", "SCSI", "Ultra", "FC"))
+    assert ("a virtual disk; a guess" in found.why) == bool(known)
+    if known:
+        assert hard_disk(found.model).with_values(**found.overrides).outer_media_rate > 150e6
+
+
+def test_a_number_of_seagates_servers_tells_capacity_and_rotation() -> None:
+    """Protects old SAS drives, of which smartctl 5 prints no size."""
+    for model, size, turns in (
+        ("ST3300655SS", 300e9, 15000),
+        ("ST373455SS", 73e9, 15000),
+        ("ST3146807LC", 146e9, 10000),
+    ):
+        found = matched(model=model, interface="sas")
+        spec = hard_disk(found.model).with_values(**found.overrides)
+        assert spec.rotation == turns
+        assert spec.capacity == pytest.approx(size, rel=0.02)

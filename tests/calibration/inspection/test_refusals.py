@@ -86,7 +86,7 @@ def test_what_is_no_output_is_refused(content: bytes, message: str, tmp_path: Pa
 
 def test_a_kind_that_is_asked_for_has_to_be_there() -> None:
     """Protects --mdstat and its like: another tool's output is refused, with the place."""
-    with pytest.raises(InputError, match=r"x:1:1: found what lsblk -J prints; allowed: only what /proc/mdstat prints"):
+    with pytest.raises(InputError, match=r"x:1:1: found what lsblk prints; allowed: only what /proc/mdstat prints"):
         inspect([Source("x", TEXTS["lsblk.json"], "mdstat")], "x")
     inspect([Source("x", TEXTS["lsblk.json"], "lsblk")], "x")
 

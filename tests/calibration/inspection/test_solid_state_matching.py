@@ -72,6 +72,32 @@ def test_the_nearest_has_the_same_interface(interface: str, starts: str) -> None
         assert "nearest" in found.why
 
 
+@pytest.mark.parametrize(
+    ("model", "interface", "servers"),
+    [
+        ("KINGSTON SA400S37480G", "sata", False),
+        ("ADATA SX8200PNP", "nvme", False),
+        ("Micron_M600_MTFDDAK1T0MBF", "sata", False),
+        ("MTFDDAK480TDS-1AW1ZABYY", "sata", True),
+        ("Micron_9300_MTFDHAL3T8TDP", "nvme", True),
+        ("KCD61LUL3T84", "nvme", True),
+        ("SAMSUNG MZWLJ3T8HBLS-00007", "nvme", True),
+        ("INTEL SSDSC2BB480G7", "sata", True),
+        ("NOBODY KNOWS IT", "sata", False),
+        ("QEMU NVMe Ctrl", "nvme", True),
+    ],
+)
+def test_drives_for_servers_and_for_desktops_are_told_apart(model: str, interface: str, servers: bool) -> None:
+    """Protects the cost of a flush: with and without protection it differs by ten; a guess is called one."""
+    for size in (480 * 10**9, 4 * 10**12):
+        found = matched("sda", model=model, interface=interface, capacity=size)
+        base = drive(found.model)
+        assert isinstance(base, SolidStateSpec)
+        assert base.power_loss_protection == servers
+        assert not base.in_place
+        assert ("a guess" in found.why) == (model in ("NOBODY KNOWS IT", "QEMU NVMe Ctrl"))
+
+
 def test_what_is_none_of_them() -> None:
     """Protects from an eMMC or memory as a drive, and from sizes that no drive has."""
     assert "SATA, SAS and NVMe only" in str(match_solid_state(FoundDrive("mmcblk0", "x:1"), None))

@@ -335,13 +335,15 @@ def test_what_was_made_can_be_simulated(names: tuple[str, ...]) -> None:
 
 
 def test_smartctl_as_text() -> None:
-    """Protects pasted texts of smartctl: the command before each tells the disk; without it there is a note."""
+    """Protects pasted texts of smartctl: the command before each tells the disk; without it a file has one disk."""
     spec, _ = made("smartctl-text.txt")
     drive = spec.machine.drives["sda"].hard_disk()
     assert (drive.rotation, drive.capacity, drive.write_cache) == (5400, 4000787030016, True)
     assert spec.machine.drives["sdb"].model == "Exos-15E900-900GB"
+    alone = (SAMPLES / "smartctl-text.txt").read_text().split("\n", 1)[1].split("root@")[0]
+    assert list(inspect([Source("folder/ada3.txt", alone)], "x").document["machine"]["drives"]) == ["ada3"]
     with pytest.raises(InputError, match=r"x:1: nothing tells which disk"):
-        inspect([Source("x", (SAMPLES / "smartctl-text.txt").read_text().split("\n", 1)[1][:900])], "x")
+        inspect([Source("x", alone + alone)], "x")
 
 
 def test_megacli_with_drives_inside_arrays() -> None:

@@ -141,7 +141,15 @@ def test_a_comparison_with_a_measurement(fio: Command) -> None:
         ("size=1m\n", (), "job.fio, line 1: found 'size=1m' before any section"),
         ("[global]\nbs=4k\n", (), "job.fio: no job in it"),
         ("[a]\nsize=1m\niodeph=4\n", (), "job.fio, line 3: unknown option 'iodeph'; did you mean 'iodepth'?"),
-        ("[a]\nsize=1m\nverify=md5\n", (), "job.fio, line 3, verify: it cannot be simulated"),
+        ("[a]\nsize=1m\nrw=write\nverify=md5\n", (), "job.fio, line 4, verify: it cannot be simulated"),
+        (
+            "[a]\nioengine=libiscsi\nrw=write\n",
+            (),
+            "line 2, ioengine: libiscsi cannot be simulated: there is no network",
+        ),
+        ("[a]\ncpuload=85\nioengine=cpuio\n", (), "cpuio cannot be simulated: jobs that only use the CPU"),
+        (GOOD, ("--filenam=/dev/md0",), "command line, filenam: unknown option 'filenam'; did you mean 'filename'?"),
+        (GOOD, ("--name=b",), "JOB: found '--name' beside 'job.fio'"),
         ("[a]\ninclude gone\n", (), "job.fio, line 2: 'gone' cannot be read"),
         ("[a]\nrw=read\n", (), "job.fio, line 1, job a, size: it is missing"),
         ("[a]\nsize=${NOT_SET_AT_ALL}\n", (), "job.fio, line 2: the variable NOT_SET_AT_ALL is not set"),
@@ -164,3 +172,14 @@ def test_bad_input_is_one_message(fio: Command, text: str, arguments: tuple[str,
     assert (status, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_options_beside_a_job_file_are_defaults(fio: Command) -> None:
+    """Protects files that leave file and size to the command line; what the file says counts more."""
+    text = "[a]\nrw=randread\nbs=8k\ndirect=1\nnumber_ios=20\nthreads=1\n"
+    status, out, _ = fio(text, "--json", "--filename=/dev/md0", "--size", "64m", "--bs=4k")
+    assert status == 0
+    (job,) = json.loads(str(out))["jobs"]
+    assert job["read"]["io_bytes"] == 20 * 8192
+    status, out, _ = fio(text.replace("number_ios=20", "size=100%%"), "--json", "--filename=/dev/md0", "--at-most=50ms")
+    assert status == 0

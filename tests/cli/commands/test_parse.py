@@ -87,3 +87,15 @@ def test_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     """Protects from silence without arguments."""
     assert run() == 2
     assert "FILE" in capsys.readouterr().err
+
+
+def test_a_long_report_is_summed_up(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Protects iostat left running: a table that is drawn at once, with mean, least and most of each figure."""
+    heading = "Device            r/s     rkB/s   r_await   aqu-sz  %util\n"
+    rows = [f"sda            {number}.00    100.00      5.00     0.50  10.00\n" for number in range(1, 300)]
+    (tmp_path / "out").write_text("\n".join(heading + row for row in rows))
+    assert run(str(tmp_path / "out")) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["read_iops", "150", "/s", "1", "/s", "299", "/s", "299"] in lines
+    assert len(lines) < 20
+    assert any("mean, least and most of 1,495 figures" in " ".join(line) for line in lines)

@@ -47,3 +47,18 @@ def test_work_that_fails_ends_its_progress() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert not watchers()
+
+
+@pytest.mark.parametrize(("share", "advised"), [(0.001, True), (0.0, True), (0.9, False)])
+def test_long_work_gets_advice_once(
+    share: float, advised: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Protects people from waiting hours: one sentence on how a job takes less time; none if it is short."""
+    for name, value in (("_QUIET_S", 0.0), ("_LOOK_S", 0.01), ("_ADVISE_S", 0.03), ("_LONG_S", 0.2)):
+        monkeypatch.setattr(progress, name, value)
+    with progress.progress_share("working", "do less") as follow:
+        follow(lambda: share)
+        time.sleep(0.12)
+    said = capsys.readouterr().err
+    assert said.count("; do less") == advised
+    assert not advised or said.startswith("working: ")

@@ -33,6 +33,8 @@ def test_the_page_lists_every_option_with_its_reason() -> None:
     (simulated,) = re.findall(r"^Simulated: (.*)\.$", LISTS, re.MULTILINE)
     assert re.findall(r"`([^`]+)`", simulated) == list(table.simulated)
     assert listed("accepted, without a part in the simulation") == reasons(table.accepted)
+    verifying = listed("accepted where a job with `verify` reads nothing more")
+    assert verifying == {name: entry.why for name, entry in table.verifying.items()}
     assert listed("refused") == reasons(table.refused)
     modelled = {"sync", "async", "null"}
     assert listed("engines refused") == {name: why for name, why in table.engines.items() if why not in modelled}

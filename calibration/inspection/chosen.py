@@ -1,0 +1,92 @@
+"""What a scenario is made of: the arrays and drives that were chosen, and notes on what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .drive_match import Match
+from .tools.findings import Fact, FoundArray, FoundMember
+
+
+@dataclass(slots=True)
+class Chosen:
+    """An array that is simulated.
+
+    Attributes
+    ----------
+    found
+        What was found of it.
+    members, spares, journal
+        Names of devices in the scenario.
+    fields
+        What :class:`~raidsim.scenarios.description.arrays.ArraySpec` takes of it, for checking.
+    """
+
+    found: FoundArray
+    members: list[tuple[str, FoundMember]]
+    spares: list[str] = field(default_factory=list)
+    journal: str | None = None
+
+    @property
+    def failed(self) -> list[str]:
+        """Members that are lost, those that are being rebuilt too."""
+        return [name for name, member in self.members if member.state != "in use"]
+
+    @property
+    def rebuilding(self) -> list[str]:
+        """Those on whose place a device is being rebuilt."""
+        return [name for name, member in self.members if member.state == "rebuilding"]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The array without what belongs to a kernel."""
+        found = self.found
+        given: dict[str, Any] = {
+            "level": found.level.value if found.level is not None else None,
+            "members": tuple(name for name, _ in self.members),
+            "failed": tuple(self.failed),
+            "rebuilding": tuple(self.rebuilding),
+            "spares": tuple(self.spares),
+        }
+        for key in ("chunk", "algorithm", "copies", "groups"):
+            fact: Fact[Any] | None = getattr(found, key)
+            if fact is not None:
+                given[key] = fact.value
+        return given
+
+
+@dataclass(slots=True)
+class Selection:
+    """What the scenario is made of.
+
+    Attributes
+    ----------
+    arrays
+        By name, in the order they were found.
+    drives
+        The catalogue's drive for each.
+    single
+        Drives that a mirror of one member is on; each is used as the drive that it is.
+    copies
+        Drives that nobody has seen: the places of members that are gone, or that the output does not name, each with a
+        drive that it is taken to be like.
+    notes
+        What was left out, and why.
+    """
+
+    arrays: dict[str, Chosen] = field(default_factory=dict)
+    drives: dict[str, Match] = field(default_factory=dict)
+    single: list[str] = field(default_factory=list)
+    copies: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def top(self) -> list[str]:
+        """Arrays that are not part of others; without arrays all drives."""
+        inner = {name for array in self.arrays.values() for name, _ in array.members}
+        outer = [
+            *(name for name in self.arrays if name not in inner),
+            *(name for name in self.single if name not in inner),
+        ]
+        return outer or list(self.drives)

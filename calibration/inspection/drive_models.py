@@ -1,0 +1,72 @@
+"""What a drive's model tells of a drive that the catalogue lacks: its class, shingled tracks, capacity and rotation.
+
+Seagate's drives for servers until 2010 have both in their number (product manuals of Cheetah 10K.7, ST3300007, and
+15K.5, ST3300655, and of Savvio 10K.2, ST9146802): capacity in GB, the generation, and a digit that is 0 at 10,000 rpm
+and 5 at 15,000 rpm.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ...model.files.description import Spec
+from ...model.files.description_errors import load_spec
+
+_FILE = Path(__file__).parent / "catalogue" / "drive_models.yaml"
+_OLD_SEAGATE = re.compile(r"\bST[39](?P<gb>\d{2,3})\d(?P<turns>[05])\d(?:SS|FC|LW|LC)\b")
+Kind = Literal["shingled", "virtual", "servers", "desktops"]
+
+
+class KindOfModels(Spec):
+    """Models of one kind: how they begin, and who says so."""
+
+    source: str
+    starts: tuple[str, ...]
+
+
+class DriveModels(Spec):
+    """The kinds; see the file."""
+
+    shingled: KindOfModels
+    virtual: KindOfModels
+    servers: KindOfModels
+    desktops: KindOfModels
+
+
+class OldSeagate(NamedTuple):
+    """A drive of Seagate's server families until 2010: bytes, and turns a minute."""
+
+    capacity: int
+    rotation: float
+
+
+@cache
+def _starts() -> list[tuple[str, Kind]]:
+    """All beginnings in capitals, the longest first."""
+    models = load_spec(DriveModels, _FILE)
+    kinds: tuple[Kind, ...] = ("shingled", "virtual", "servers", "desktops")
+    found = [(start.upper(), kind) for kind in kinds for start in getattr(models, kind).starts]
+    return sorted(found, key=lambda each: -len(each[0]))
+
+
+def kind_of_model(model: str) -> Kind | None:
+    """The kind that a model is known to be; None if it tells nothing.
+
+    Examples
+    --------
+    >>> kind_of_model("WDC WD40EFAX-68JH4N0"), kind_of_model("Samsung SSD 860 EVO 1TB"), kind_of_model("ST4000NM0035")
+    ('shingled', 'desktops', None)
+    """
+    said = f" {model.upper()}"
+    return next((kind for start, kind in _starts() if f" {start}" in said), None)
+
+
+def old_seagate(model: str) -> OldSeagate | None:
+    """Capacity and rotation of a Cheetah or Savvio by its number; None for other drives."""
+    match = _OLD_SEAGATE.search(model.upper())
+    if match is None:
+        return None
+    return OldSeagate(int(match["gb"]) * 10**9, 15000.0 if match["turns"] == "5" else 10000.0)

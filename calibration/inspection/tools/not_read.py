@@ -1,0 +1,146 @@
+"""What other programs print, by name: why it makes no scenario, and what to give instead."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ....model.core.errors import InputError
+from ...formats.report_text import ReportText
+
+_LONGEST = 400
+"""Characters of a line that are looked at."""
+
+
+class NotRead(NamedTuple):
+    """An output that makes no scenario.
+
+    Attributes
+    ----------
+    start
+        A line that only this program prints.
+    what
+        The program.
+    why
+        Why it cannot be used.
+    instead
+        What can.
+    """
+
+    start: re.Pattern[str]
+    what: str
+    why: str
+    instead: str
+
+
+_OUTPUTS = tuple(
+    NotRead(re.compile(start), what, why, instead)
+    for start, what, why, instead in (
+        (
+            r"\s*pool: \S",
+            "zpool status",
+            "ZFS has stripes of any width and writes nothing in place, which is not modelled",
+            "an array of the nearest level, written by hand",
+        ),
+        (
+            r"NAME\s+SIZE\s+ALLOC\b",
+            "zpool list",
+            "ZFS is not modelled, and it names no drives",
+            "an array of the nearest level, written by hand",
+        ),
+        (
+            r"Label: .* uuid: ",
+            "btrfs filesystem show",
+            "Btrfs's own RAID places every piece by itself, which is not modelled",
+            "an array of the same level, written by hand",
+        ),
+        (
+            r"Filesystem\s+(?:Type\s+)?(?:1K-blocks|1024-blocks|512-blocks|Size)\b",
+            "df",
+            "it tells file systems, and not which drives they are on",
+            "lsblk",
+        ),
+        (r"ARRAY (?:/dev/\S+|metadata=|<ignore>)", "mdadm --scan", "it names no members", "mdadm --detail /dev/md0"),
+        (
+            r"\s*--- (?:Physical|Logical) volume ---|\s*(?:PV|LV|VG)\s+.*\b(?:VG|PV|Attr)\b|\s*VG\s+#PV",
+            "LVM's pvs, vgs or lvs",
+            "it tells volumes, and not the drives below them",
+            "lsblk, and /proc/mdstat",
+        ),
+        (
+            r"//\S+> |Unit\s+UnitType\s+Status\b",
+            "tw_cli",
+            "controllers of 3ware are not in the catalogue",
+            "storcli or megacli; or a scenario with the nearest controller, written by hand",
+        ),
+        (
+            r"Controllers found: \d|Controller information\s*$",
+            "arcconf",
+            "controllers of Adaptec are not in the catalogue",
+            "storcli or megacli; or a scenario with the nearest controller, written by hand",
+        ),
+        (r"\s*Timing (?:buffered disk|cached) reads:", "hdparm -t", "it is a measurement", "raidsim parse"),
+        (r"Linux \S+ \(\S+\)\s.*\(\d+ CPU\)", "iostat", "it is a measurement", "raidsim parse"),
+        (r"\S.*: \(g=\d+\): rw=\w+, ", "fio", "it is a measurement", "raidsim parse"),
+    )
+)
+_VDEV = re.compile(r"(mirror|raidz[123]?|draid[123]?\S*)-\d+$")
+_DEVICE = re.compile(r"(?:/dev/\S+|(?:sd|nvme|ada|da|hd|vd|c\d+t|ata-|wwn-|scsi-|gptid/)\S*)$")
+_PARITIES = re.compile(r"(?:raidz|draid)(?P<count>\d?)")
+_NO_VDEVS = ("logs", "cache", "spares", "special", "dedup")
+
+
+def begins(line: str) -> NotRead | None:
+    """The output that a line begins, if it is one of these."""
+    return next((each for each in _OUTPUTS if each.start.match(line[:_LONGEST])), None)
+
+
+def refuse(text: ReportText) -> None:
+    """Refuse a text that has one of these.
+
+    Raises
+    ------
+    InputError
+        With what it is, why it makes no scenario, and what does.
+    """
+    for number, line in enumerate(text.lines, 1):
+        other = begins(line)
+        if other is None:
+            continue
+        nearest = _nearest(text, number) if other.what == "zpool status" else None
+        instead = nearest or other.instead
+        raise InputError(f"{text.name}:{number}", f"found what {other.what} prints: {other.why}", f"give {instead}")
+
+
+def _nearest(text: ReportText, first: int) -> str | None:
+    """The array that is nearest to a pool of ZFS; None if it lists no drives."""
+    groups: list[tuple[str, list[str]]] = []
+    listing = False
+    for line in text.lines[first:]:
+        words = line.split()
+        if words[:2] == ["NAME", "STATE"]:
+            listing = True
+        elif not listing or not words:
+            continue
+        elif words[0] in _NO_VDEVS or words[0].startswith("errors"):
+            break
+        elif vdev := _VDEV.match(words[0]):
+            groups.append((vdev[1], []))
+        elif _DEVICE.match(words[0]):
+            if not groups:
+                groups.append(("", []))
+            groups[-1][1].append(words[0])
+    groups = [group for group in groups if group[1]]
+    if not groups:
+        return None
+    kind, drives = groups[0][0], sum(len(names) for _, names in groups)
+    parities, inner = _PARITIES.match(kind), ""
+    if parities is not None:
+        level = "raid5" if parities["count"] in ("", "1") else "raid6"
+        if len(groups) > 1:
+            level, inner = f"{level}0", f", groups: {len(groups)}"
+    elif kind == "mirror":
+        level = "raid10" if len(groups) > 1 else "raid1"
+    else:
+        level = "raid0"
+    return f"a scenario with the nearest array, {{level: {level}, members: [the {drives} drives]{inner}}}"

@@ -1,0 +1,189 @@
+"""Outputs as people have pasted them (see pasted/SOURCES.md): what the scenario has, and what is said of the rest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from raidsim.calibration.inspection.inspection import Inspection, inspect, read_source
+from raidsim.model.core.errors import InputError
+from raidsim.model.solid_state.spec import SolidStateSpec
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.documents.document import document_from
+
+PASTED = Path(__file__).with_name("pasted")
+
+
+def made(name: str) -> tuple[ScenarioSpec, Inspection]:
+    """The scenario of one file."""
+    found = inspect([read_source(PASTED / f"{name}.txt")], "test")
+    return document_from(found.text, "again").spec(), found
+
+
+def terabytes(spec: ScenarioSpec, drive: str) -> float:
+    """The capacity of a drive."""
+    return spec.machine.drives[drive].spec().capacity / 1e12
+
+
+def test_a_container_is_no_array() -> None:
+    """Protects Intel's and DDF's machines: the volumes are read, and only the container is left out."""
+    spec, found = made("mdstat-imsm-raid0")
+    assert {name: (each.level, each.members, each.chunk) for name, each in spec.arrays.items()} == {
+        "md126": ("raid0", ("sdb", "sda"), 128 << 10)
+    }
+    assert [note for note in found.notes if "md127" in note and "only holds" in note]
+    spec, _ = made("mdstat-imsm-two-raid10")
+    assert {name: (each.level, each.chunk, len(each.members)) for name, each in spec.arrays.items()} == {
+        "md124": ("raid10", 64 << 10, 4),
+        "md126": ("raid10", 64 << 10, 4),
+    }
+
+
+def test_volumes_of_external_metadata() -> None:
+    """Protects --detail of a volume, which has no version, and --examine of Intel's own metadata."""
+    spec, _ = made("mdadm-detail-of-external-volume")
+    assert (spec.arrays["md127"].level, spec.arrays["md127"].members) == ("raid1", ("vdb", "vda"))
+    spec, found = made("made-imsm-examine")
+    data = spec.arrays["Data"]
+    assert (data.level, data.algorithm, data.chunk, data.failed) == ("raid5", "left-asymmetric", 64 << 10, ())
+    assert data.members == ("sda", "Data-slot1", "Data-slot2", "Data-slot3")
+    assert terabytes(spec, "sda") == pytest.approx(1.0, rel=0.01), "both volumes are on it"
+    assert [note for note in found.notes if "System" in note]
+
+
+def test_what_was_not_examined_is_not_lost() -> None:
+    """Protects --examine of one member: the others are in use if it says so, and each is assumed to be like it."""
+    spec, found = made("mdadm-examine-one-member-of-raid5")
+    assert spec.arrays["md0"].members == ("sda", "md0-slot1", "md0-slot2")
+    assert spec.arrays["md0"].failed == ()
+    assert any(each["path"].endswith("md0-slot1") and "as sda" in each["why"] for each in found.assumed)
+    spec, _ = made("mdadm-examine-090")
+    assert (spec.arrays["md0"].level, spec.arrays["md0"].members) == ("raid1", ("sda", "sdb"))
+    assert spec.arrays["md0"].failed == ()
+
+
+def test_the_newest_metadata_of_several_files_tells_who_is_lost() -> None:
+    """Protects --examine in a file for each member: a member that was put out still believes that it is in use."""
+    text = (PASTED / "mdadm-examine-one-member-of-raid5.txt").read_text(encoding="utf-8")
+    old = text.replace("sda1", "sdb1").replace("device 0", "device 1")
+    new = text.replace("Events : 18", "Events : 77").replace("AAA", "A.A")
+    for texts in ((old, new), (new, old)):
+        for sources in ([texts[0] + texts[1]], list(texts)):
+            read = [read_source(PASTED / "mdadm-examine-090.txt")._replace(name="x", text=each) for each in sources]
+            array = document_from(inspect(read, "x").text, "again").spec().arrays["md0"]
+            assert array.members == ("sda", "sdb", "md0-slot2")
+            assert array.failed == ("sdb",)
+
+
+def test_drives_hold_all_their_slices() -> None:
+    """Protects arrays on partitions of the same drives: a drive is as large as all of them need."""
+    spec, found = made("mdstat-slices-on-four-drives")
+    assert list(spec.arrays) == ["md2"]
+    for drive in ("sda", "sdb", "sdc", "sdd"):
+        assert terabytes(spec, drive) == pytest.approx(2.50, abs=0.01)
+    assert any("md2 uses 1.27 TiB of each drive" in note for note in found.notes)
+
+
+def test_a_mirror_of_one_member_is_its_drive() -> None:
+    """Protects a NAS whose data arrays have one member each: its drives are large, and the swap array is left out."""
+    spec, found = made("mdstat-nas-one-member-arrays")
+    assert spec.arrays == {}
+    assert terabytes(spec, "sda") == pytest.approx(8.0, rel=0.01)
+    assert terabytes(spec, "nvme0n1") == pytest.approx(1.8, rel=0.01)
+    assert found.document["workload"]["targets"][0] in ("sda", "sdb")
+    assert any("md3 is a mirror of one member" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("name", ["mdstat-raid0-of-one", "megacli-raid0-of-one"])
+def test_a_stripe_of_one_member(name: str) -> None:
+    """Protects controllers without JBOD, and cloud guests: one drive as a RAID 0, never a drive of the last century."""
+    spec, _ = made(name)
+    (array,) = spec.arrays.values()
+    (member,) = array.members
+    assert array.level == "raid0"
+    assert spec.machine.drives[member].hard_disk().outer_media_rate > 150e6
+
+
+def test_an_indent_is_no_damage() -> None:
+    """Protects code blocks of forums and quoted mails; a place still counts what stands before the line."""
+    spec, _ = made("mdstat-indented")
+    assert (spec.arrays["md1"].level, spec.arrays["md1"].members) == ("raid1", ("sdb", "sda"))
+    damaged = (PASTED / "mdstat-indented.txt").read_text().replace("sdb3[0]", "sdb3[x]")
+    with pytest.raises(InputError) as refused:
+        inspect([read_source(PASTED / "mdstat-indented.txt")._replace(name="x", text=damaged)], "x")
+    assert refused.value.place == "x:2:22"
+    assert damaged.split("\n")[1][21:].startswith("sdb3[x]")
+
+
+def test_smartctl_of_an_old_drive_alone_in_its_file() -> None:
+    """Protects smartctl 5 on SAS: vendor, product and transport; capacity and rotation are in Seagate's number."""
+    spec, found = made("smartctl-old-scsi-text")
+    drive = spec.machine.drives["smartctl-old-scsi-text"].hard_disk()
+    assert drive.rotation == 15000
+    assert drive.capacity / 1e9 == pytest.approx(300, rel=0.01)
+    assert any("has no size in this text" in note for note in found.notes)
+
+
+def test_a_quoted_terminal_with_lsblk() -> None:
+    """Protects a mail with a session: uname -r, lsblk's table, and df, which is named and skipped."""
+    spec, found = made("made-session-lsblk")
+    assert spec.kernel == "linux-5.15"
+    assert (spec.arrays["md0"].level, spec.arrays["md0"].members) == ("raid5", ("sda", "sdb", "sdc"))
+    assert {spec.machine.drives[name].model for name in ("sda", "sdb", "sdc")} == {"WD-Red-4TB-SMR"}
+    assert any("what df prints is skipped: it tells file systems" in note for note in found.notes)
+
+
+def test_plain_lsblk() -> None:
+    """Protects lsblk without options: disks, partitions and an array; a virtual disk is a part of a drive of today."""
+    spec, found = made("made-lsblk-plain")
+    assert spec.arrays["md1"].members == ("sda", "sdb")
+    assert spec.machine.drives["vda"].hard_disk().outer_media_rate > 150e6
+    assert any(each["path"] == "machine.drives.vda" and "a guess" in each["why"] for each in found.assumed)
+
+
+def test_lists_of_drives() -> None:
+    """Protects nvme list and fdisk -l: models and capacities; arrays in fdisk's list are no disks."""
+    spec, found = made("made-nvme-list")
+    drives = [spec.machine.drives[name].spec() for name in ("nvme0n1", "nvme1n1")]
+    assert [isinstance(each, SolidStateSpec) and each.power_loss_protection for each in drives] == [False, True]
+    assert terabytes(spec, "nvme1n1") == pytest.approx(4.0, rel=0.001)
+    assert any("a drive for servers" in each["why"] for each in found.assumed)
+    spec, _ = made("made-fdisk")
+    assert list(spec.machine.drives) == ["sda"]
+    assert terabytes(spec, "sda") == pytest.approx(8.0, rel=0.001)
+
+
+def test_controllers_as_text() -> None:
+    """Protects perccli without J, and ssacli: controller, arrays with their drives, spares."""
+    spec, _ = made("made-storcli-text")
+    assert spec.machine.controllers["c0"].model == "Dell-PERC-H730P"
+    assert spec.machine.controllers["c0"].spec().cache == 1618 << 20
+    assert spec.arrays["c0v0"].level == "raid5"
+    assert spec.arrays["c0v0"].members == ("c0e32s0", "c0e32s1", "c0e32s2")
+    assert terabytes(spec, "c0e32s0") == pytest.approx(1.92, rel=0.001)
+    spec, _ = made("made-ssacli")
+    first, second = spec.arrays["c0v1"], spec.arrays["c0v2"]
+    assert (first.level, len(first.members), first.spares) == ("raid5", 4, ("c0p2I-1-5",))
+    assert (second.level, second.members) == ("raid1", ("c0p2I-1-7", "c0p2I-1-8"))
+    assert not spec.machine.drives["c0p2I-1-7"].spec().rotational
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            (PASTED / "made-zpool.txt").read_text(encoding="utf-8"),
+            r"x:1: found what zpool status prints: ZFS .*not modelled; give .*\{level: raid6, members: \[the 6 drives",
+        ),
+        ("  pool: a\n\tNAME  STATE\n\ta  ONLINE\n\t  mirror-0\n\t    sda\n\t    sdb\n", r"\{level: raid1, members"),
+        ("Filesystem     1K-blocks  Used Available Use% Mounted on\n/dev/sda1 1 1 1 1% /\n", "df prints.*; give lsblk"),
+        ("ARRAY /dev/md0 metadata=1.2 UUID=0:0:0:0\n", "mdadm --scan prints: it names no members; give mdadm --detail"),
+        ("  PV         VG Fmt  Attr PSize PFree\n  /dev/md0   vg lvm2 a--  1t 0\n", "LVM's pvs, vgs or lvs"),
+    ],
+)
+def test_other_programs_are_refused_by_name(text: str, message: str) -> None:
+    """Protects people from "no such output": what it is, why it makes no scenario, and what to give."""
+    with pytest.raises(InputError, match=re.compile(message, re.DOTALL)):
+        inspect([read_source(PASTED / "made-zpool.txt")._replace(name="x", text=text)], "x")
