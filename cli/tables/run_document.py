@@ -56,6 +56,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
         for each in prediction.rebuilds
     ]
     fields["wear"] = [each.document() for each in prediction.wear]
+    fields["drives"] = [dataclasses.asdict(each) for each in prediction.drives]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
     reached = prediction.precision_reached

@@ -19,6 +19,7 @@ from ..workers.task_pool import TaskPool
 from .alternatives import Design
 from .array_facts import ArrayFacts, array_facts
 from .rebuild_time import rebuild_time
+from .redundancy import separate_parts
 from .reliability import REPLACEMENT_S, LossRisk, data_loss, unknown_rates
 
 CONFIDENCE = 0.9
@@ -148,8 +149,11 @@ def compare(designs: Sequence[Design], settings: Settings, pool: TaskPool) -> Co
     Raises
     ------
     InputError
-        If none of the designs is possible, or the baseline is not.
+        If none of the designs is possible, or the baseline is not, or arrays of a design share drives.
     """
+    for design in designs:
+        if design.spec is not None:
+            separate_parts(design.spec)
     measured, precise = _replicated(designs, settings, pool)
     baseline = _baseline(measured, settings.baseline)
     reference = next(each for each in measured if each.design.number == baseline)

@@ -129,3 +129,16 @@ def test_bad_input_is_one_message(raidsim: Raidsim, arguments: list[str], messag
     assert (status, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_arrays_that_share_drives_are_refused(raidsim: Raidsim, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects a comparison from losses that are counted as independent; refused before anything is simulated."""
+    sliced = ["--set", "volumes={disk0: 2, disk1: 2}", "--set", "machine.drives.count=2"]
+    arrays = [
+        "--set",
+        "arrays={a: {level: raid1, members: [disk0p1, disk1p1]}, b: {level: raid1, members: [disk0p2, disk1p2]}}",
+    ]
+    monkeypatch.setattr("raidsim.scenarios.comparison.side_by_side._replicated", None)
+    status, out, err = raidsim("--vary", "depth=1,2", *sliced, *arrays)
+    assert (status, out) == (2, "")
+    assert "volumes: disk0 in b and in a" in err
