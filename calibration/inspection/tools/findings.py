@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Literal, TypeVar
 
 from ...formats.report_text import Cell
+from .seat import Seat
 
 T = TypeVar("T")
 
 Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
 State = Literal["in use", "failed", "missing", "rebuilding"]
-SeatState = Literal["in use", "failed", "missing", "rebuilding", "spare", "free"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +34,6 @@ def fact(value: T, cell: Cell) -> Fact[T]:
 def place(cell: Cell) -> str:
     """File and line."""
     return f"{cell.file}:{cell.line}"
-
-
-@dataclass(slots=True)
-class Seat:
-    """The place of a drive behind a controller.
-
-    Attributes
-    ----------
-    controller
-        Its name.
-    state
-        What the drive does there; "spare", or "free" if it is in no array.
-    group, span, arm
-        Number of the drive group, of the inner array in it, and of the place in that.
-    """
-
-    controller: str
-    state: SeatState
-    group: int | None = None
-    span: int = 0
-    arm: int | None = None
-
-    def learn(self, other: Seat) -> None:
-        """Take over what another output knows better."""
-        if self.state == "free":
-            self.state = other.state
-        if self.group is None:
-            self.group = other.group
-        if self.arm is None and other.arm is not None:
-            self.span, self.arm = other.span, other.arm
 
 
 @dataclass(slots=True)
