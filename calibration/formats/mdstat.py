@@ -19,7 +19,7 @@ _KIB = 1024
 _ARRAY = re.compile(r"^(?P<name>md\S*)\s*: (?P<state>active|inactive)(?P<mode>(?: \([\w-]+\))*)(?P<rest>(?: .*)?)$")
 _MEMBER = re.compile(r"(?P<name>[\w!/.:-]+)\[(?P<slot>\d+)\](?P<flags>(?:\([A-Z]\))*)", re.ASCII)
 _FLAGS = {"F": "faulty", "S": "spare", "W": "write-mostly", "J": "journal", "R": "replacement"}
-_BLOCKS = re.compile(r"^\s+(?P<blocks>\d+) blocks(?P<rest>(?: .*)?)$", re.ASCII)
+_BLOCKS = re.compile(r"^\s*(?P<blocks>\d+) blocks(?P<rest>(?: .*)?)$", re.ASCII)
 _SUPER = re.compile(r" super (\S+)")
 _CHUNK = re.compile(r"(?<![\w.])(\d+)([kK]) (?:chunks?|rounding)\b", re.ASCII)
 _ALGORITHM = re.compile(r" algorithm (\d+)\b", re.ASCII)
@@ -31,17 +31,18 @@ _WORDS = re.compile(
     re.ASCII,
 )
 _PROGRESS = re.compile(
-    r"^\s+\[[=>.]+\]\s+(?P<action>recovery|resync|reshape|check|repair)\s*=\s*(?P<share>[^\s%]+)% "
+    r"^\s*\[[=>.]+\]\s+(?P<action>recovery|resync|reshape|check|repair)\s*=\s*(?P<share>[^\s%]+)% "
     r"\((?P<done>\d+)/(?P<total>\d+)\) finish=(?P<finish>[^\sm]+)min speed=(?P<speed>\d+)K/sec\s*$",
     re.ASCII,
 )
-_WAITING = re.compile(r"^\s+(?P<action>recovery|resync|reshape|check|repair)=(?P<why>DELAYED|PENDING|REMOTE)\s*$")
+_WAITING = re.compile(r"^\s*(?P<action>recovery|resync|reshape|check|repair)=(?P<why>DELAYED|PENDING|REMOTE)\s*$")
 _BITMAP = re.compile(
-    r"^\s+bitmap: (?P<used>\d+)/(?P<pages>\d+) pages \[\d+KB\], (?P<chunk>\d+)(?P<unit>K?B) chunk"
+    r"^\s*bitmap: (?P<used>\d+)/(?P<pages>\d+) pages \[\d+KB\], (?P<chunk>\d+)(?P<unit>K?B) chunk"
     r"(?:, file: .*)?\s*$",
     re.ASCII,
 )
-_DETAIL = re.compile(r"^\s+\S")
+_DETAIL = re.compile(r"^(?:\s+\S|\d+ blocks\b|bitmap: |\[[=>.]+\]|(?:recovery|resync|reshape|check|repair)=)")
+"""A line below the name of an array; some pages take the white space before it away."""
 _EDGE = re.compile(r"^(?:Personalities\s*:|read_ahead |unused devices:)")
 _ALGORITHMS = {
     0: "left-asymmetric",

@@ -296,7 +296,7 @@ class _Scenario:
         array = self.selection.arrays.get(name)
         if array is None:
             return 0, self._capacity(name)
-        return (array.found.size.value if array.found.size is not None else 0), len(array.members)
+        return array.found.bytes, len(array.members)
 
 
 def _put(inside: Mapping, key: str, fact: Fact[Any] | None) -> None:

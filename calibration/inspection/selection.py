@@ -63,7 +63,7 @@ class _Selecting:
         self._leave_out_solid_state(candidates)
         self.alone = {array.name: self._device(device) for array in candidates if (device := _only_member(array))}
         self._sum_up()
-        for array in sorted(candidates, key=lambda each: (-_bytes(each), each.name)):
+        for array in sorted(candidates, key=lambda each: (-each.bytes, each.name)):
             self._choose(array)
         self._drop_headless()
         order = list(self.found.arrays)
@@ -276,7 +276,7 @@ class _Selecting:
 
     def _other_drives(self) -> None:
         """The host's own disks that are in no array."""
-        solid, loose = [], []
+        solid, loose, bare = [], [], []
         behind = [name for name, drive in self.found.drives.items() if drive.seat is not None]
         listed = {device for array in self.found.arrays.values() for device in map(self._device, array.devices)}
         for name, drive in self.found.drives.items():
@@ -296,10 +296,16 @@ class _Selecting:
                     self.selection.drives[name] = matched
                     if drive.interface is not None and drive.interface.value == "virtual":
                         self._note(f"{name} is a virtual disk: nothing tells what is behind it")
+            else:
+                bare.append(name)
         if solid:
             self._note(f"{_listed(solid)}: no moving parts, and in no array; left out")
         if loose:
             self._note(f"{_listed(loose)}: not disks of this machine's own, or shown by a RAID controller; left out")
+        if bare:
+            self._note(
+                f"{_listed(bare)}: nothing tells size or model; left out (lsblk -b -o NAME,SIZE,ROTA,MODEL does)"
+            )
         free = [name for name in behind if name not in self.users]
         if free:
             self._note(f"{_listed(free)}: behind a controller, and in no array that is simulated; left out")
@@ -321,10 +327,6 @@ def _only_member(array: FoundArray) -> str | None:
     """The device of a mirror that has no other member; None if it is no such mirror."""
     mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
     return array.members[0].device if mirror and len(array.members) == 1 else None
-
-
-def _bytes(array: FoundArray) -> int:
-    return array.size.value if array.size is not None else 0
 
 
 def _member_bytes(array: FoundArray) -> int | None:

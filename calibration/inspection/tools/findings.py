@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Literal, TypeVar
 
 from ...formats.report_text import Cell
+from .seat import Seat
 
 T = TypeVar("T")
 
 Interface = Literal["pata", "sata", "sas", "scsi", "fc", "nvme", "usb", "virtual"]
 State = Literal["in use", "failed", "missing", "rebuilding"]
-SeatState = Literal["in use", "failed", "missing", "rebuilding", "spare", "free"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +34,6 @@ def fact(value: T, cell: Cell) -> Fact[T]:
 def place(cell: Cell) -> str:
     """File and line."""
     return f"{cell.file}:{cell.line}"
-
-
-@dataclass(slots=True)
-class Seat:
-    """The place of a drive behind a controller.
-
-    Attributes
-    ----------
-    controller
-        Its name.
-    state
-        What the drive does there; "spare", or "free" if it is in no array.
-    group, span, arm
-        Number of the drive group, of the inner array in it, and of the place in that.
-    """
-
-    controller: str
-    state: SeatState
-    group: int | None = None
-    span: int = 0
-    arm: int | None = None
-
-    def learn(self, other: Seat) -> None:
-        """Take over what another output knows better."""
-        if self.state == "free":
-            self.state = other.state
-        if self.group is None:
-            self.group = other.group
-        if self.arm is None and other.arm is not None:
-            self.span, self.arm = other.span, other.arm
 
 
 @dataclass(slots=True)
@@ -145,8 +115,8 @@ class FoundArray:
         In slot order, one for each slot, failed and missing ones too.
     spares, journal, stray
         Devices that wait; the journal; failed devices whose place is not known.
-    size, member_size
-        Usable bytes of the array; bytes that it uses of each member.
+    size, rough_size, member_size
+        Usable bytes of the array, the same of a rounded text ("3.6T"), and bytes that it uses of each member.
     bitmap
         Bytes that a bit of the write-intent bitmap stands for; 0 if there is one and nothing says how large.
     action, progress
@@ -183,6 +153,7 @@ class FoundArray:
     copies: Fact[int] | None = None
     groups: Fact[int] | None = None
     size: Fact[int] | None = None
+    rough_size: Fact[int] | None = None
     member_size: Fact[int] | None = None
     bitmap: Fact[int] | None = None
     action: Fact[str] | None = None
@@ -198,6 +169,12 @@ class FoundArray:
     events: int = 0
     reason: str | None = None
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        """Usable bytes, if need be of a rounded text; 0 if nothing tells them."""
+        known = self.size or self.rough_size
+        return known.value if known is not None else 0
 
     @property
     def devices(self) -> set[str]:
@@ -380,5 +357,15 @@ def _fill(into: Any, other: Any, notes: list[str], what: str) -> None:
                 notes.append(f"{what} has {each.name.replace('_', ' ')} {found}: the first is taken")
 
 
-_MAY_DIFFER = {"rough_capacity", "progress", "model", "bitmap", "clock", "memory", "interface_rate", "member_size"}
+_MAY_DIFFER = {
+    "rough_capacity",
+    "rough_size",
+    "progress",
+    "model",
+    "bitmap",
+    "clock",
+    "memory",
+    "interface_rate",
+    "member_size",
+}
 """What is rounded, goes on, or has several names."""

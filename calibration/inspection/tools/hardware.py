@@ -11,7 +11,8 @@ from itertools import count
 
 from ....model.layouts import levels_where
 from ...formats.report_text import Cell
-from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, Seat, fact
+from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, FoundMember, Interface, fact
+from .seat import Seat
 
 INTERFACES: dict[str, Interface] = {"SATA": "sata", "SAS": "sas", "NVMe": "nvme", "FC": "fc"}
 MOST_NUMBER = 4095

@@ -85,6 +85,8 @@ def _device(item: Value, above: str | None, found: Findings) -> str:
         size = said(item, "size")
         if size is not None and not has_unit(size):
             array.size = fact(size_of(size), size)
+        elif size is not None:
+            array.rough_size = fact(size_of(size), size)
         if above not in array.devices:
             array.members.append(FoundMember(above, "in use", place(named)))
     return name

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 
 from ...formats.report_text import Cell
-from .findings import Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, fact, place
+from .findings import Findings, FoundArray, FoundController, FoundDrive, fact, place
 from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_words
 from .output_text import Line, bounded, has_unit, pairs, rate_of, sectors_of, size_of
 from .outputs import Output
+from .seat import Seat, SeatState
 
 RANK = 3
 _ADAPTER = re.compile(r"(?:Adapter|BBU status for Adapter)\b[ #:]*(?P<number>\d{1,4})", re.ASCII)

@@ -60,6 +60,12 @@ _OUTPUTS = tuple(
             "it tells file systems, and not which drives they are on",
             "lsblk",
         ),
+        (
+            r"mdadm: (?:No md superblock|cannot open|Unknown|.*(?:does not appear|doesn't))",
+            "mdadm",
+            "it has found no array there",
+            "mdadm --detail of the array, or --examine of its members (often partitions), as root",
+        ),
         (r"ARRAY (?:/dev/\S+|metadata=|<ignore>)", "mdadm --scan", "it names no members", "mdadm --detail /dev/md0"),
         (
             r"\s*--- (?:Physical|Logical) volume ---|\s*(?:PV|LV|VG)\s+.*\b(?:VG|PV|Attr)\b|\s*VG\s+#PV",

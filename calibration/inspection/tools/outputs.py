@@ -20,6 +20,8 @@ MOST_CHARACTERS = 4 << 20
 """What the tools print of the largest machine is shorter."""
 MOST_OUTPUTS = 1000
 _LONGEST_LINE = 4000
+_NO_BREAK = "\u00a0"
+"""The blank that web pages put in place of others."""
 
 
 class Output(NamedTuple):
@@ -107,7 +109,10 @@ _TABLE_LINE = {
     "disks": re.compile(r"/dev/|-{4}|Disk|Units|Unit |Sector size|I/O size|Device\b|\s|\d+ heads|$"),
 }
 """What a line below the first one of a table is; another one ends the table, and so does an empty one of lsblk's."""
-_MDSTAT_LINE = re.compile(r"\s|md\S*\s*:|unused devices:|read_ahead |(?:[\w!/.:-]+\[\d+\](?:\([A-Z]\))*\s*)+$|$")
+_MDSTAT_LINE = re.compile(
+    r"\s|\d+ blocks\b|bitmap: |\[[=>.]+\]|(?:recovery|resync|reshape|check|repair)="
+    r"|md\S*\s*:|unused devices:|read_ahead |(?:[\w!/.:-]+\[\d+\](?:\([A-Z]\))*\s*)+$|$"
+)
 
 
 def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
@@ -130,7 +135,7 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
     if len(text) > MOST_CHARACTERS:
         found = f"{len(text):,} characters"
         raise InputError(name, found, f"allowed: at most {MOST_CHARACTERS >> 20} million, as these programs print")
-    lines = ReportText(text, name)
+    lines = ReportText(text.replace(_NO_BREAK, " "), name)
     unquote(lines, lambda number: _kind(lines, number) is not None or _begins_object(lines, number))
     printed = _all(lines)
     kinds = (wanted,) if wanted is not None else tuple(KINDS)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from ...formats.report_text import Cell
-from .findings import Findings, FoundArray, FoundController, FoundDrive, Interface, Seat, SeatState, fact, place
+from .findings import Findings, FoundArray, FoundController, FoundDrive, Interface, fact, place
 from .hardware import MOST_NUMBER, battery_state, controller_name
 from .output_text import LARGEST, bounded, size_of
 from .outputs import Output
+from .seat import Seat, SeatState
 
 RANK = 3
 _CONTROLLER = re.compile(

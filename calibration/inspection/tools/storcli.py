@@ -11,10 +11,11 @@ import re
 
 from ...formats.positioned_json import Value
 from ...formats.report_text import Cell
-from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, Seat, SeatState, State, fact, place
+from .findings import Fact, Findings, FoundArray, FoundController, FoundDrive, State, fact, place
 from .hardware import INTERFACES, MOST_NUMBER, battery_state, controller_name, drive_name, model_drive, policy_letters
 from .output_text import bounded, first_word, has_unit, inner, rate_of, said, sectors_of, size_of
 from .outputs import Output
+from .seat import Seat, SeatState
 from .storcli_text import UNNAMED, document
 
 RANK = 4

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from raidsim.calibration.inspection.inspection import Inspection, inspect, read_source
+from raidsim.calibration.inspection.inspection import Inspection, Source, inspect, read_source
 from raidsim.model.core.errors import InputError
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
@@ -71,8 +72,8 @@ def test_the_newest_metadata_of_several_files_tells_who_is_lost() -> None:
     new = text.replace("Events : 18", "Events : 77").replace("AAA", "A.A")
     for texts in ((old, new), (new, old)):
         for sources in ([texts[0] + texts[1]], list(texts)):
-            read = [read_source(PASTED / "mdadm-examine-090.txt")._replace(name="x", text=each) for each in sources]
-            array = document_from(inspect(read, "x").text, "again").spec().arrays["md0"]
+            made = inspect([Source("x", each) for each in sources], "x")
+            array = document_from(made.text, "again").spec().arrays["md0"]
             assert array.members == ("sda", "sdb", "md0-slot2")
             assert array.failed == ("sdb",)
 
@@ -112,9 +113,28 @@ def test_an_indent_is_no_damage() -> None:
     assert (spec.arrays["md1"].level, spec.arrays["md1"].members) == ("raid1", ("sdb", "sda"))
     damaged = (PASTED / "mdstat-indented.txt").read_text().replace("sdb3[0]", "sdb3[x]")
     with pytest.raises(InputError) as refused:
-        inspect([read_source(PASTED / "mdstat-indented.txt")._replace(name="x", text=damaged)], "x")
+        inspect([Source("x", damaged)], "x")
     assert refused.value.place == "x:2:22"
     assert damaged.split("\n")[1][21:].startswith("sdb3[x]")
+
+
+@pytest.mark.parametrize("change", [lambda line: line.replace(" ", "\u00a0"), str.lstrip, lambda line: f"{line}\r"])
+def test_what_pages_do_to_blanks(change: Callable[[str], str]) -> None:
+    """Protects text copied from web pages: blanks that do not break, white space taken away, line ends of Windows."""
+    text = (PASTED / "mdstat-slices-on-four-drives.txt").read_text(encoding="utf-8")
+    changed = "\n".join(map(change, text.split("\n")))
+    assert changed != text
+    assert inspect([Source("x", changed)], "x").document == inspect([Source("x", text)], "x").document
+
+
+def test_rounded_sizes_tell_which_array_is_the_largest() -> None:
+    """Protects lsblk without -b: of two arrays on the same drives the one for data stays, not the one for /boot."""
+    text = (
+        "NAME      SIZE TYPE\nsda       3.6T disk\n|-sda1    512M part\n| `-md0   511M raid1\n`-sda2    3.6T part\n"
+        "  `-md1   3.6T raid1\nsdb       3.6T disk\n|-sdb1    512M part\n| `-md0   511M raid1\n`-sdb2    3.6T part\n"
+        "  `-md1   3.6T raid1\n"
+    )
+    assert list(inspect([Source("x", text)], "x").document["arrays"]) == ["md1"]
 
 
 def test_smartctl_of_an_old_drive_alone_in_its_file() -> None:
@@ -179,6 +199,11 @@ def test_controllers_as_text() -> None:
         ),
         ("  pool: a\n\tNAME  STATE\n\ta  ONLINE\n\t  mirror-0\n\t    sda\n\t    sdb\n", r"\{level: raid1, members"),
         ("Filesystem     1K-blocks  Used Available Use% Mounted on\n/dev/sda1 1 1 1 1% /\n", "df prints.*; give lsblk"),
+        (
+            "NAME   FSTYPE\nsda    ext4\n",
+            "sda: nothing tells size or model; left out .lsblk -b -o NAME,SIZE,ROTA,MODEL",
+        ),
+        ("mdadm: No md superblock detected on /dev/sda.\n", "it has found no array there; give mdadm --detail"),
         ("ARRAY /dev/md0 metadata=1.2 UUID=0:0:0:0\n", "mdadm --scan prints: it names no members; give mdadm --detail"),
         ("  PV         VG Fmt  Attr PSize PFree\n  /dev/md0   vg lvm2 a--  1t 0\n", "LVM's pvs, vgs or lvs"),
     ],
@@ -186,4 +211,4 @@ def test_controllers_as_text() -> None:
 def test_other_programs_are_refused_by_name(text: str, message: str) -> None:
     """Protects people from "no such output": what it is, why it makes no scenario, and what to give."""
     with pytest.raises(InputError, match=re.compile(message, re.DOTALL)):
-        inspect([read_source(PASTED / "made-zpool.txt")._replace(name="x", text=text)], "x")
+        inspect([Source("x", text)], "x")
