@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,18 +10,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from ...api.fio import job_sections, machine_document
+from ...api.support.progress import progress_share
 from ...calibration.fio_study.comparison import compared
 from ...calibration.formats.detect import read_report
 from ...model.core.errors import InputError
 from ...model.files.atomic_file import whole_file
 from ...model.files.description_errors import located
-from ...model.files.quantities import format_size, parse_size, parse_time
-from ...model.programs.fio.command_line import is_command_line, job_file
-from ...model.programs.fio.sections import Section, sections
-from ...model.readahead import PAGE
-from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.documents.document import Document, document_from, read_document
-from ...scenarios.documents.machine_catalogue import machine_names
+from ...model.files.quantities import parse_size, parse_time
+from ...model.programs.fio.command_line import is_command_line
 from ...scenarios.fio.output.iolog import run_iolog
 from ...scenarios.fio.output.json_document import json_document, json_text
 from ...scenarios.fio.output.logs import write_logs
@@ -32,13 +28,10 @@ from ...scenarios.fio.result import FioRun
 from ...scenarios.fio.run import FioOptions, run_fio
 from ..support.files import check_output
 from ..support.options import SetOption
-from ..support.progress import progress_share
 from ..tables.fio_comparison import show_comparison
 from ..tables.run import run_console
 
 _FORMATS = ("normal", "json", "json+")
-_LARGEST = 1 << 20
-"""Characters of a job file."""
 
 
 def fio_command(
@@ -84,10 +77,10 @@ def fio_command(
     most_s = None if at_most is None else parse_time(at_most, "--at-most")
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
-    described = _described(machine, sets or [])
+    described = machine_document(machine, sets or [])
     _check_written(write_iolog, logs, (machine,) if is_command_line(job) else (machine, job))
     spec = described.spec()
-    jobs = chosen(_sections(job, spec), section or [], job)
+    jobs = chosen(job_sections(job, spec), section or [], job)
     report = None if compare is None else read_report(compare)
     options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
     with progress_share("running fio's jobs") as follow:
@@ -113,42 +106,6 @@ def _file_sizes(given: Sequence[str]) -> dict[str, int]:
             raise InputError("--file", f"found {text!r}", "allowed: NAME=SIZE")
         sizes[name] = parse_size(size, f"--file {name}")
     return sizes
-
-
-def _described(name: str, sets: Sequence[str]) -> Document:
-    """A scenario, or a machine of the catalogue by itself."""
-    if name in machine_names() and not Path(name).is_file():
-        return document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets)
-    return read_document(name, sets)
-
-
-def _sections(job: str, spec: ScenarioSpec) -> list[Section]:
-    """The jobs of a file or of a command line; what it includes lies beside it or in the current folder."""
-    name = {"-": "<stdin>", "": "JOB"}.get(job, job)
-    try:
-        if is_command_line(job):
-            name, text = "command line", job_file(job)
-        else:
-            text = sys.stdin.read(_LARGEST + 1) if job == "-" else _text(Path(job))
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
-    if len(text) > _LARGEST:
-        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
-    folder = Path() if job == "-" else Path(job).parent
-
-    def include(path: str) -> str:
-        here = Path(path)
-        return _text(here if here.is_file() or here.is_absolute() else folder / here)
-
-    keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
-    return sections(text, name, os.environ, include, keywords, numbered=not is_command_line(job))
-
-
-def _text(path: Path) -> str:
-    """The text of a file, but of an endless one no more than shows that it is too long."""
-    with path.open(encoding="utf-8") as file:
-        return file.read(_LARGEST + 1)
 
 
 def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:

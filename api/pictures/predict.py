@@ -10,14 +10,13 @@ import numpy as np
 
 from ...calibration.study.figures import dimension_of_unit
 from ...model.core.errors import InputError
-from ...scenarios.pictures.style import FEW, GREY, MARKED, NARROW, PALE, bare, headed
+from ...scenarios.pictures.style import FEW, GREY, MARKED, NARROW, PALE, bare, blank, headed
 from ...validation.prediction.comparison import Compared, StudyComparison
 from ...validation.report.plots import PANELS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 _GROUPS = (("calibrate", "calibrated on", GREY, "s", "white"), ("predict", "predicted", MARKED, "o", MARKED))
 _MOST_IN_TITLE = 2
 _MOST_IN_ROW = 3
@@ -26,8 +25,6 @@ _PANEL_IN = (6.4, 5.6)
 
 def comparison_figure(comparisons: Sequence[StudyComparison]) -> Figure:
     """All cells of some studies, a panel for each kind of number."""
-    from matplotlib.figure import Figure
-
     cells = [compared for comparison in comparisons for compared in comparison.cells]
     panels = {kind: [c for c in cells if dimension_of_unit(c.cell.unit) == kind] for kind in PANELS}
     drawn = {kind: chosen for kind, chosen in panels.items() if chosen}
@@ -36,7 +33,7 @@ def comparison_figure(comparisons: Sequence[StudyComparison]) -> Figure:
     width, height = _PANEL_IN
     rows = 1 if len(drawn) <= _MOST_IN_ROW else 2
     columns = math.ceil(len(drawn) / rows)
-    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    figure = blank(width * columns, height * rows)
     for i, (kind, chosen) in enumerate(drawn.items()):
         _draw_panel(figure.add_subplot(rows, columns, i + 1), chosen, *PANELS[kind])
     labelled = {

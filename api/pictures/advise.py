@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...scenarios.advice.advice import Advice
 from ...scenarios.advice.verdict import Verdict
-from ...scenarios.pictures.style import GREY, LOST, MARKED, bare, decades, headed
+from ...scenarios.pictures.style import GREY, LOST, MARKED, bare, blank, decades, headed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,8 +19,6 @@ _WIDE, _ROOM = 5.0, 1.3
 
 def advice_figure(advice: Advice) -> Figure:
     """Every design that was simulated: how late its slowest I/Os are against what it costs."""
-    from matplotlib.figure import Figure
-
     front, rest = advice.ranked[: advice.best], advice.ranked[advice.best :]
     failed = [each for each in advice.verdicts if each.status != "meets" and isfinite(each.worst_p99)]
     groups: list[tuple[str, Sequence[Verdict], str, str, str]] = [
@@ -31,7 +29,7 @@ def advice_figure(advice: Advice) -> Figure:
     ]
     shown = [verdict for _, group, _, _, _ in groups for verdict in group]
     priced = bool(shown) and all(each.facts.cost is not None for each in shown)
-    picture = Figure(figsize=(8.0, 5.2), layout="constrained")
+    picture = blank(8.0, 5.2)
     axes = picture.add_subplot()
     for label, group, colour, marker, inside in groups:
         if not group:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import typer
 
 from ...calibration.fit.profile import data_folder
 from ...calibration.simulation.evaluator import Evaluator
@@ -35,4 +34,4 @@ def evaluating(workers: int | None, command: str, *work: object) -> Iterator[Eva
 
 
 def _note(text: str) -> None:
-    typer.echo(text, err=True)
+    print(text, file=sys.stderr, flush=True)

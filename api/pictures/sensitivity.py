@@ -6,25 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...calibration.sensitivity.runs import Sensitivity
-from ...scenarios.pictures.style import GREY, INK, MARKED, PLAIN, bare, headed
+from ...scenarios.pictures.style import GREY, INK, MARKED, PLAIN, bare, blank, headed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 _MOST_BARS = 12
 _PANEL_IN = (6.4, 4.8)
 
 
 def sensitivity_figure(found: Sensitivity) -> Figure:
     """Effects, and shares of the variance if they were computed."""
-    from matplotlib.figure import Figure
-
     panels = [panel for panel, there in ((_scatter, found.screening), (_effects, found.screening)) if there is not None]
     if found.shares is not None:
         panels.append(_shares)
     width, height = _PANEL_IN
-    picture = Figure(figsize=(width * len(panels), height), layout="constrained")
+    picture = blank(width * len(panels), height)
     for i, panel in enumerate(panels):
         panel(picture.add_subplot(1, len(panels), i + 1), found)
     headed(picture, f"{found.scenario.name}: {found.figure}")

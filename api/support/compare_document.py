@@ -47,7 +47,7 @@ def _design(each: Measured) -> dict[str, Any]:
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},
         "unknown_failure_rates": list(each.unknown_rates),
         "curve_refused": each.curve_refused,
-        "curve": None if each.curve is None else _curve(each.curve),
+        "curve": None if each.curve is None else curve_document(each.curve),
     }
 
 
@@ -60,7 +60,8 @@ def _estimate(estimate: Estimate) -> dict[str, float | None]:
     }
 
 
-def _curve(curve: LoadCurve) -> dict[str, Any]:
+def curve_document(curve: LoadCurve) -> dict[str, Any]:
+    """A load curve, in SI units."""
     return {
         "saturation_iops": curve.saturation_iops,
         "knee": None if curve.knee is None else _point(curve.knee),

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from raidsim.cli.support import progress
+from raidsim.api.support import progress
 
 
 def watchers() -> list[threading.Thread]:

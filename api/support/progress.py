@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import threading
 import time
@@ -19,14 +20,28 @@ _QUIET_S = 1.0
 """What takes no longer needs no progress."""
 
 
+def bar_console() -> Console | None:
+    """Where a bar can be drawn: a notebook with widgets, or a terminal; None elsewhere."""
+    if sys.stderr.isatty():
+        return Console(stderr=True)
+    shell = sys.modules.get("IPython")  # a program without notebooks does not load it
+    there = None if shell is None else shell.get_ipython()
+    in_notebook = there is not None and type(there).__name__ == "ZMQInteractiveShell"
+    return Console() if in_notebook and importlib.util.find_spec("ipywidgets") is not None else None
+
+
 @contextmanager
-def progress_bar(what: str, percent: bool = False) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str, percent: bool = False, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show how far `what` is; yields a function that takes (done, of how many), or a percentage and 100."""
-    if not sys.stderr.isatty():
+    if not shown:
+        yield lambda done, total: None
+        return
+    console = bar_console()
+    if console is None:
         yield _lines(what, percent)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
 
         def update(done: int, total: int) -> None:
@@ -50,12 +65,16 @@ def _lines(what: str, percent: bool) -> Callable[[int, int], None]:
 
 
 @contextmanager
-def progress_text(what: str) -> Iterator[Callable[[str], None]]:
+def progress_text(what: str, shown: bool = True) -> Iterator[Callable[[str], None]]:
     """Show that `what` goes on, where nobody knows how long; yields a function that takes what is done just now."""
-    if not sys.stderr.isatty():
+    if not shown:
+        yield lambda now_doing: None
+        return
+    console = bar_console()
+    if console is None:
         yield _text_lines(what)
         return
-    with Console(stderr=True).status(what) as status:
+    with console.status(what) as status:
         yield lambda now_doing: status.update(Text(f"{what}: {now_doing}"))
 
 
@@ -75,13 +94,25 @@ def _text_lines(what: str) -> Callable[[str], None]:
 
 
 @contextmanager
-def progress_share(what: str) -> Iterator[Callable[[Callable[[], float]], None]]:
+def progress_share(what: str, shown: bool = True) -> Iterator[Callable[[Callable[[], float]], None]]:
     """Show how far `what` is, looked at from outside so that the work itself is the same with and without.
 
+    Parameters
+    ----------
+    what
+        What is going on, in words.
+    shown
+        If false, show nothing.
+
+    Notes
+    -----
     Yields a function that takes what tells the share that is done (0 to 1); it is called once for every part of the
     work, when the part begins. Nothing is shown in the first second.
     """
     parts: list[Callable[[], float]] = []
+    if not shown:
+        yield parts.append
+        return
     over = threading.Event()
 
     def look() -> None:

@@ -9,14 +9,13 @@ import numpy as np
 
 from ...model.statistics.usage import SATURATED, Usage, limit
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.pictures.style import INK, MARKED, OPS, PLAIN, bare, decades, headed
+from ...scenarios.pictures.style import INK, MARKED, OPS, PLAIN, bare, blank, decades, headed
 from ...scenarios.questions.without_bottleneck import busiest_phase
 from ...scenarios.running.base.prediction import LatencyBins, Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 _MOST_BARS, _FEW_BARS = 32, 8
 _IDLE = 0.005
 """Busy for a smaller share is 0 % in the table."""
@@ -28,13 +27,11 @@ _RARE, _ROOM = 0.1, 1.3
 
 def run_figure(spec: ScenarioSpec, prediction: Prediction) -> Figure:
     """What a run gave: how busy, and how late."""
-    from matplotlib.figure import Figure
-
     bars = _bars(prediction.usages)
     left_out = len(prediction.usages) - len(bars)
     late = bool(prediction.latency_bins) and not prediction.saturated
     height = max(_LEAST_IN, 1.3 + _BAR_IN * len(bars))
-    figure = Figure(figsize=(_WIDTH_IN if late else _WIDTH_IN / 2, height), layout="constrained")
+    figure = blank(_WIDTH_IN if late else _WIDTH_IN / 2, height)
     panels = figure.subplots(1, 2 if late else 1, squeeze=False)[0]
     busiest = busiest_phase(prediction)
     during = next((f" during {name}" for name, phase in prediction.phases.items() if phase is busiest), "")

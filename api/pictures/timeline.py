@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...scenarios.pictures.style import GREY, GRID, INK, PALE, bare, headed
+from ...scenarios.pictures.style import GREY, GRID, INK, PALE, bare, blank, headed
 from ...scenarios.timeline.timeline import Command, Timeline
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ _READ, _WRITE = _Look(PALE, "", "a read of the load"), _Look("#9fb3c8", "", "a w
 
 def timeline_figure(timeline: Timeline) -> Figure:
     """Each logical I/O as a bar with its number, and the commands of each drive with the numbers they are for."""
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     began = timeline.ios[0].began_s if timeline.ios else timeline.began_s
@@ -67,7 +66,7 @@ def timeline_figure(timeline: Timeline) -> Figure:
     groups += [(name, _packed([(each.started_s, each.ended_s) for each in of_drive[name]])) for name in drives]
     lanes = sum(max(places, default=0) + 1 for _, places in groups) + _GAP * len(groups)
     lane_in = max(_LEAST_LANE_IN, min(_LANE_IN, _MOST_IN / lanes))
-    picture = Figure(figsize=(_WIDTH_IN, 1.9 + lane_in * lanes), layout="constrained")
+    picture = blank(_WIDTH_IN, 1.9 + lane_in * lanes)
     axes = picture.subplots()
     scale = 1e6 if over - began < _SHORT_S else 1e3
     inch = _WIDTH_IN * 0.9 / max(scale * (over - began), 1e-9)

@@ -7,23 +7,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from ...model.files.quantities import format_duration
 from ...scenarios.sweeps.sweep import SweepProgress
+from .progress import bar_console
 
 _EVERY_S = 10.0
 
 
 @contextmanager
-def sweep_progress(name: str) -> Iterator[Callable[[SweepProgress], None]]:
+def sweep_progress(name: str, shown: bool = True) -> Iterator[Callable[[SweepProgress], None]]:
     """Show how far a sweep is; yields a function that is told. What was there already counts for nothing."""
-    if not sys.stderr.isatty():
+    if not shown:
+        yield lambda progress: None
+        return
+    console = bar_console()
+    if console is None:
         yield _lines(name)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(name.replace("[", r"\["), total=None, left="")
         clock = _Clock()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...scenarios.pictures.style import INK, LOST, headed
+from ...scenarios.pictures.style import INK, LOST, blank, headed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,12 +44,11 @@ def layout_figure(
     failed
         Disks that are lost.
     """
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch, Rectangle
 
     lines = heading.splitlines()
     size = (max(4.6, 0.9 + _FIELD_IN * members), 1.3 + 0.2 * len(lines) + _ROW_IN * rows)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = blank(*size)
     axes = figure.subplots()
     shown = set()
     for (member, row), text in fields.items():

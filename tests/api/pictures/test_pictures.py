@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from raidsim.api.pictures.compare import designs_figure
+from raidsim.api.pictures.layout import layout_figure
+from raidsim.api.pictures.predict import comparison_figure
+from raidsim.api.pictures.run import run_figure
+from raidsim.api.pictures.sweep import sweep_figure
+from raidsim.api.pictures.timeline import timeline_figure
 from raidsim.calibration.study.study import load_study
 from raidsim.cli.main import main
-from raidsim.cli.plots.compare import designs_figure
-from raidsim.cli.plots.layout import layout_figure
-from raidsim.cli.plots.predict import comparison_figure
-from raidsim.cli.plots.run import run_figure
-from raidsim.cli.plots.sweep import sweep_figure
-from raidsim.cli.plots.timeline import timeline_figure
 from raidsim.cli.support.files import check_picture, write_picture
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.comparison.alternatives import designs_of

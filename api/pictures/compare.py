@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured
-from ...scenarios.pictures.style import GREY, INK, OPS, PLAIN, bare, decades, headed, series
+from ...scenarios.pictures.style import GREY, INK, OPS, PLAIN, bare, blank, decades, headed, series
 from ...scenarios.questions.load_curve import CurvePoint, LoadCurve
-from ..tables.compare import speed_figures, unit_of
+from ..support.figures import speed_figures, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,6 @@ def designs_figure(title: str, found: Comparison) -> Figure:
 
     Designs that cannot be are left out.
     """
-    from matplotlib.figure import Figure
-
     shown = [each for each in found.designs if each.facts is not None]
     figures = _figures(shown)
     late = any(_latencies(each) for each in shown)
@@ -45,7 +43,7 @@ def designs_figure(title: str, found: Comparison) -> Figure:
     names = ["\n".join(wrap(f"{each.design.number}. {each.design.label}", _NAME_LETTERS)) for each in shown]
     lines = sum(max(_BAR_IN, _LINE_IN * (1 + name.count("\n"))) for name in names)
     width = count * _BARS_IN + 0.075 * max(len(line) for name in names for line in name.split("\n"))
-    picture = Figure(figsize=(max(width, 6.0), 1.5 + lines), layout="constrained")
+    picture = blank(max(width, 6.0), 1.5 + lines)
     panels = picture.subplots(1, count, squeeze=False, sharey=True)[0]
     for axes, figure in zip(panels, figures, strict=False):
         _draw_bars(axes, shown, figure, found.baseline)
@@ -157,12 +155,14 @@ def _draw_latencies(axes: Axes, shown: Sequence[Measured]) -> None:
 
 def curves_figure(title: str, found: Comparison) -> Figure:
     """The load curves of all designs that have one: mean and 99th percentile of the response time."""
-    from matplotlib.figure import Figure
+    return curves_picture(title, [(each.design.label, each.curve) for each in found.designs if each.curve is not None])
 
-    curves = [(each.design.label, each.curve) for each in found.designs if each.curve is not None]
+
+def curves_picture(title: str, curves: Sequence[tuple[str, LoadCurve]]) -> Figure:
+    """Load curves, each with its name."""
     width, height = _PANEL_IN
     rows = -(-len(curves) // _LEGEND_COLUMNS)
-    picture = Figure(figsize=(2 * width, height + rows * _LEGEND_ROW_IN), layout="constrained")
+    picture = blank(2 * width, height + rows * _LEGEND_ROW_IN)
     lines: list[Line2D] = []
     panels = (("mean", "mean response time (ms)"), ("p99", "99th percentile of the response time (ms)"))
     for i, (kind, label) in enumerate(panels):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_size
-from ...scenarios.pictures.style import GREY, MARKED, bare, headed, series
+from ...scenarios.pictures.style import GREY, MARKED, bare, blank, headed, series
 from ...scenarios.questions.replications import mean_of_replications
 from ...scenarios.sweeps.axes import Cell
 from ...scenarios.sweeps.result_store import ResultStore, SweepRecord
-from ..tables.sweep import heading, is_size, scaled, usual, value_words
+from ..support.figures import heading, is_size, scaled, usual, value_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,11 +139,10 @@ _MOST_LETTERS = 44
 def _lines(
     title: str, names: Sequence[str], across: str, others: Sequence[str], groups: dict[tuple[str, ...], list[Point]]
 ) -> Figure:
-    from matplotlib.figure import Figure
 
     width, height = _PANEL_IN
     rows = -(-len(groups) // 4) + 1 if others else 0
-    figure = Figure(figsize=(width * len(names), height + rows * _LEGEND_ROW_IN), layout="constrained")
+    figure = blank(width * len(names), height + rows * _LEGEND_ROW_IN)
     axis = _Axis(across, [point for points in groups.values() for point in points])
     for panel, name in enumerate(names, start=1):
         axes, factor = figure.add_subplot(1, len(names), panel), scaled(name)[0]
@@ -175,10 +174,9 @@ def _lines(
 
 
 def _scatter(title: str, names: Sequence[str], varied: Sequence[str], points: Sequence[Point]) -> Figure:
-    from matplotlib.figure import Figure
 
     width, height = _SMALL_IN
-    figure = Figure(figsize=(width * max(2, len(varied)), height * len(names)), layout="constrained")
+    figure = blank(width * max(2, len(varied)), height * len(names))
     panels = figure.subplots(len(names), len(varied), squeeze=False)
     for row, name in enumerate(names):
         factor = scaled(name)[0]
