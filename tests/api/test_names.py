@@ -44,7 +44,7 @@ def test_names_are_found_and_misspelt_ones_refused() -> None:
     """Protects completion in a notebook, and from a misspelt name that says nothing of the right one."""
     assert dir(raidsim) == sorted(raidsim.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'rum'") as caught:
-        raidsim.rum  # type: ignore[attr-defined]  # noqa: B018
+        raidsim.rum  # noqa: B018
     assert (caught.value.name, caught.value.obj) == ("rum", raidsim)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import raidsim
 from raidsim.api import sweep as sweep_module
+from raidsim.scenarios.sweeps.sweep import run_sweep
 from raidsim.tests.api.small import small
 
 
@@ -50,8 +51,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
         found["raid51"]
 
 
-def test_a_load_curve_rises_to_its_saturation() -> None:
+def test_a_load_curve_rises_to_its_saturation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects the curve: latency rises with the load, and the knee is one of its points."""
+    monkeypatch.setattr("raidsim.scenarios.questions.load_curve.LEAST_IOS", 300)
     curve = raidsim.load_curve(small(duration="200ms"), points=6, workers=0, progress=False)
     assert curve.knee in curve.points
     assert curve.points[0].mean_s < curve.points[-1].mean_s
@@ -88,7 +90,7 @@ def test_a_sweep_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.Monk
     store = tmp_path / "kept.sqlite"
     base = small(warm_up="10ms", duration="100ms")
     varied: dict[str, Any] = {"depth": list(range(1, 21)), "store": store, "workers": 0, "progress": False}
-    run = sweep_module.run_sweep
+    run = run_sweep
 
     def interrupted(*arguments: Any, **named: Any) -> Any:
         watch = named["watch"]
