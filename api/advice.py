@@ -129,6 +129,19 @@ class Advice(Drawn):
         found = [*self.meets, *self.others, *self.would_do]
         return [self._row(each, place < self.found.best) for place, each in enumerate(found)]
 
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        return [
+            {
+                "": f"{'* ' if row['best'] else ''}{row['name']}",
+                "status": row["status"],
+                "drives": row["drives"],
+                "cost": row["cost"],
+                "p99 (ms)": None if row["latency_p99"] is None else 1e3 * row["latency_p99"],
+                "why not": row["reasons"],
+            }
+            for row in self._rows()
+        ]
+
     def _row(self, each: Design, best: bool) -> Mapping[str, Any]:
         facts = each.verdict.facts
         return {

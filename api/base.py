@@ -15,7 +15,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..model.core.errors import InputError
-from ..scenarios.pictures.style import styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,8 +81,12 @@ class Value(ABC):
         """What the small picture of a notebook shows: labels and shares of 1."""
         return ()
 
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        """The lines of the table that a notebook shows."""
+        return self._rows()
+
     def _repr_html_(self) -> str:
-        return html(repr(self), self._rows(), self._bars())
+        return html(repr(self), self._shown(), self._bars())
 
 
 class Drawn(Value):
@@ -170,11 +173,9 @@ def drawn(make: Callable[[], Figure]) -> tuple[Axes, ...]:
     """Draw a figure that pyplot knows, so that notebooks and ``show()`` show it; `InputError` without Matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
         raise InputError("plot", "Matplotlib is not installed", "expected: pip install 'raidsim[plot]'")
-    from .support.drawing import given_to_pyplot
+    from .support.drawing import drawn_for_pyplot
 
-    with styled(), given_to_pyplot():
-        figure = make()
-    return tuple(figure.axes)
+    return tuple(drawn_for_pyplot(make).axes)
 
 
 def chosen(name: str, known: Sequence[str], place: str) -> str:
@@ -215,7 +216,7 @@ def cell(value: Any) -> str:
 
 
 _MOST_ROWS = 20
-_TABLE = "border-collapse:collapse;margin:0.4em 0"
+_TABLE = "border-collapse:collapse;margin:0.4em 0;font-size:90%"
 _CELL = "padding:2px 10px;text-align:{align};border-bottom:1px solid #e3e8ed"
 _BAR_PX, _ROW_PX, _NAME_PX = 220, 18, 150
 
@@ -224,7 +225,9 @@ def html(caption: str, rows: Sequence[Mapping[str, Any]], bars: Sequence[tuple[s
     """A table as HTML, and shares as a small picture below it."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     shown = rows[:_MOST_ROWS]
-    lines = [f'<div><p style="margin:0"><b>{escape(caption)}</b></p><table style="{_TABLE}"><tr>']
+    lines = [
+        f'<div style="overflow-x:auto"><p style="margin:0"><b>{escape(caption)}</b></p><table style="{_TABLE}"><tr>'
+    ]
     lines += [f'<th style="{_CELL.format(align="left")}">{escape(column)}</th>' for column in columns]
     for row in shown:
         lines.append("</tr><tr>")

@@ -200,6 +200,24 @@ class Comparison(Drawn):
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         return [self._row(each) for each in self.alternatives]
 
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        return [self._shown_row(each) for each in self.alternatives]
+
+    def _shown_row(self, each: Alternative) -> Mapping[str, Any]:
+        if each.refused is not None:
+            return {"": each.name, "refused": each.refused}
+        row: dict[str, Any] = {"": each.name}
+        known = [name for name in ESTIMATES if ESTIMATES[name] in each.measured.estimates]
+        for name in known:
+            value = each.interval(name)
+            scale, unit = {"iops": (1.0, "IOPS"), "throughput": (1e-6, "MB/s")}.get(name, (1e3, f"{name} (ms)"))
+            half = (value.high - value.low) / 2
+            sure = f" ± {number(scale * half)}" if math.isfinite(half) else ""
+            row[unit] = f"{number(scale * value.value)}{sure}"
+        if each.usable_bytes is not None:
+            row["usable (TB)"] = each.usable_bytes / 1e12
+        return row
+
     def _row(self, each: Alternative) -> Mapping[str, Any]:
         facts, risk = each.measured.facts, each.measured.risk
         row: dict[str, Any] = {"name": each.name, **each.measured.design.values}

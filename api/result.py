@@ -195,7 +195,7 @@ class Result(Drawn):
         rows: dict[str, Any] = {"summary": self._rows, "parts": self._part_rows, "latency": self._latency_rows}
         return frame(rows[chosen(of, list(rows), "to_frame")]())
 
-    def plot(self, kind: Picture = "summary") -> tuple[Axes, ...]:
+    def plot(self, kind: Picture = "summary", ios: int | None = None) -> tuple[Axes, ...]:
         """Draw the run.
 
         Parameters
@@ -203,6 +203,8 @@ class Result(Drawn):
         kind
             "summary": utilization of the parts, and the distribution of the latencies. "timeline": the first I/Os, and
             every command that they became; the scenario is run again for it.
+        ios
+            I/Os of a timeline; default: as many as a wide picture shows.
 
         Returns
         -------
@@ -210,7 +212,7 @@ class Result(Drawn):
             The panels, from left to right.
         """
         if chosen(kind, ["summary", "timeline"], "plot") == "timeline":
-            return drawn(self._timeline_figure)
+            return drawn(lambda: self._timeline_figure(ios))
         return drawn(self._figure)
 
     def _figure(self) -> Figure:
@@ -218,11 +220,11 @@ class Result(Drawn):
 
         return run_figure(self.spec, self.prediction)
 
-    def _timeline_figure(self) -> Figure:
+    def _timeline_figure(self, ios: int | None) -> Figure:
         from ..scenarios.timeline.timeline import record
         from .pictures.timeline import IOS, timeline_figure
 
-        return timeline_figure(record(self.spec, self.sample, IOS))
+        return timeline_figure(record(self.spec, self.sample, ios or IOS))
 
     def _document(self) -> Mapping[str, Any]:
         return document(self.spec, self.prediction, self.rebuild, None, self._model_interval())
@@ -242,6 +244,21 @@ class Result(Drawn):
                 "saturated": self.saturated,
                 "bottleneck": self.bottleneck,
             }
+        ]
+
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        rows = {"all": Direction(self.iops, self.latency), "reads": self.reads, "writes": self.writes}
+        return [
+            {
+                "": name,
+                "IOPS": each.iops,
+                "mean (ms)": 1e3 * each.latency.mean,
+                "p50 (ms)": 1e3 * each.latency.p50,
+                "p99 (ms)": 1e3 * each.latency.p99,
+                "max (ms)": 1e3 * each.latency.max,
+            }
+            for name, each in rows.items()
+            if each.iops
         ]
 
     def _part_rows(self) -> Sequence[Mapping[str, Any]]:

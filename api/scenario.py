@@ -142,7 +142,7 @@ class Scenario:
         --------
         >>> from raidsim import Scenario
         >>> Scenario.load("database-server").with_(layout="raid6", disks=12)
-        Scenario('database-server': md0: md RAID 6 of 12, chunk 64 KiB, bitmap 64 MiB; load)
+        Scenario('database server': md0: md RAID 6 of 12, chunk 256 KiB, bitmap 64 MiB; load)
         """
         return type(self).of(self._document.changed({**(changes or {}), **paths(keywords)}, "with_"))
 

@@ -19,6 +19,7 @@ from ..scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ..scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
 from .base import Drawn
 from .scenario import Scenario, Source, paths, scenario_of
+from .support.figures import heading, scaled, usual
 from .support.sweep_progress import sweep_progress
 
 if TYPE_CHECKING:
@@ -87,6 +88,18 @@ class Sweep(Drawn):
 
     def _rows(self) -> Sequence[Mapping[str, Any]]:
         return list(self)
+
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        figures = list(self._plan.figures) or usual(self.columns)
+        names = [name for name in self.columns if name.removeprefix("vary.") in self._plan.paths]
+        return [
+            {
+                **{name: row[name] for name in names},
+                **{heading(name): _times(row.get(name), scaled(name)[0]) for name in figures},
+                **({"status": row["status"]} if row["status"] != "done" else {}),
+            }
+            for row in self
+        ]
 
     def __repr__(self) -> str:
         left = "" if self.complete else f", {self.progress.runs - self.progress.settled} left"
@@ -191,6 +204,10 @@ def _plan(scenario: Source, vary: dict[str, Any], replications: int, figures: Se
     given = {name: list(value) if isinstance(value, (list, tuple, range)) else value for name, value in vary.items()}
     told = {"vary": given, "replications": replications, "figures": list(figures)}
     return plan_of(told, base.document, base.name, "sweep")
+
+
+def _times(value: Any, factor: float) -> Any:
+    return factor * value if isinstance(value, float) else value
 
 
 @contextmanager

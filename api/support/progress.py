@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import threading
 import time
@@ -18,6 +19,13 @@ _EVERY_S = 10.0
 _LOOK_S = 0.2
 _QUIET_S = 1.0
 """What takes no longer needs no progress."""
+VARIABLE = "RAIDSIM_PROGRESS"
+"""Variable of the environment; 0 shows no progress anywhere."""
+
+
+def wanted(shown: bool) -> bool:
+    """Whether progress is shown, if the caller says `shown`."""
+    return shown and os.environ.get(VARIABLE) != "0"
 
 
 def bar_console() -> Console | None:
@@ -33,7 +41,7 @@ def bar_console() -> Console | None:
 @contextmanager
 def progress_bar(what: str, percent: bool = False, shown: bool = True) -> Iterator[Callable[[int, int], None]]:
     """Show how far `what` is; yields a function that takes (done, of how many), or a percentage and 100."""
-    if not shown:
+    if not wanted(shown):
         yield lambda done, total: None
         return
     console = bar_console()
@@ -67,7 +75,7 @@ def _lines(what: str, percent: bool) -> Callable[[int, int], None]:
 @contextmanager
 def progress_text(what: str, shown: bool = True) -> Iterator[Callable[[str], None]]:
     """Show that `what` goes on, where nobody knows how long; yields a function that takes what is done just now."""
-    if not shown:
+    if not wanted(shown):
         yield lambda now_doing: None
         return
     console = bar_console()
@@ -110,7 +118,7 @@ def progress_share(what: str, shown: bool = True) -> Iterator[Callable[[Callable
     work, when the part begins. Nothing is shown in the first second.
     """
     parts: list[Callable[[], float]] = []
-    if not shown:
+    if not wanted(shown):
         yield parts.append
         return
     over = threading.Event()

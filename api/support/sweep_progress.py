@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from ...model.files.quantities import format_duration
 from ...scenarios.sweeps.sweep import SweepProgress
-from .progress import bar_console
+from .progress import bar_console, wanted
 
 _EVERY_S = 10.0
 
@@ -19,7 +19,7 @@ _EVERY_S = 10.0
 @contextmanager
 def sweep_progress(name: str, shown: bool = True) -> Iterator[Callable[[SweepProgress], None]]:
     """Show how far a sweep is; yields a function that is told. What was there already counts for nothing."""
-    if not shown:
+    if not wanted(shown):
         yield lambda progress: None
         return
     console = bar_console()

@@ -15,6 +15,7 @@ from raidsim.compiled.loader import PURE
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.workers import from_source
 from raidsim.scenarios.workers.from_source import done_from_source
+from raidsim.scenarios.workers.process_setup import main_left_out
 
 
 def test_it_runs_from_source_and_leaves_this_process_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,7 +46,7 @@ def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return written
 
 
-@pytest.mark.parametrize(("left_out", "there"), [(from_source.main_left_out, False), (nullcontext, True)])
+@pytest.mark.parametrize(("left_out", "there"), [(main_left_out, False), (nullcontext, True)])
 def test_the_main_program_is_not_run_again(
     marker: Path, monkeypatch: pytest.MonkeyPatch, left_out: Callable[[], object], there: bool
 ) -> None:
