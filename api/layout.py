@@ -46,7 +46,7 @@ class LayoutMap(Drawn):
     def __init__(self, layout: Layout, unit: int, rows: int | None) -> None:
         self.layout = layout
         self._unit = unit
-        self._shown = shown_rows(layout, unit, rows)[0]
+        self._row_count = shown_rows(layout, unit, rows)[0]
 
     @property
     def level(self) -> str:
@@ -66,9 +66,9 @@ class LayoutMap(Drawn):
     @property
     def rows(self) -> tuple[tuple[str, ...], ...]:
         """What stands on each disk, row by row: "D7" (data), "D7'" (a further copy), "P" and "Q" (parity)."""
-        found = fields(self.layout, self._unit, self._shown)
+        found = fields(self.layout, self._unit, self._row_count)
         members = range(self.layout.members)
-        return tuple(tuple(found.get((member, row), "") for member in members) for row in range(self._shown))
+        return tuple(tuple(found.get((member, row), "") for member in members) for row in range(self._row_count))
 
     def readable_without(self, *disks: int) -> bool:
         """Return whether all data can be read without these disks, counted from 0."""
@@ -85,17 +85,17 @@ class LayoutMap(Drawn):
         tuple of Axes
             The only panel.
         """
-        if self.layout.members > _MOST_DRAWN or self._shown > _MOST_DRAWN or isinstance(self.layout, LinearLayout):
-            found = f"{self.level}, {self.layout.members} disks and {self._shown} rows"
+        if self.layout.members > _MOST_DRAWN or self._row_count > _MOST_DRAWN or isinstance(self.layout, LinearLayout):
+            found = f"{self.level}, {self.layout.members} disks and {self._row_count} rows"
             raise InputError("plot", found, f"expected: a level with chunks or copies, up to {_MOST_DRAWN} of each")
         return drawn(self._figure)
 
     def _figure(self) -> Figure:
         from .pictures.layout import layout_figure
 
-        found = fields(self.layout, self._unit, self._shown)
-        there = {place: text for place, text in found.items() if place[1] < self._shown}
-        return layout_figure("".join(title(self.layout)), there, self.layout.members, self._shown, ())
+        found = fields(self.layout, self._unit, self._row_count)
+        there = {place: text for place, text in found.items() if place[1] < self._row_count}
+        return layout_figure("".join(title(self.layout)), there, self.layout.members, self._row_count, ())
 
     def _document(self) -> Mapping[str, Any]:
         return layout_document(self.layout, self._unit)
