@@ -184,9 +184,18 @@ def test_constraints_pin_every_dependency() -> None:
     pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
     assert len(pinned) == len(lines)
     extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["docs"]]
+    named = [item for items in extras.values() for item in items if not item.startswith("raidsim[")]
+    wanted = [*PROJECT["project"]["dependencies"], *named]
     names = {re.split(r"[<>=\[ ;]", item)[0].lower().replace("_", "-") for item in wanted}
     assert names - pinned == set()
+
+
+def test_the_extra_all_has_every_extra_for_users() -> None:
+    """Protects `pip install 'raidsim[all]'`: it brings what each extra for users brings, and no tool of developers."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = set(re.findall(r"[a-z]+", everything.partition("[")[2]))
+    assert named == set(extras) - {"all", "compiled", "dev", "docs", "fuzz"}
 
 
 def _distribution(requirement: str) -> str:
@@ -229,17 +238,24 @@ def test_a_wheel_holds_all_code_and_data_and_runs(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix("raidsim/") for name in archive.namelist() if name.startswith("raidsim/")}
         archive.extractall(tmp_path / "installed")
+        metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA"))
+    assert {"web", "plot", "notebook", "sweep", "all"} <= set(re.findall(r"^Provides-Extra: (\S+)$", metadata, re.M))
+    assert wheel.name.endswith("-py3-none-any.whl")
     expected = {path.as_posix() for path in package_files((".py", ".yaml", ".json"))} | {"__init__.py", "py.typed"}
     assert expected - names == set()
     assert not any(name.split("/")[0] in NOT_PACKAGED for name in names)
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r})\n"
         "import raidsim.cli.main; print(raidsim.__file__)\n"
+        "small = raidsim.Scenario.load('home-nas').with_(warm_up='10ms', duration='100ms')\n"
+        "print(raidsim.run(small), raidsim.run.__module__)\n"
         "raidsim.cli.main.main(['--version'])\n"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert str(tmp_path / "installed") in done.stdout
     assert raidsim.__version__ in done.stdout
+    assert "IOPS" in done.stdout
+    assert "raidsim.api.run" in done.stdout
 
 
 @pytest.mark.slow
