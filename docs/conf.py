@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ version = release = raidsim.__version__
 # shown_runs: commands and programs of the lessons are run when their pages are built. native_math: equations without a
 # script from elsewhere. from_code: reference tables that are made from the code. house_picture: the rooms and their
 # arrows.
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_parser"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
 extensions += ["shown_runs", "native_math", "from_code", "house_picture"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
@@ -27,6 +28,14 @@ html_title = f"raidsim {version}"
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+
+# Pages that begin with `file_format: mystnb` are notebooks: one that has changed is run, in an empty folder.
+nb_execution_mode = "cache"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+os.environ["RAIDSIM_PROGRESS"] = "0"  # how long something took is not part of a page
 
 napoleon_google_docstring = False
 napoleon_use_rtype = False

@@ -35,7 +35,7 @@ _SLOW = (
     "calibration/fio_study/test_study.py",
     "calibration/fit/test_fit.py",
     "cli/commands/test_advise.py",
-    "cli/plots/test_pictures.py",
+    "api/pictures/test_pictures.py",
     "cli/commands/test_predict.py",
     "cli/commands/test_validate.py",
     "faults",

@@ -14,7 +14,7 @@ from pathlib import Path
 import raidsim
 
 ROOT = Path(raidsim.__file__).parent
-TOP = ("compiled", "model", "scenarios", "calibration", "validation", "cli", "web")
+TOP = ("compiled", "model", "scenarios", "calibration", "validation", "api", "cli", "web")
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
     ("model/core", "model/readahead"),
@@ -57,9 +57,12 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("validation/conformance/md",),
     ("validation/conformance/workloads", "validation/conformance/file_systems", "validation/prediction"),
     ("validation/report",),
+    ("api/support",),
+    ("api/pictures",),
+    ("api",),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
-    ("cli/plots", "web/pages"),
+    ("web/pages",),
     ("cli/commands", "web"),
     ("cli",),
 )

@@ -91,13 +91,14 @@ def test_the_console_command_is_there() -> None:
 
 
 def test_all_names_exist_and_nothing_else_is_public() -> None:
-    """Protects the public API: what the root exports is what `__all__` says, and every `__all__` is true."""
+    """Protects the public API: the root has what `__all__` says and nothing else, and every `__all__` is true."""
     public = {
         name
         for name, value in vars(raidsim).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType) and name != "annotations"
+        if not name.startswith("_") and not isinstance(value, types.ModuleType)
     }
-    assert public | {"__version__"} == set(raidsim.__all__)
+    assert public <= {"annotations", "TYPE_CHECKING", "Any"}
+    assert all(getattr(raidsim, name) is not None for name in raidsim.__all__)
     for path in package_files((".py",)):
         if "__all__" in (ROOT / path).read_text(encoding="utf-8"):
             parts = path.with_suffix("").parts
@@ -183,16 +184,25 @@ def test_constraints_pin_every_dependency() -> None:
     pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
     assert len(pinned) == len(lines)
     extras = PROJECT["project"]["optional-dependencies"]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["dev"], *extras["docs"]]
+    named = [item for items in extras.values() for item in items if not item.startswith("raidsim[")]
+    wanted = [*PROJECT["project"]["dependencies"], *named]
     names = {re.split(r"[<>=\[ ;]", item)[0].lower().replace("_", "-") for item in wanted}
     assert names - pinned == set()
+
+
+def test_the_extra_all_has_every_extra_for_users() -> None:
+    """Protects `pip install 'raidsim[all]'`: it brings what each extra for users brings, and no tool of developers."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = set(re.findall(r"[a-z]+", everything.partition("[")[2]))
+    assert named == set(extras) - {"all", "compiled", "dev", "docs", "fuzz"}
 
 
 def _distribution(requirement: str) -> str:
     return re.split(r"[<>=\[ ;]", requirement)[0].lower().replace("_", "-")
 
 
-@pytest.mark.parametrize("package", ["model", "scenarios", "calibration", "validation", "cli"])
+@pytest.mark.parametrize("package", ["model", "scenarios", "calibration", "validation", "api", "cli"])
 def test_what_is_imported_with_the_package_is_a_dependency(package: str) -> None:
     """Protects a plain install: a distribution that only an extra or a tool brings is imported where it is used."""
     declared = {_distribution(item) for item in PROJECT["project"]["dependencies"]}
@@ -228,17 +238,24 @@ def test_a_wheel_holds_all_code_and_data_and_runs(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name.removeprefix("raidsim/") for name in archive.namelist() if name.startswith("raidsim/")}
         archive.extractall(tmp_path / "installed")
+        metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("/METADATA"))
+    assert {"web", "plot", "notebook", "sweep", "all"} <= set(re.findall(r"^Provides-Extra: (\S+)$", metadata, re.M))
+    assert wheel.name.endswith("-py3-none-any.whl")
     expected = {path.as_posix() for path in package_files((".py", ".yaml", ".json"))} | {"__init__.py", "py.typed"}
     assert expected - names == set()
     assert not any(name.split("/")[0] in NOT_PACKAGED for name in names)
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r})\n"
         "import raidsim.cli.main; print(raidsim.__file__)\n"
+        "small = raidsim.Scenario.load('home-nas').with_(warm_up='10ms', duration='100ms')\n"
+        "print(raidsim.run(small), raidsim.run.__module__)\n"
         "raidsim.cli.main.main(['--version'])\n"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert str(tmp_path / "installed") in done.stdout
     assert raidsim.__version__ in done.stdout
+    assert "IOPS" in done.stdout
+    assert "raidsim.api.run" in done.stdout
 
 
 @pytest.mark.slow

@@ -95,10 +95,10 @@ class RunIntervals:
 UNKNOWN = RunIntervals()
 
 
-def run_intervals(spec: ScenarioSpec) -> RunIntervals:
-    """What the reports say of a run's figures."""
+def run_intervals(spec: ScenarioSpec, offered: bool = False) -> RunIntervals:
+    """What the reports say of a run's figures; of the rate nothing if it is what was offered, and no prediction."""
     return RunIntervals(
-        rate=scenario_interval(spec),
+        rate=None if offered else scenario_interval(spec),
         latency=scenario_interval(spec, "latency"),
         tail=scenario_interval(spec, "tail"),
     )

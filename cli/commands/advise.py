@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ...scenarios.advice.advice import advise
+from ...api.advice import advise_on
+from ...api.pictures.advise import advice_figure
 from ...scenarios.designs.requirement import read_requirement
-from ..plots.advise import advice_figure
 from ..support.files import check_picture, write_picture
-from ..support.progress import progress_share
 from ..tables.advise import document, print_advice
 from ..tables.predict import tables_console
 
@@ -35,14 +34,7 @@ def advise_command(
     if plot is not None:
         check_picture(plot, str(requirement))
     wanted = read_requirement(requirement, sets or ())
-    share = [0.0]
-
-    def watch(done: int, known: int) -> None:
-        share[0] = max(share[0], done / (known + 1))
-
-    with progress_share("simulating designs") as follow:
-        follow(lambda: share[0])
-        advice = advise(wanted, workers, watch)
+    advice = advise_on(wanted, workers).found
     if plot is not None:
         write_picture(plot, lambda: advice_figure(advice))
     if as_json:

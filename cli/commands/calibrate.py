@@ -14,21 +14,18 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ...api.studies import calibrated
 from ...calibration.fio_study.study import FioStudy, scenario_path
-from ...calibration.fit.choices import ALLOWED, read_choices, try_all, with_choice
-from ...calibration.fit.fit import Fit
-from ...calibration.fit.profile import Profile, data_fingerprint, load_profile
-from ...calibration.fit.profile_likelihood import profile_limits
+from ...calibration.fit.choices import ALLOWED, read_choices
+from ...calibration.fit.profile import Profile, load_profile
 from ...calibration.fit.report import Calibrated
-from ...calibration.fit.starts import SEED, Searches, search_from
+from ...calibration.fit.starts import SEED, Searches
 from ...calibration.simulation.responses import Vector
 from ...calibration.study.study import StudySpec, load_study
 from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size
-from ..support.progress import progress_bar
-from ..support.unfinished import evaluating
 from ..tables.predict import tables_console
 
 _FURTHEST = 3
@@ -157,16 +154,7 @@ def _calibrated(
     for name in asked:
         if name not in names:
             raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}, all")
-    work = (data_fingerprint(study), starts, seed, None if begin is None else begin.tolist(), asked, choices)
-    with evaluating(workers, "calibrate", *work) as evaluator, progress_bar(f"calibrating {study.id}") as progress:
-        tried = try_all(study, choices, lambda each: Fit(each, evaluator, progress).optimum()) if choices else []
-        if tried:
-            study = with_choice(study, tried[0].chosen)
-        fit = Fit(study, evaluator, progress)
-        searches = search_from(fit, starts, seed, begin)
-        fitted = fit.profile(searches.best, searches.widened(fit.covariance(searches.best)))
-        limits = {name: profile_limits(fit, searches.best, names.index(name)) for name in dict.fromkeys(asked)}
-    return Calibrated(study, fitted, searches, limits, tuple(tried))
+    return calibrated(study, starts, seed, begin, asked, choices, workers)
 
 
 def _print(found: Calibrated) -> None:

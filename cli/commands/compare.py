@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ...api.comparison import compare_varied
+from ...api.pictures.compare import curves_figure, designs_figure
+from ...api.scenario import Scenario
+from ...api.support.compare_document import comparison_document
 from ...model.core.errors import InputError
 from ...model.files.quantities import parse_fraction, parse_time
-from ...scenarios.comparison.alternatives import designs_of, on_common_span
-from ...scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings, compare, runs_planned
+from ...scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Settings
 from ...scenarios.documents.document import parse_alternatives, read_document
 from ...scenarios.questions.load_curve import FEWEST_POINTS, POINTS
-from ...scenarios.workers.task_pool import TaskPool
-from ..plots.compare import curves_figure, designs_figure
 from ..support.files import check_picture, write_picture
 from ..support.options import ScenarioArgument, SetOption
-from ..support.progress import progress_share
 from ..tables.compare import print_comparison
-from ..tables.compare_document import comparison_document
 from ..tables.predict import tables_console
 
 _MOST_POINTS = 40
@@ -80,9 +78,9 @@ def compare_command(
         raise InputError("--points", "found it without --curve", "allowed: with --curve")
     if replacement is not None and not rebuild:
         raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
-    document = read_document(scenario, sets or [])
+    base = Scenario.of(read_document(scenario, sets or []))
     if plot is not None:
-        check_picture(plot, document.name)
+        check_picture(plot, base.document.name)
     settings = Settings(
         replications=replications,
         precision=None if precision is None else _precision(precision),
@@ -92,21 +90,14 @@ def compare_command(
         curve_points=(points or POINTS) if curve else 0,
     )
     varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]
-    designs, span = on_common_span(designs_of(document, varied))
-    planned = max(1, runs_planned(designs, settings))
-    with (
-        TaskPool((os.cpu_count() or 1) if workers is None else workers) as pool,
-        progress_share("simulating") as follow,
-    ):
-        follow(lambda: pool.done / planned)
-        found = compare(designs, settings, pool)
+    found = compare_varied(base, varied, settings, workers)
     if plot is not None:
         draw = curves_figure if curve else designs_figure
-        write_picture(plot, lambda: draw(document.title, found))
+        write_picture(plot, lambda: draw(base.name, found.found))
     if as_json:
-        typer.echo(json.dumps(comparison_document(document.title, found, settings, span), allow_nan=False))
+        typer.echo(json.dumps(comparison_document(base.name, found.found, settings, found.span), allow_nan=False))
     else:
-        print_comparison(tables_console(), document.title, found, settings, span)
+        print_comparison(tables_console(), base.name, found.found, settings, found.span)
 
 
 def _precision(text: str) -> float:

@@ -13,11 +13,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ...api.support.progress import progress_text
 from ...validation.conformance.base import KindResult, Miss, NotChecked
 from ...validation.conformance.kinds import KINDS
 from ...validation.conformance.run import check_kind, document, files_not_checked, kinds_to_run
 from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
-from ..support.progress import progress_text
 
 _WIDTH = 100
 _MOST_SHOWN = 20

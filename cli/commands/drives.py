@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ...api.support.progress import progress_bar
 from ...model.core.errors import InputError
 from ...model.disk.spec import DriveSpec
 from ...model.drives.catalogue import (
@@ -37,7 +38,6 @@ from ...validation.prediction.data_sheets import (
     median_error,
     synced_write,
 )
-from ..support.progress import progress_bar
 from ..tables.catalogue import entry_document, entry_table, makers_rate, wide_console
 
 _NUMBERS = ("capacity", "rate", "access", "cache", "queue")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,18 +10,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from ...api.fio import job_sections, jobs_of, machine_document
+from ...api.support.progress import progress_share
 from ...calibration.fio_study.comparison import compared
 from ...calibration.formats.detect import read_report
 from ...model.core.errors import InputError
 from ...model.files.atomic_file import whole_file
 from ...model.files.description_errors import located
-from ...model.files.quantities import format_size, parse_size, parse_time
-from ...model.programs.fio.command_line import CommandLine, command_line, is_command_line, of_words
-from ...model.programs.fio.sections import Section, sections
-from ...model.readahead import PAGE
-from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.documents.document import Document, document_from, read_document
-from ...scenarios.documents.machine_catalogue import machine_names
+from ...model.files.quantities import parse_size, parse_time
 from ...scenarios.fio.output.iolog import run_iolog
 from ...scenarios.fio.output.json_document import json_document, json_text
 from ...scenarios.fio.output.logs import write_logs
@@ -33,15 +27,12 @@ from ...scenarios.fio.result import FioRun
 from ...scenarios.fio.run import FioOptions, run_fio
 from ..support.files import check_output
 from ..support.options import SetOption
-from ..support.progress import progress_share
 from ..tables.fio_comparison import show_comparison
 from ..tables.run import run_console
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Options that raidsim does not have are fio's."""
 _FORMATS = ("normal", "json", "json+")
-_LARGEST = 1 << 20
-"""Characters of a job file."""
 
 
 def fio_command(
@@ -91,15 +82,15 @@ def fio_command(
     most_s = None if at_most is None else parse_time(at_most, "--at-most")
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
-    described = _described(machine, sets or [])
-    line = _command_line(job, context.args)
+    described = machine_document(machine, sets or [])
+    line = jobs_of(job, context.args)
     _check_written(write_iolog, logs, (machine, line.file) if line.file else (machine,))
     spec = described.spec()
-    jobs = chosen(_sections(line, spec), section or [], job)
+    jobs = chosen(job_sections(line, spec), section or [], job)
     report = None if compare is None else read_report(compare)
     options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
     advice = "" if most_s is not None else "--at-most 2s ends every job after 2 s of its statistics"
-    with progress_share("running fio's jobs", advice) as follow:
+    with progress_share("running fio's jobs", advice=advice) as follow:
         try:
             ran = run_fio(spec, jobs, options, lambda run: follow(lambda: run.share))
         except InputError as error:
@@ -122,53 +113,6 @@ def _file_sizes(given: Sequence[str]) -> dict[str, int]:
             raise InputError("--file", f"found {text!r}", "allowed: NAME=SIZE")
         sizes[name] = parse_size(size, f"--file {name}")
     return sizes
-
-
-def _described(name: str, sets: Sequence[str]) -> Document:
-    """A scenario, or a machine of the catalogue by itself."""
-    if name in machine_names() and not Path(name).is_file():
-        return document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets)
-    return read_document(name, sets)
-
-
-def _command_line(job: str, more: Sequence[str]) -> CommandLine:
-    """The job file with the options beside it, or the jobs of a command line."""
-    if is_command_line(job):
-        line = command_line(job)
-        return command_line(f"{job} {shlex.join(more)}") if more else line
-    beside = of_words(list(more))
-    if beside.file or "\n[" in beside.text:
-        found = beside.file or "--name"
-        raise InputError("JOB", f"found {found!r} beside {job!r}", "allowed: one job file, and options for its jobs")
-    return CommandLine(beside.text if more else "", {"": "JOB"}.get(job, job))
-
-
-def _sections(line: CommandLine, spec: ScenarioSpec) -> list[Section]:
-    """The jobs of a file or of a command line; what it includes lies beside it or in the current folder."""
-    name = "<stdin>" if line.file == "-" else line.file
-    keywords = {"pagesize": PAGE, "mb_memory": spec.machine.memory >> 20, "ncpus": spec.machine.cpu.cores}
-    folder = Path(line.file).parent if line.file not in ("", "-") else Path()
-
-    def include(path: str) -> str:
-        here = Path(path)
-        return _text(here if here.is_file() or here.is_absolute() else folder / here)
-
-    if not line.file:
-        return sections(line.text, "command line", os.environ, include, keywords, numbered=False)
-    try:
-        text = sys.stdin.read(_LARGEST + 1) if line.file == "-" else _text(Path(line.file))
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
-    if len(text) > _LARGEST:
-        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
-    return sections(text, name, os.environ, include, keywords, defaults=line.text)
-
-
-def _text(path: Path) -> str:
-    """The text of a file, but of an endless one no more than shows that it is too long."""
-    with path.open(encoding="utf-8") as file:
-        return file.read(_LARGEST + 1)
 
 
 def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
+from ...api.support.progress import progress_text
 from ...calibration.inspection.inspection import Inspection, Source, decoded, inspect, read_source
 from ...calibration.inspection.this_machine import ThisMachine
 from ...calibration.inspection.tools.outputs import MOST_CHARACTERS
 from ...model.core.errors import InputError
 from ..support.files import write_file
-from ..support.progress import progress_text
 
 _STDIN = "-"
 _OWN_NAME = "this machine"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -12,30 +12,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...api.layout import fields, layout_document, shown_rows, small_layout, title
+from ...api.pictures.layout import layout_figure
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_size, parse_size
 from ...model.layouts import (
-    DEFAULT_CHUNK,
-    LEVELS,
-    ByteStripedLayout,
     Layout,
     LinearLayout,
-    MirroredLayout,
-    NestedLayout,
-    Raid10Layout,
     StripedLayout,
     layout_for,
 )
-from ...model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
-from ..plots.layout import layout_figure
 from ..support.files import check_picture, write_picture
 
-MOST_CHUNKS = 1_000_000
 _MOST_DRAWN = 64
 _MOST_DISKS = 1000
 _MOST_FIELDS = 100_000
-_DEFAULT_ROWS = 4
-_MOST_DEFAULT_ROWS = 12
 
 
 def layout_command(
@@ -81,11 +72,7 @@ def layout_command(
             level, disks, chunk_bytes, members, algorithm, copies=copies, groups=groups, truncate=truncate
         )
 
-    if sizes:
-        layout = build(sizes[0] if len(sizes) == 1 else sizes)
-    else:
-        sample = build(MOST_CHUNKS * chunk_bytes)
-        layout = build(_rows_that_fit(sample, rows) * (sample.chunk_bytes or chunk_bytes))
+    layout = small_layout(build, sizes, chunk_bytes, rows)
     unit = layout.chunk_bytes or min(chunk_bytes, layout.capacity)
     lost = _lost(layout, failed or [])
     if plot is not None:
@@ -96,71 +83,6 @@ def layout_command(
     _print(layout, unit, rows, lost)
 
 
-def layout_document(layout: Layout, unit: int = DEFAULT_CHUNK) -> dict[str, Any]:
-    """Return the whole map of a layout as a JSON document.
-
-    Parameters
-    ----------
-    layout
-        What to describe.
-    unit
-        Bytes of the pieces in which RAID 1, which has no chunks, is shown.
-
-    Returns
-    -------
-    dict
-        `level`, `algorithm` (None if there is only one), `n`, `chunk_kib` (0 without chunks), `array_kib`,
-        `member_kib`, `survives`, and the charts that the level has: `chunks`, `parity`, `zones` (RAID 0),
-        `segments_kib` (linear), `copies` and `unit_kib` (RAID 1 and 10).
-
-    Raises
-    ------
-    InputError
-        If the map has more than a million chunks.
-    """
-    count = layout.chunks or layout.capacity // unit
-    if count > MOST_CHUNKS and not isinstance(layout, LinearLayout):
-        raise InputError(
-            "--member-size", f"a map of {count:,} chunks", f"at most {MOST_CHUNKS:,} chunks; give a smaller size"
-        )
-    document: dict[str, Any] = {
-        "level": layout.level,
-        "algorithm": layout.algorithm,
-        "n": layout.members,
-        "chunk_kib": _kib(layout.chunk_bytes),
-        "array_kib": _kib(layout.capacity),
-        "member_kib": [_kib(size) for size in layout.member_bytes],
-        "survives": layout.survives,
-    }
-    match layout:
-        case LinearLayout():
-            document["segments_kib"] = segment_chart(layout)
-            return document
-        case MirroredLayout():
-            document["copies"] = layout.members
-            document["unit_kib"] = _kib(unit)
-            document["chunks"] = [[list(place) for place in layout.map_copies(c)] for c in range(count)]
-        case Raid10Layout():
-            document["copies"] = layout.copies_per_chunk
-            document["chunks"] = chunk_chart(layout)
-        case _:
-            document["chunks"] = chunk_chart(layout)
-    document["parity"] = parity_chart(layout)
-    if isinstance(layout, StripedLayout):
-        document["zones"] = zone_chart(layout)
-    return document
-
-
-def _rows_that_fit(layout: Layout, rows: int | None) -> int:
-    """Return how many rows make a small complete map: all of a rotation, and a whole number of copies."""
-    wanted = rows or max(_DEFAULT_ROWS, min(layout.members, _MOST_DEFAULT_ROWS))
-    if rows is None and isinstance(layout, NestedLayout):
-        wanted = max(_DEFAULT_ROWS, layout.groups[0].members)
-    if isinstance(layout, Raid10Layout):
-        wanted += -wanted % layout.copies_per_chunk
-    return max(wanted, 8) if isinstance(layout, ByteStripedLayout) else wanted
-
-
 def _lost(layout: Layout, failed: list[int]) -> frozenset[int]:
     """The disks that are lost; `InputError` if one of them is not there."""
     for disk in failed:
@@ -169,22 +91,16 @@ def _lost(layout: Layout, failed: list[int]) -> frozenset[int]:
     return frozenset(failed)
 
 
-def _shown(layout: Layout, unit: int, rows: int | None) -> tuple[int, int]:
-    """How many rows are shown, and how many there are."""
-    total = min(max(layout.member_bytes), layout.capacity) // unit
-    return min(rows or max(_DEFAULT_ROWS, min(2 * layout.members, 24)), total), total
-
-
 def _draw(layout: Layout, unit: int, rows: int | None, lost: frozenset[int], path: Path) -> None:
     if isinstance(layout, LinearLayout):
         raise InputError("--plot", f"found it with {layout.level}", "allowed: levels with chunks or copies")
     if layout.members > _MOST_DRAWN or (rows or 0) > _MOST_DRAWN:
         found = f"a map of {layout.members} disks and {rows or 'few'} rows"
         raise InputError("--plot", found, f"allowed: up to {_MOST_DRAWN} of each")
-    shown, _ = _shown(layout, unit, rows)
-    fields = {place: text.plain for place, text in _cells(layout, unit, shown).items() if place[1] < shown}
+    shown, _ = shown_rows(layout, unit, rows)
+    drawn = {place: text for place, text in fields(layout, unit, shown).items() if place[1] < shown}
     heading = _heading(layout, lost).plain
-    write_picture(path, lambda: layout_figure(heading, fields, layout.members, shown, lost))
+    write_picture(path, lambda: layout_figure(heading, drawn, layout.members, shown, lost))
 
 
 def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) -> None:
@@ -194,7 +110,7 @@ def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) ->
         tables = [_segment_table(layout)]
         rest = 0
     else:
-        shown, total = _shown(layout, unit, rows)
+        shown, total = shown_rows(layout, unit, rows)
         tables = [_stripe_table(layout, unit, shown, lost)]
         rest = total - shown
         if isinstance(layout, StripedLayout) and len(layout.zones) > 1:
@@ -208,26 +124,13 @@ def _print(layout: Layout, unit: int, rows: int | None, lost: frozenset[int]) ->
 
 
 def _heading(layout: Layout, lost: frozenset[int] = frozenset()) -> Text:
-    name = layout.level.replace("raid", "RAID ")
-    several = not isinstance(layout, StripedLayout) or len(layout.zones) > 1
-    variant = f" {layout.algorithm}" if layout.algorithm and several else ""
-    if isinstance(layout, Raid10Layout):
-        variant += f", {layout.copies_per_chunk} copies"
-    if isinstance(layout, NestedLayout):
-        variant += f", {len(layout.groups)} groups of {layout.groups[0].members}"
-    chunk = f", chunk {format_size(layout.chunk_bytes)}" if layout.chunk_bytes else ""
-    survived = {0: "no disk", 1: "any 1 disk"}.get(layout.survives, f"any {layout.survives} disks")
+    name, facts = title(layout)
     degraded: tuple[str | tuple[str, str], ...] = ()
     if lost:
         words = f"without disk{'s' if len(lost) > 1 else ''} {', '.join(map(str, sorted(lost)))}: "
         kept = layout.tolerates(lost)
         degraded = (f"\n{words}", ("all data can be read", "green") if kept else ("data is lost", "bold red"))
-    return Text.assemble(
-        (f"{name}{variant}", "bold"),
-        f": {layout.members} disk{'s' if layout.members > 1 else ''}{chunk}\n",
-        f"{format_size(layout.capacity)} of {format_size(sum(layout.member_bytes))} usable; {survived} may fail",
-        *degraded,
-    )
+    return Text.assemble((name, "bold"), facts, *degraded)
 
 
 def _stripe_table(layout: Layout, unit: int, rows: int, lost: frozenset[int]) -> Table:
@@ -248,21 +151,14 @@ def _stripe_table(layout: Layout, unit: int, rows: int, lost: frozenset[int]) ->
 
 
 def _cells(layout: Layout, unit: int, rows: int) -> dict[tuple[int, int], Text]:
-    """Return what stands in each (member, row) of the first rows."""
-    cells: dict[tuple[int, int], Text] = {}
-    for chunk in range(layout.chunks or layout.capacity // unit):
-        places = layout.map_copies(chunk)
-        if places[0][1] >= rows:  # the primary copy of every later chunk lies further down, its other copies too
-            break
-        for index, place in enumerate(places):
-            cells[place] = Text(f"D{chunk}'", style="green") if index else Text(f"D{chunk}")
-    for row, members in enumerate(parity_chart(layout, rows)):
-        per_group = max(1, LEVELS[layout.level].parities)
-        for index, member in enumerate(members):
-            cells[member, row] = (
-                Text("Q", style="bold magenta") if index % per_group else Text("P", style="bold yellow")
-            )
-    return cells
+    """What stands in each (member, row), coloured by what it is."""
+    return {place: Text(text, style=_style(text)) for place, text in fields(layout, unit, rows).items()}
+
+
+def _style(text: str) -> str:
+    if text in ("P", "Q"):
+        return {"P": "bold yellow", "Q": "bold magenta"}[text]
+    return "green" if text.endswith("'") else ""
 
 
 def _zone_table(layout: StripedLayout) -> Table:
@@ -282,7 +178,3 @@ def _segment_table(layout: LinearLayout) -> Table:
     for start, size, member, _ in layout.segments:
         table.add_row(f"disk {member}", format_size(start), format_size(start + size), format_size(size))
     return table
-
-
-def _kib(size: int) -> int | float:
-    return size // 1024 if size % 1024 == 0 else size / 1024

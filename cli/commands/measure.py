@@ -13,13 +13,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from ...api.support.progress import progress_bar
 from ...calibration.formats.report import Report
 from ...calibration.measurement.machine import Kernel
 from ...calibration.measurement.measure import Job, Measurement, default_folder, describe, find_fio
 from ...calibration.measurement.target import Target, find_target, make_file, takes_direct
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size, parse_size
-from ..support.progress import progress_bar
 from ..tables.catalogue import wide_console
 
 _LONGEST_S = 3600.0

@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from ...api.support.progress import progress_share
+from ...api.support.run_document import document
 from ...calibration.uncertainty.model_interval import run_intervals
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
@@ -23,9 +25,7 @@ from ...scenarios.traces.replay.placement import Fit
 from ...scenarios.traces.replay.replay import Replay, ReplayOptions, replay
 from ..support.files import check_output
 from ..support.options import OnErrorOption, SetOption, skips_malformed
-from ..support.progress import progress_share
 from ..tables.run import print_prediction, print_right, run_console
-from ..tables.run_document import document
 
 _FITS: dict[str, Fit] = {"refuse": "refuse", "wrap": "wrap", "scale": "scale"}
 

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ...api.pictures.run import run_figure
+from ...api.pictures.timeline import IOS, MOST_IOS, timeline_figure
+from ...api.run import run_scenario
+from ...api.scenario import Scenario
+from ...api.support.run_document import document
 from ...calibration.uncertainty.model_interval import run_intervals
+from ...compiled.loader import in_use
 from ...model.core.errors import InputError
-from ...model.files.description_errors import located
-from ...scenarios.description.idle import IdleSpec
-from ...scenarios.description.programs import ProgramsSpec
-from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.documents.document import read_document
 from ...scenarios.machine.observer import UNOBSERVED
 from ...scenarios.pictures.style import FORMS
-from ...scenarios.questions.rebuild_comparison import RebuildComparison, compare_rebuild
-from ...scenarios.questions.without_bottleneck import WithoutBottleneck, run_without_bottleneck
-from ...scenarios.running.base.prediction import Prediction
-from ...scenarios.running.base.sample import Sample, most_scale
-from ...scenarios.running.simulate import simulate
 from ...scenarios.timeline.chrome_trace import chrome_trace
-from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
-from ..plots.run import run_figure
-from ..plots.timeline import IOS, MOST_IOS, timeline_figure
+from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline, record
 from ..support.files import check_output, check_picture, whole_file, write_picture
 from ..support.options import ScenarioArgument, SetOption
-from ..support.progress import progress_share
 from ..tables.run import offered_only, print_prediction, print_right, print_without_bottleneck, run_console
-from ..tables.run_document import document
 
 _MOST_EVENTS = 1_000_000
 """A run of more (about 5 s) is not made a second time without being asked for."""
@@ -69,28 +61,26 @@ def run_command(
     """Simulate a scenario: how fast, how late, how busy each part is, and what limits."""
     if timeline_ios is not None and timeline is None:
         raise InputError("--timeline-ios", "found it without --timeline", "allowed: with --timeline")
-    described = read_document(scenario, sets or [])
-    spec = described.spec()
+    described = Scenario.of(read_document(scenario, sets or []))
+    spec = described.spec
     drawn = timeline is not None and timeline.suffix.lower() in FORMS
     if timeline is not None:
-        _check_timeline(timeline, timeline_ios, drawn, described.name)
+        _check_timeline(timeline, timeline_ios, drawn, described.document.name)
     if plot is not None:
-        check_picture(plot, described.name)
-    sample = _sample(spec, scale)
-    recorder = Recorder(timeline_ios or (IOS if drawn else DEFAULT_IOS)) if timeline is not None else None
-    try:
-        prediction, found = _simulated(spec, sample, recorder)
-    except InputError as error:
-        raise located(error, described.positions) from None
-    intervals, offered = run_intervals(spec), offered_only(spec, prediction)
-    if offered:
-        intervals = replace(intervals, rate=None)
+        check_picture(plot, described.document.name)
+    ios = timeline_ios or (IOS if drawn else DEFAULT_IOS)
+    # Compiled parts cannot be watched: where they are in use, the timeline is recorded in another process.
+    recorder = Recorder(ios) if timeline is not None and not in_use() else None
+    result = run_scenario(described, scale, UNOBSERVED if recorder is None else recorder)
+    prediction, found = result.prediction, result.rebuild
+    offered = offered_only(spec, prediction)
+    intervals = run_intervals(spec, offered)
     console = run_console()
     if not as_json:
         print_prediction(console, spec, prediction, found)
         console.file.flush()
-    if timeline is not None and recorder is not None:
-        recorded = Timeline.of(spec.name, recorder)
+    if timeline is not None:
+        recorded = record(spec, result.sample, ios) if recorder is None else Timeline.of(spec.name, recorder)
         if drawn:
             write_picture(timeline, lambda: timeline_figure(recorded), "--timeline")
         else:
@@ -98,7 +88,7 @@ def run_command(
     if plot is not None:
         write_picture(plot, lambda: run_figure(spec, prediction))
     wanted = runs_again if runs_again is not None else prediction.events <= _MOST_EVENTS
-    without = _without_bottleneck(spec, prediction, sample) if wanted else None
+    without = result.without_bottleneck() if wanted else None
     if as_json:
         typer.echo(json.dumps(document(spec, prediction, found, without, intervals), allow_nan=False))
         return
@@ -109,23 +99,6 @@ def run_command(
             "Skipped the rerun without the bottleneck, as it would take as long again; use --relief to force it."
         )
     print_right(console, prediction, intervals, offered)
-
-
-def _simulated(
-    spec: ScenarioSpec, sample: Sample | None, recorder: Recorder | None
-) -> tuple[Prediction, RebuildComparison | None]:
-    """The run, and what a rebuild in it costs."""
-    observer = UNOBSERVED if recorder is None else recorder
-    with progress_share("simulating") as follow:
-        if any(array.rebuilding for array in spec.arrays.values()) and not isinstance(spec.workload, IdleSpec):
-            found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
-            return found.rebuilding, found
-        return simulate(spec, sample, lambda run: follow(lambda: run.share), observer), None
-
-
-def _without_bottleneck(spec: ScenarioSpec, prediction: Prediction, sample: Sample | None) -> WithoutBottleneck | None:
-    with progress_share("simulating it without the bottleneck") as follow:
-        return run_without_bottleneck(spec, prediction, sample, lambda run: follow(lambda: run.share))
 
 
 def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> None:
@@ -140,15 +113,3 @@ def _check_timeline(path: Path, ios: int | None, drawn: bool, source: str) -> No
 def _write_timeline(path: Path, timeline: Timeline) -> None:
     with whole_file(path, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
         json.dump(chrome_trace(timeline), file, allow_nan=False, separators=(",", ":"))
-
-
-def _sample(spec: ScenarioSpec, scale: int | None) -> Sample | None:
-    """What `--scale` asks for; None without it."""
-    if scale is None:
-        return None
-    if not isinstance(spec.workload, ProgramsSpec):
-        raise InputError("--scale", f"a workload of kind {spec.workload.kind}", "allowed with: kind programs")
-    most = most_scale(spec)
-    if not 1 <= scale <= most:
-        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {most}, with this memory and these file systems")
-    return Sample(scale=scale)

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
+from ...api.pictures.sensitivity import sensitivity_figure
+from ...api.support.progress import progress_bar
+from ...api.support.unfinished import evaluating
 from ...calibration.sensitivity.parameters import default_parameters, given_parameters
 from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, nominal, sensitivity
 from ...calibration.sensitivity.sensitivity import check_salib
 from ...scenarios.documents.document import read_document
-from ..plots.sensitivity import sensitivity_figure
 from ..support.files import check_picture, write_picture
-from ..support.progress import progress_bar
-from ..support.unfinished import evaluating
 from ..tables.predict import tables_console
 from ..tables.sensitivity import document, print_sensitivity
 

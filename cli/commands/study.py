@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...api.support.progress import progress_bar
 from ...calibration.fio_study.skeleton import skeleton
 from ...calibration.sensitivity.study_check import StudyCheck, check_study
 from ...calibration.study.study import StudySpec, load_study, study_names
@@ -21,7 +22,6 @@ from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ..support.files import write_file
-from ..support.progress import progress_bar
 from ..tables.predict import tables_console
 
 _ACTIONS = ("new", "check")

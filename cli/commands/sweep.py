@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from ...api.pictures.sweep import sweep_figure
+from ...api.support.sweep_progress import sweep_progress
 from ...model.core.errors import InputError
 from ...model.files.quantities import parse_time
 from ...scenarios.documents.document import parse_assignment
@@ -18,11 +20,9 @@ from ...scenarios.sweeps.plan import SweepPlan, read_sweep
 from ...scenarios.sweeps.result_store import ResultStore
 from ...scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ...scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
-from ..plots.sweep import sweep_figure
 from ..support.files import check_picture, write_picture
 from ..support.interrupts import interrupted_status
 from ..support.options import SetOption
-from ..support.sweep_progress import sweep_progress
 from ..tables.sweep import document, dumped, print_state, print_sweep, sweep_console
 
 _MOST_WORKERS = 1024

@@ -12,6 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from ...api.support.progress import progress_bar
 from ...model.core.errors import InputError
 from ...model.core.request import READ, WRITE
 from ...model.files.quantities import format_size
@@ -21,7 +22,6 @@ from ...scenarios.traces.reading import Trace, open_trace
 from ...scenarios.traces.summary import DeviceSummary, TraceSummary, summarised
 from ...scenarios.traces.touched import PIECE
 from ..support.options import OnErrorOption, skips_malformed
-from ..support.progress import progress_bar
 
 _MOST_SHOWN = 10
 

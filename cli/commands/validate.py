@@ -10,6 +10,9 @@ from typing import Annotated
 import typer
 
 from ... import __version__
+from ...api.studies import predict_studies
+from ...api.support.progress import progress_bar, progress_text
+from ...api.support.unfinished import evaluating
 from ...calibration.simulation.evaluator import Evaluator
 from ...calibration.study.study import StudySpec, chosen_studies
 from ...model.core.errors import InputError
@@ -20,11 +23,8 @@ from ...validation.prediction.leave_out import LeftOut, can_leave_out, leave_out
 from ...validation.report.html import html_report
 from ...validation.report.report import report
 from ..support.files import require_matplotlib, whole_file
-from ..support.progress import progress_bar, progress_text
-from ..support.unfinished import evaluating
 from ..tables.predict import tables_console
 from ..tables.validate import print_report
-from .predict import predict_studies
 
 
 def validate_command(

@@ -10,20 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...calibration.study.figures import dimension_of_figure
+from ...api.support.figures import SPEED, speed_figures, unit_of
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
-
-_SPEED: dict[str, tuple[str, float]] = {
-    "iops": ("I/Os per s", 1.0),
-    "rate": ("MB/s", 1e-6),
-    "read_mean_seconds": ("read mean\n(ms)", 1e3),
-    "read_p99_seconds": ("read p99\n(ms)", 1e3),
-    "write_mean_seconds": ("write mean\n(ms)", 1e3),
-    "write_p99_seconds": ("write p99\n(ms)", 1e3),
-}
-"""Title of each column, and what turns SI units into its unit."""
 
 
 def print_comparison(console: Console, title: str, found: Comparison, settings: Settings, span: int | None) -> None:
@@ -85,20 +75,13 @@ def _row(table: Table, each: Measured, cells: Sequence[str]) -> None:
     table.add_row(str(each.design.number), Text(each.design.label), *(Text(cell) for cell in cells))
 
 
-def speed_figures(designs: Sequence[Measured]) -> list[str]:
-    """Figures in the order of their columns; what dd asks of the page cache is no figure of dd."""
-    there = list(dict.fromkeys(name for each in designs for name in each.estimates))
-    dd = any(each.design.spec is not None and each.design.spec.workload.kind == "dd" for each in designs)
-    return [name for name in _SPEED if name in there and not (dd and name == "iops")]
-
-
 def _speed(designs: Sequence[Measured]) -> Table:
     names = speed_figures(designs)
-    table = _table("Speed", [_SPEED[name][0] for name in names])
+    table = _table("Speed", [SPEED[name][0] for name in names])
     for each in designs:
         cells = []
         for name in names:
-            estimate, scale = each.estimates.get(name), _SPEED[name][1]
+            estimate, scale = each.estimates.get(name), SPEED[name][1]
             cells.append("" if estimate is None else _with_interval(estimate, scale))
         _row(table, each, cells)
     return table
@@ -126,15 +109,6 @@ def _reports(designs: Sequence[Measured], baseline: int) -> Table:
     return table
 
 
-_UNITS = {"bytes/s": ("MB/s", 1e-6), "1/s": ("1/s", 1.0), "s": ("s", 1.0), "share": ("%", 100.0)}
-
-
-def unit_of(figure: str) -> tuple[str, float]:
-    """Unit of a program's figure, and what turns SI units into it."""
-    dimension = dimension_of_figure(figure)
-    return ("", 1.0) if dimension is None else _UNITS[dimension]
-
-
 def _with_interval(estimate: Estimate, scale: float) -> str:
     mean, half = scale * estimate.mean, scale * estimate.half_width
     if not math.isfinite(half):
@@ -150,7 +124,7 @@ def _differences(designs: Sequence[Measured], baseline: int) -> Table:
     if "iops" in names:
         names.remove("rate")  # as many percent
     title = f"Against design {baseline}, run by run (in percent of it)"
-    table = _table(title, [_SPEED[name][0].replace("\n(ms)", "") for name in names])
+    table = _table(title, [SPEED[name][0].replace("\n(ms)", "") for name in names])
     reference = next(each for each in designs if each.design.number == baseline)
     for each in designs:
         if each.against:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ...model.files.quantities import format_size
+from ...api.support.figures import heading, scaled, usual, value_words
 from ...model.statistics import Estimate
 from ...scenarios.questions.replications import mean_of_replications
 from ...scenarios.sweeps.axes import Cell
@@ -23,7 +23,6 @@ _WIDTH = 100
 _MOST_POINTS = 20
 _MOST_COLUMNS = 6
 """Paths and figures; two figures in any case."""
-_DEFAULT_FIGURES = ("rate", "iops", "read_mean_seconds", "read_p99_seconds", "write_mean_seconds", "seconds")
 _MOST_ERRORS = 5
 MOST_FAILURES = 1_000
 """Runs without a result that the JSON document names one by one."""
@@ -92,14 +91,6 @@ def print_state(console: Console, record: SweepRecord) -> None:
     console.print(Text(", ".join(parts)))
 
 
-def usual(names: Sequence[str]) -> list[str]:
-    """The figures that are shown where none is asked for."""
-    usual = [name for name in _DEFAULT_FIGURES if name in names]
-    if "iops" in usual:
-        usual = [name for name in usual if name != "seconds"]
-    return usual or list(names)
-
-
 def _shown_points(store: ResultStore, record: SweepRecord, figure: str) -> list[PointSummary]:
     """All points in their order if they are few, otherwise those with the highest figure."""
     numbers: Iterable[int] = range(record.points)
@@ -123,36 +114,6 @@ def _points_table(record: SweepRecord, points: Sequence[PointSummary], figures: 
             cells[0] = Text(point.problem.partition(":")[0])
         table.add_row(f"{point.point}", *values, *cells)
     return table
-
-
-def value_words(path: str, value: Cell) -> str:
-    """A size as people write it, other numbers with no more digits than count."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and value >= 512 and not value % 512 and is_size(path):
-        return format_size(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def is_size(path: str) -> bool:
-    """Whether what stands at a path is bytes."""
-    return path.rpartition(".")[2] in ("chunk", "outer_chunk", "block_size", "read_size", "write_size", "span", "size",
-                                       "start", "memory", "read_ahead", "run_length", "cache")  # fmt: skip
-
-
-def scaled(name: str) -> tuple[float, str]:
-    """What a figure is multiplied by to be shown, and its unit then."""
-    if name == "seconds":
-        return 1.0, "s"
-    if name.endswith("seconds"):
-        return 1e3, "ms"
-    return (1e-6, "MB/s") if name.endswith("rate") and "." not in name else (1.0, "")
-
-
-def heading(name: str) -> str:
-    """A figure's name and unit."""
-    unit = scaled(name)[1]
-    return f"{name.removesuffix('_seconds')} ({unit})" if unit else name
 
 
 def _figure(name: str, figure: Estimate | None) -> str:

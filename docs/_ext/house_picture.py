@@ -48,6 +48,7 @@ COLOURS = {
     "scenarios": "#d8efd3",
     "calibration": "#fbe7c2",
     "validation": "#f6d5d5",
+    "api": "#f6e3d3",
     "cli": "#e3d9f2",
     "web": "#d3eeee",
 }

@@ -6,8 +6,9 @@ figure gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -119,6 +120,29 @@ def styled(fallbacks: Sequence[str] = ()) -> Iterator[set[str]]:
         ),
     ):
         yield missing
+
+
+_MAKER: ContextVar[Callable[..., Figure] | None] = ContextVar("maker of figures", default=None)
+
+
+def blank(width_in: float, height_in: float) -> Figure:
+    """An empty figure: nobody's but the caller's, unless :func:`figures_made_by` says who makes it."""
+    make = _MAKER.get()
+    if make is None:
+        from matplotlib.figure import Figure
+
+        make = Figure
+    return make(figsize=(width_in, height_in), layout="constrained")
+
+
+@contextmanager
+def figures_made_by(make: Callable[..., Figure]) -> Iterator[None]:
+    """Figures that are drawn inside are made by `make`, such as ``matplotlib.pyplot.figure``."""
+    token = _MAKER.set(make)
+    try:
+        yield
+    finally:
+        _MAKER.reset(token)
 
 
 def save(figure: Figure, path: Path, form: str) -> None:

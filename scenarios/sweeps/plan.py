@@ -293,6 +293,32 @@ def read_sweep(path: Path | str, sets: Mapping[str, Any] | None = None) -> Sweep
     return plan
 
 
+def plan_of(told: Mapping[str, Any], document: Document, name: str, place: str) -> SweepPlan:
+    """The sweep of a scenario that is there already.
+
+    Parameters
+    ----------
+    told
+        What a sweep's file would say of it, without the scenario.
+    document
+        The scenario.
+    name
+        What the sweep is called.
+    place
+        What errors name.
+
+    Raises
+    ------
+    InputError
+        About the sweep, or a path that means nothing in its scenario.
+    """
+    positions = Positions(place)
+    plan = SweepPlan(validate(SweepSpec, {"scenario": {}, **told}, positions), document, name)
+    _check_paths(plan, positions)
+    _check_some_points(plan)
+    return plan
+
+
 def _scenario(scenario: str | dict[str, Any], path: Path, positions: Positions) -> Document:
     """The document that a sweep's file names, or holds."""
     at = ("scenario",)

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...model.core.errors import InputError
-from ..workers.process_setup import end_pool, end_with_parent, interrupts_left_to_parent
+from ..workers.process_setup import end_pool, end_with_parent, interrupts_left_to_parent, main_left_out
 from . import point as sweep_point
 from .point import Batch, BatchReport, run_batch
 
@@ -119,7 +119,7 @@ class ProcessWorkers(SweepWorkers):
         super().__init__(lambda: ProcessPoolExecutor(count, get_context("spawn"), _begin_process), count)
 
     def submit(self, batch: Batch) -> Future[BatchReport]:
-        with interrupts_left_to_parent():
+        with interrupts_left_to_parent(), main_left_out():
             return super().submit(batch)
 
     def close(self, at_once: bool) -> None:

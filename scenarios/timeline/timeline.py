@@ -9,10 +9,12 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ...compiled.loader import in_use
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..running.base.sample import Sample
 from ..running.simulate import simulate
+from ..workers.from_source import done_from_source
 from .causes import RecordedError
 from .events import Command, ControllerCommand, CpuWork, LogicalIO, Transfer
 from .recorder import Recorder
@@ -87,6 +89,8 @@ class Timeline:
 def record(spec: ScenarioSpec, sample: Sample | None = None, ios: int = DEFAULT_IOS) -> Timeline:
     """Run a scenario, as far as that takes, and record the first `ios` I/Os of its measurement.
 
+    Compiled parts cannot be watched: where a compiled build is in use, this runs in a process of its own, from source.
+
     Parameters
     ----------
     spec
@@ -96,6 +100,12 @@ def record(spec: ScenarioSpec, sample: Sample | None = None, ios: int = DEFAULT_
     ios
         How many logical I/Os.
     """
+    task = (spec, sample, ios)
+    return done_from_source(_record, task) if in_use() else _record(task)
+
+
+def _record(task: tuple[ScenarioSpec, Sample | None, int]) -> Timeline:
+    spec, sample, ios = task
     workload = spec.workload
     # A run of several parts is recorded in its last one, and one with a precision begins to measure when it is settled.
     stops = isinstance(workload, LoadSpec) and workload.precision is None and not workload.phases

@@ -12,7 +12,9 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import parent_process, resource_tracker
 from multiprocessing.connection import wait
-from types import FrameType
+from types import FrameType, ModuleType
+
+from ...compiled.loader import stay_pure
 
 DEEPEST = 2000
 """Arrays and encrypted devices on each other, at most: what calls inside each other have room for."""
@@ -73,6 +75,12 @@ def end_with_parent() -> None:
         threading.Thread(target=_wait_and_end, args=(parent.sentinel,), name="parent watch", daemon=True).start()
 
 
+def begin_from_source() -> None:
+    """Begin a worker that imports the model from its source, whether there is a compiled build or not."""
+    stay_pure()
+    end_with_parent()
+
+
 def _wait_and_end(sentinel: int) -> None:
     wait([sentinel])
     os._exit(1)
@@ -84,6 +92,21 @@ def end_pool(pool: ProcessPoolExecutor, at_once: bool) -> None:
         for process in list((pool._processes or {}).values()):
             process.kill()  # one that is stopped or hangs would not hear of anything else
     pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def main_left_out() -> Iterator[None]:
+    """Processes that are started inside do not run the main program's file again.
+
+    A process that is spawned imports the file of the main program, which does all over again what stands outside of
+    ``if __name__ == "__main__"``. Work for workers is a function of raidsim, so they need nothing of that file.
+    """
+    before = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = before
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from ...model.core.errors import InputError, WorkerHung, WorkersDied, WrongAnswer
 from ...model.files.quantities import format_duration, parse_time
-from .process_setup import end_pool, end_with_parent, interrupts_left_to_parent
+from .process_setup import end_pool, end_with_parent, interrupts_left_to_parent, main_left_out
 
 Key = TypeVar("Key")
 RESTARTS = 2
@@ -144,7 +144,7 @@ class WorkerPool(Generic[Key]):
         while self._waiting and len(self._under_way) < self._workers:
             piece = self._waiting.popleft()
             try:
-                with interrupts_left_to_parent():
+                with interrupts_left_to_parent(), main_left_out():
                     if self._pool is None:
                         # A forked process would inherit threads that show progress.
                         self._pool = ProcessPoolExecutor(self._workers, get_context("spawn"), self._begin, self._told)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from raidsim.api.pictures.advise import advice_figure
 from raidsim.cli.main import main
-from raidsim.cli.plots.advise import advice_figure
 from raidsim.scenarios.advice.advice import advise
 from raidsim.scenarios.designs.requirement import read_requirement
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 import yaml
 
+from raidsim.api.support.run_document import document
 from raidsim.calibration.uncertainty.model_interval import run_intervals
 from raidsim.cli import main as cli
 from raidsim.cli.commands import run as run_module
-from raidsim.cli.tables.run_document import document
 from raidsim.model.files.description_errors import load_spec
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.questions.without_bottleneck import run_without_bottleneck

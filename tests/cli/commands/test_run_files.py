@@ -122,7 +122,7 @@ def test_what_cannot_be_written_is_refused_at_once(
 
     (tmp_path / "folder.svg").mkdir()
     before = Path(scenario).read_bytes()
-    monkeypatch.setattr(run_module, "simulate", too_early)
+    monkeypatch.setattr(run_module, "run_scenario", too_early)
     status, out, err = raidsim(scenario, option, str(tmp_path / place))
     assert (status, out) == (2, "")
     assert len(err.splitlines()) == 1

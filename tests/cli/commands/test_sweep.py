@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from raidsim.api.support.sweep_progress import sweep_progress
 from raidsim.cli.commands import sweep as sweep_module
 from raidsim.cli.main import main
-from raidsim.cli.support.sweep_progress import sweep_progress
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.sweeps import point as sweep_point
 from raidsim.scenarios.sweeps.sweep import SweepProgress
@@ -229,7 +229,7 @@ def test_of_many_points_the_best_are_shown(capsys: pytest.CaptureFixture[str], f
 def test_progress_says_how_long_it_takes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A log gets a line every ten seconds; what was there before does not make it look fast."""
     now = [100.0]
-    monkeypatch.setattr("raidsim.cli.support.sweep_progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("raidsim.api.support.sweep_progress.time.monotonic", lambda: now[0])
     with sweep_progress("grid") as watch:
         for seconds, simulated in ((1, 1), (9, 9), (10, 10), (15, 15), (20, 20), (100, 100)):
             now[0] = 100.0 + seconds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from raidsim.model.core.errors import InputError
@@ -13,7 +15,7 @@ from raidsim.model.layouts.parity import ParityLayout
 from raidsim.tests.model.file_system.test_file_system import BLOCK, GIB, KIB, MIB, Machine
 
 
-def records(files: int, **changes: object) -> list[int]:
+def records(files: int, **changes: Any) -> list[int]:
     """Bytes of the log that each create with fsync writes, in a directory of its own."""
     machine = Machine("xfs-v5", **changes)
     machine.directory("d")
@@ -154,7 +156,7 @@ def test_the_first_file_of_ext4_is_in_the_second_block_group() -> None:
 def test_a_directory_of_several_blocks_has_an_index() -> None:
     """Protects ext4's directories: a lookup reads the index and a leaf. Counter-test: without an index, the leaf."""
 
-    def reads(**changes: float) -> int:
+    def reads(**changes: Any) -> int:
         machine = Machine("ext4", **changes)
         machine.directory("d")
         for number in range(400):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from raidsim.model.core.errors import InputError
+from raidsim.cli.commands import run as run_command
+from raidsim.cli.main import main
+from raidsim.model.core.errors import InputError, ModelError
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.scenarios.timeline import recorder
+from raidsim.scenarios.timeline import timeline as timeline_module
 from raidsim.scenarios.timeline.chrome_trace import chrome_trace
 from raidsim.scenarios.timeline.timeline import Command, Recorder, Timeline, record
 from raidsim.tests.scenarios.random_documents import Document, documents, program_documents
@@ -268,3 +274,25 @@ def test_both_recordings_of_a_scenario_are_equal() -> None:
     """A timeline is as repeatable as the run."""
     scenario = spec(depth=4, block_size=64 * 1024, start=8 * MIB)
     assert record(scenario, ios=20) == record(scenario, ios=20)
+
+
+def test_with_a_compiled_build_it_is_recorded_from_source(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Protects timelines, and the manual that shows some, on a compiled tree: another process records the same, and
+    nothing is watched in this one, by no command either.
+    """
+    scenario = spec(depth=2)
+    plain = record(scenario, ios=5)
+    for module in (timeline_module, recorder, run_command):
+        monkeypatch.setattr(module, "in_use", lambda: True)
+    assert record(scenario, ios=5) == plain
+    drawn = tmp_path / "out.json"
+    changes = ("--set", "warm_up=50ms", "--set", "duration=200ms", "--timeline-ios", "5", "--no-relief")
+    with suppress(SystemExit):
+        main(["run", "home-nas", *changes, "--timeline", str(drawn)])
+    assert "bottleneck:" in capsys.readouterr().out
+    assert json.loads(drawn.read_text(encoding="utf-8"))["traceEvents"]
+    # The counter-test: whoever watches in this process is refused.
+    with pytest.raises(ModelError, match="compiled"):
+        simulate(scenario, observer=Recorder(5))

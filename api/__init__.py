@@ -1,0 +1,1 @@
+"""The public API: scenarios, what can be asked of them, and the answers as values."""

@@ -1,0 +1,378 @@
+"""Compare scenarios under the same requests."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..model.core.errors import InputError
+from ..model.files.quantities import parse_time
+from ..scenarios.comparison import side_by_side
+from ..scenarios.comparison.alternatives import Design, designs_of, on_common_span
+from ..scenarios.comparison.side_by_side import REPLICATIONS, Measured, Settings, runs_planned
+from ..scenarios.documents.document import Document
+from ..scenarios.questions.load_curve import POINTS
+from ..scenarios.workers.task_pool import TaskPool
+from .base import Drawn, chosen, drawn, megabytes, milliseconds, number
+from .curve import LoadCurve
+from .figures import Interval, interval_of
+from .result import ESTIMATES
+from .scenario import Scenario, Source, paths, scenario_of
+from .support.compare_document import comparison_document
+from .support.progress import progress_share
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_VALUES = 4
+"""Differences that a scenario of a list is called by."""
+
+
+class Alternative:
+    """One of the scenarios that are compared: its figures are means of several runs.
+
+    Attributes
+    ----------
+    measured
+        Everything that is known of it.
+    """
+
+    def __init__(self, measured: Measured) -> None:
+        self.measured = measured
+
+    @property
+    def name(self) -> str:
+        """What is special about it."""
+        return self.measured.design.label
+
+    @property
+    def number(self) -> int:
+        """Its place in the comparison, from 1."""
+        return self.measured.design.number
+
+    @property
+    def refused(self) -> str | None:
+        """Why it cannot be run; None if it can."""
+        return self.measured.design.refused
+
+    @property
+    def iops(self) -> float:
+        """I/Os per second."""
+        return self.interval("iops").value
+
+    @property
+    def throughput(self) -> float:
+        """Bytes per second."""
+        return self.interval("throughput").value
+
+    @property
+    def saturated(self) -> bool:
+        """Whether more I/Os are sent than it serves."""
+        return self.measured.saturated
+
+    @property
+    def bottleneck(self) -> str:
+        """The part that limits, in words."""
+        return self.measured.bottleneck
+
+    @property
+    def usable_bytes(self) -> int | None:
+        """Capacity for data; None if it cannot be run."""
+        return None if self.measured.facts is None else self.measured.facts.usable_bytes
+
+    @property
+    def curve(self) -> LoadCurve | None:
+        """Its load curve, if it was asked for."""
+        return None if self.measured.curve is None else LoadCurve(self.name, self.measured.curve)
+
+    def interval(self, name: str = "iops") -> Interval:
+        """Return a figure with its 90 % interval.
+
+        Parameters
+        ----------
+        name
+            As for `Result.interval`.
+        """
+        key = ESTIMATES[chosen(name, list(ESTIMATES), "interval")]
+        estimate = self.measured.estimates.get(key)
+        return interval_of(math.nan if estimate is None else estimate.mean, estimate)
+
+    def difference(self, name: str = "iops") -> Interval:
+        """Return how much more it gives than the baseline, of pairs of runs with the same random numbers.
+
+        Parameters
+        ----------
+        name
+            As for `Result.interval`.
+        """
+        key = ESTIMATES[chosen(name, list(ESTIMATES), "difference")]
+        estimate = self.measured.against.get(key)
+        return interval_of(math.nan if estimate is None else estimate.mean, estimate)
+
+    def __repr__(self) -> str:
+        if self.refused is not None:
+            return f"Alternative({self.name!r}: refused: {self.refused})"
+        p99 = max((self.interval(f"{op}.p99").value for op in ("read", "write")), key=_known)
+        late = "" if math.isnan(p99) else f", p99 {milliseconds(p99)}"
+        return f"Alternative({self.name!r}: {number(self.iops)} IOPS, {megabytes(self.throughput)}{late})"
+
+
+def _known(value: float) -> float:
+    """What NaN is sorted by: before everything."""
+    return -math.inf if math.isnan(value) else value
+
+
+class Comparison(Drawn):
+    """Alternatives side by side, each run several times with the same requests.
+
+    Attributes
+    ----------
+    found
+        Everything that is known of them.
+    span
+        Bytes of each that the requests go to; None if the scenario says which.
+    """
+
+    schema = "raidsim.comparison"
+
+    def __init__(self, title: str, found: side_by_side.Comparison, settings: Settings, span: int | None) -> None:
+        self.title = title
+        self.found = found
+        self.settings = settings
+        self.span = span
+
+    @property
+    def alternatives(self) -> tuple[Alternative, ...]:
+        """All of them, in the order in which they were given."""
+        return tuple(Alternative(each) for each in self.found.designs)
+
+    @property
+    def baseline(self) -> Alternative:
+        """What the others are compared with."""
+        return next(each for each in self.alternatives if each.number == self.found.baseline)
+
+    def best(self, name: str = "iops") -> Alternative:
+        """Return the alternative with the most I/Os or bytes per second, or the shortest latency.
+
+        Parameters
+        ----------
+        name
+            As for `Result.interval`.
+        """
+        sign = 1.0 if name in ("iops", "throughput") else -1.0
+        possible = [each for each in self.alternatives if each.refused is None]
+        return max(possible, key=lambda each: _known(sign * each.interval(name).value))
+
+    def __iter__(self) -> Iterator[Alternative]:
+        return iter(self.alternatives)
+
+    def __len__(self) -> int:
+        return len(self.found.designs)
+
+    def __getitem__(self, key: int | str) -> Alternative:
+        """An alternative by its place, from 0, or by its name."""
+        if isinstance(key, int):
+            return self.alternatives[key]
+        names = [each.name for each in self.alternatives]
+        return self.alternatives[names.index(chosen(key, names, "Comparison"))]
+
+    def plot(self) -> tuple[Axes, ...]:
+        """Draw the alternatives with their intervals; if load curves were asked for, the curves.
+
+        Returns
+        -------
+        tuple of Axes
+            The panels, from left to right.
+        """
+        return drawn(self._figure)
+
+    def _figure(self) -> Figure:
+        from .pictures.compare import curves_figure, designs_figure
+
+        return (curves_figure if self.settings.curve_points else designs_figure)(self.title, self.found)
+
+    def _document(self) -> Mapping[str, Any]:
+        return comparison_document(self.title, self.found, self.settings, self.span)
+
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        return [self._row(each) for each in self.alternatives]
+
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        return [self._shown_row(each) for each in self.alternatives]
+
+    def _shown_row(self, each: Alternative) -> Mapping[str, Any]:
+        if each.refused is not None:
+            return {"": each.name, "refused": each.refused}
+        row: dict[str, Any] = {"": each.name}
+        known = [name for name in ESTIMATES if ESTIMATES[name] in each.measured.estimates]
+        for name in known:
+            value = each.interval(name)
+            scale, unit = {"iops": (1.0, "IOPS"), "throughput": (1e-6, "MB/s")}.get(name, (1e3, f"{name} (ms)"))
+            half = (value.high - value.low) / 2
+            sure = f" ± {number(scale * half)}" if math.isfinite(half) else ""
+            row[unit] = f"{number(scale * value.value)}{sure}"
+        if each.usable_bytes is not None:
+            row["usable (TB)"] = each.usable_bytes / 1e12
+        return row
+
+    def _row(self, each: Alternative) -> Mapping[str, Any]:
+        facts, risk = each.measured.facts, each.measured.risk
+        row: dict[str, Any] = {"name": each.name, **each.measured.design.values}
+        for name in ESTIMATES:
+            if any(ESTIMATES[name] in other.estimates for other in self.found.designs):
+                found = each.interval(name)
+                row[name] = found.value
+                row[f"{name}.half_width"] = (found.high - found.low) / 2 if math.isfinite(found.low) else math.nan
+        row["saturated"] = each.saturated
+        row["usable_bytes"] = each.usable_bytes
+        row["cost"] = None if facts is None else facts.cost
+        row["rebuild_s"] = each.measured.rebuild_s
+        row["data_loss_per_year"] = None if risk is None else risk.per_year
+        row["bottleneck"] = each.bottleneck
+        row["refused"] = each.refused
+        return row
+
+    def __repr__(self) -> str:
+        possible = [each for each in self.alternatives if each.refused is None]
+        best = self.best()
+        most = "" if math.isnan(best.iops) else f"; most IOPS: {best.name} ({number(best.iops)})"
+        runs = "1 run" if self.found.replications == 1 else f"{self.found.replications} runs"
+        return f"Comparison({self.title!r}: {len(possible)} alternatives, {runs} of each{most})"
+
+
+def compare(
+    scenarios: Source | Sequence[Source],
+    *,
+    baseline: int | None = None,
+    replications: int = REPLICATIONS,
+    precision: float | None = None,
+    rebuild: bool = True,
+    replacement: str = "24h",
+    curve: bool = False,
+    points: int = POINTS,
+    workers: int | None = None,
+    progress: bool = True,
+    **vary: Sequence[Any],
+) -> Comparison:
+    """Compare scenarios side by side under the same requests.
+
+    Parameters
+    ----------
+    scenarios
+        Several scenarios, or one of which the keywords give the alternatives. Each is a :class:`Scenario`, a name of
+        the library or a file.
+    baseline
+        Number of the alternative, from 1, that the others are compared with; default: the first that is possible.
+    replications
+        Runs of each, 1 to 60, with random numbers of their own; default 5.
+    precision
+        More runs until the means are known to this share (0.02: half of the 90 % interval is 2 % of the mean).
+    rebuild
+        If true, simulate how long a rebuild takes, and say how probable data loss is.
+    replacement
+        Time until a failed drive without a spare is replaced.
+    curve
+        If true, measure a load curve of each.
+    points
+        Points of each curve, 6 to 40.
+    workers
+        Processes; 0 is this one. Default: one per core. They make no difference to the results.
+    progress
+        If true, show progress after a second.
+    vary
+        Alternatives by short name or path (two underscores for a dot): ``layout=["raid5", "raid10"]``,
+        ``disks=[4, 8]``. All combinations are compared.
+
+    Raises
+    ------
+    InputError
+        If a path means nothing, or none of the alternatives is possible.
+
+    Examples
+    --------
+    >>> import raidsim
+    >>> base = raidsim.Scenario.load("database-server").with_(warm_up="100ms", duration="400ms")
+    >>> found = raidsim.compare(base, layout=["raid5", "raid10"], replications=2, rebuild=False, workers=0)
+    >>> found.best("iops").name
+    'raid10'
+    """
+    settings = Settings(
+        replications=replications,
+        precision=precision,
+        baseline=baseline,
+        rebuild=rebuild,
+        replacement_s=parse_time(replacement, "replacement"),
+        curve_points=points if curve else 0,
+    )
+    if isinstance(scenarios, Scenario | str | os.PathLike):
+        if not vary and not curve:
+            raise InputError("compare", "one scenario", "expected: several, or what differs: layout=['raid5', 'raid6']")
+        base = scenario_of(scenarios)
+        return compare_varied(base, list(paths(vary).items()), settings, workers, progress)
+    if vary:
+        raise InputError("compare", f"several scenarios and {', '.join(vary)}", "expected: one of the two")
+    several = [scenario_of(each) for each in scenarios]
+    if not several:
+        raise InputError("compare", "no scenario", "expected: one or more")
+    return _compared(several[0].name, _designs(several), settings, workers, progress)
+
+
+def compare_varied(
+    base: Scenario,
+    varied: Sequence[tuple[str, list[Any]]],
+    settings: Settings,
+    workers: int | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare all combinations of values in one scenario, each by its path."""
+    return _compared(base.name, designs_of(base.document, varied), settings, workers, progress)
+
+
+def _compared(
+    title: str, designs: Sequence[Design], settings: Settings, workers: int | None, progress: bool
+) -> Comparison:
+    designs, span = on_common_span(designs)
+    planned = max(1, runs_planned(designs, settings))
+    count = (os.cpu_count() or 1) if workers is None else workers
+    with TaskPool(count) as pool, progress_share("simulating", progress) as follow:
+        follow(lambda: pool.done / planned)
+        found = side_by_side.compare(designs, settings, pool)
+    return Comparison(title, found, settings, span)
+
+
+def _designs(scenarios: Sequence[Scenario]) -> list[Design]:
+    """Scenarios of a list, each called by its name, or by what differs if several have the same."""
+    names = [each.name for each in scenarios]
+    if len(set(names)) == len(names):
+        values: list[dict[str, Any]] = [{"scenario": name} for name in names]
+    else:
+        values = _differences([each.document for each in scenarios])
+    return [_design(each, place, of) for place, (each, of) in enumerate(zip(scenarios, values, strict=True), start=1)]
+
+
+def _design(scenario: Scenario, place: int, values: dict[str, Any]) -> Design:
+    try:
+        return Design(place, values, scenario.spec)
+    except InputError as error:
+        return Design(place, values, None, str(error))
+
+
+def _differences(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    """What differs between documents, by path; numbers where that is too much, or nothing."""
+    flat = [dict(_leaves(each.data, ())) for each in documents]
+    known = list(dict.fromkeys(path for each in flat for path in each))
+    different = [path for path in known if len({repr(each.get(path)) for each in flat}) > 1]
+    if not 0 < len(different) <= _MOST_VALUES:
+        return [{"scenario": f"{each.title} {place}"} for place, each in enumerate(documents, start=1)]
+    return [{path: each.get(path) for path in different} for each in flat]
+
+
+def _leaves(data: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    if isinstance(data, Mapping):
+        for key, inner in data.items():
+            yield from _leaves(inner, (*path, str(key)))
+    else:
+        yield ".".join(path), data

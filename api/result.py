@@ -1,0 +1,297 @@
+"""What a run gives, as a value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..calibration.uncertainty.model_interval import RunIntervals, run_intervals
+from ..model.statistics.usage import Usage
+from ..scenarios.description.scenario import ScenarioSpec
+from ..scenarios.questions.rebuild_comparison import RebuildComparison
+from ..scenarios.questions.without_bottleneck import WithoutBottleneck, is_open, run_without_bottleneck
+from ..scenarios.running.base.prediction import Prediction
+from ..scenarios.running.base.sample import Sample
+from .base import Drawn, chosen, drawn, frame, megabytes, milliseconds, number
+from .figures import ENDLESS, NOTHING, Direction, Interval, Latency, interval_of, latency_of, latency_of_all
+from .scenario import Scenario
+from .support.progress import progress_share
+from .support.run_document import document
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+ESTIMATES = {
+    "throughput": "rate",
+    "iops": "iops",
+    "latency": "mean_seconds",
+    "read.mean": "read_mean_seconds",
+    "read.p99": "read_p99_seconds",
+    "write.mean": "write_mean_seconds",
+    "write.p99": "write_p99_seconds",
+}
+"""What `Result.interval` knows, and what the simulator calls it."""
+_MOST_BARS = 6
+
+Frame = Literal["summary", "parts", "latency"]
+"""What a data frame of a run has a line for: the run, a part of the machine, or a direction."""
+Picture = Literal["summary", "timeline"]
+"""Pictures of a run."""
+
+
+class Result(Drawn):
+    """What one run gave.
+
+    Attributes
+    ----------
+    scenario
+        What was run.
+    prediction
+        Everything that the simulator says of the run.
+    spec
+        The whole scenario as it was run.
+    sample
+        How much of it was simulated; None for the default.
+    rebuild
+        What a rebuild beside the load costs; None without one.
+    """
+
+    schema = "raidsim.result"
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        prediction: Prediction,
+        rebuild: RebuildComparison | None = None,
+        sample: Sample | None = None,
+        spec: ScenarioSpec | None = None,
+    ) -> None:
+        self.scenario = scenario
+        self.prediction = prediction
+        self.rebuild = rebuild
+        self.spec = scenario.spec if spec is None else spec
+        self.sample = sample
+
+    @property
+    def name(self) -> str:
+        """What the scenario is called."""
+        return self.scenario.name
+
+    @property
+    def iops(self) -> float:
+        """I/Os per second, reads and writes together."""
+        return math.fsum(self.prediction.iops.values())
+
+    @property
+    def throughput(self) -> float:
+        """Bytes per second, reads and writes together."""
+        return self.prediction.rate
+
+    @property
+    def reads(self) -> Direction:
+        """The reads."""
+        return self.direction("read")
+
+    @property
+    def writes(self) -> Direction:
+        """The writes."""
+        return self.direction("write")
+
+    def direction(self, op: str) -> Direction:
+        """The I/Os of one kind: "read", "write" or "discard"."""
+        figures = self.prediction.latencies.get(op)
+        latency = NOTHING if figures is None or not figures["n"] else latency_of(figures)
+        return Direction(self.prediction.iops.get(op, 0.0), ENDLESS if self.saturated else latency)
+
+    @property
+    def latency(self) -> Latency:
+        """Latencies (s) of all I/Os; infinite if the load saturates the machine."""
+        if self.saturated:
+            return ENDLESS
+        return latency_of_all(self.prediction.latencies, self.prediction.latency_bins)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether more I/Os are sent than the machine serves, so that the queue grows without end."""
+        return self.prediction.saturated
+
+    @property
+    def bottleneck(self) -> str:
+        """The part that limits, in words."""
+        return self.prediction.bottleneck
+
+    @property
+    def utilization(self) -> dict[str, float]:
+        """Share of the time (0 to 1) that each part was busy, by its name."""
+        return {usage.name: usage.utilisation for usage in self.prediction.usages}
+
+    @property
+    def parts(self) -> tuple[Usage, ...]:
+        """What each part of the machine did."""
+        return self.prediction.usages
+
+    def interval(self, name: str = "iops") -> Interval:
+        """Return the 90 % interval that comes from the finite length of this simulation.
+
+        Parameters
+        ----------
+        name
+            "iops", "throughput" (bytes/s), "latency" (mean of all I/Os, s), "read.mean", "read.p99", "write.mean" or
+            "write.p99".
+
+        Returns
+        -------
+        Interval
+            Its ends are infinite where the run has no interval.
+        """
+        key = ESTIMATES[chosen(name, list(ESTIMATES), "interval")]
+        values = {"throughput": self.throughput, "iops": self.iops, "latency": self.latency.mean}
+        value = values.get(name, self.prediction.figures.get(key, math.nan))
+        return interval_of(value, self.prediction.estimates.get(key))
+
+    def real_interval(self) -> Interval:
+        """Return the interval of the throughput (bytes/s) on real machines.
+
+        It is as wide as the errors of raidsim's predictions of published reports, for figures of the same kind; its
+        ends are 0 and infinite where too few reports say anything.
+        """
+        found = self._intervals().rate
+        low, high = (0.0, math.inf) if found is None else found.around(self.throughput)
+        return Interval(self.throughput, low, high)
+
+    def _intervals(self) -> RunIntervals:
+        return run_intervals(self.spec, offered=is_open(self.spec) and not self.saturated)
+
+    def without_bottleneck(self, progress: bool = True) -> WithoutBottleneck | None:
+        """Run the scenario again without what limits it.
+
+        Parameters
+        ----------
+        progress
+            If true, show progress after a second.
+
+        Returns
+        -------
+        WithoutBottleneck or None
+            ``what`` says what was changed, ``prediction`` what the run gave; None if nothing limits that can go away.
+        """
+        spec, sample = self.spec, self.sample
+        with progress_share("simulating it without the bottleneck", progress) as follow:
+            return run_without_bottleneck(spec, self.prediction, sample, lambda run: follow(lambda: run.share))
+
+    def to_frame(self, of: Frame = "summary") -> DataFrame:
+        """Return the run as a pandas data frame.
+
+        Parameters
+        ----------
+        of
+            "summary": one line for the run. "parts": a line for each part of the machine. "latency": a line for each
+            direction.
+        """
+        rows: dict[str, Any] = {"summary": self._rows, "parts": self._part_rows, "latency": self._latency_rows}
+        return frame(rows[chosen(of, list(rows), "to_frame")]())
+
+    def plot(self, kind: Picture = "summary", ios: int | None = None) -> tuple[Axes, ...]:
+        """Draw the run.
+
+        Parameters
+        ----------
+        kind
+            "summary": utilization of the parts, and the distribution of the latencies. "timeline": the first I/Os, and
+            every command that they became; the scenario is run again for it.
+        ios
+            I/Os of a timeline; default: as many as a wide picture shows.
+
+        Returns
+        -------
+        tuple of Axes
+            The panels, from left to right.
+        """
+        if chosen(kind, ["summary", "timeline"], "plot") == "timeline":
+            return drawn(lambda: self._timeline_figure(ios))
+        return drawn(self._figure)
+
+    def _figure(self) -> Figure:
+        from .pictures.run import run_figure
+
+        return run_figure(self.spec, self.prediction)
+
+    def _timeline_figure(self, ios: int | None) -> Figure:
+        from ..scenarios.timeline.timeline import record
+        from .pictures.timeline import IOS, timeline_figure
+
+        return timeline_figure(record(self.spec, self.sample, ios or IOS))
+
+    def _document(self) -> Mapping[str, Any]:
+        return document(self.spec, self.prediction, self.rebuild, None, self._intervals())
+
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        latency = self.latency
+        return [
+            {
+                "name": self.name,
+                "iops": self.iops,
+                "read_iops": self.reads.iops,
+                "write_iops": self.writes.iops,
+                "throughput": self.throughput,
+                "latency_mean": latency.mean,
+                "latency_p99": latency.p99,
+                "utilization": max(self.utilization.values(), default=0.0),
+                "saturated": self.saturated,
+                "bottleneck": self.bottleneck,
+            }
+        ]
+
+    def _shown(self) -> Sequence[Mapping[str, Any]]:
+        rows = {"all": Direction(self.iops, self.latency), "reads": self.reads, "writes": self.writes}
+        return [
+            {
+                "": name,
+                "IOPS": each.iops,
+                "mean (ms)": 1e3 * each.latency.mean,
+                "p50 (ms)": 1e3 * each.latency.p50,
+                "p99 (ms)": 1e3 * each.latency.p99,
+                "max (ms)": 1e3 * each.latency.max,
+            }
+            for name, each in rows.items()
+            if each.iops
+        ]
+
+    def _part_rows(self) -> Sequence[Mapping[str, Any]]:
+        return [
+            {
+                "part": usage.name,
+                "kind": usage.kind,
+                "utilization": usage.utilisation,
+                "mean_queue": usage.mean_queue,
+                "reads": usage.reads,
+                "writes": usage.writes,
+                "bytes": usage.bytes,
+            }
+            for usage in self.parts
+        ]
+
+    def _latency_rows(self) -> Sequence[Mapping[str, Any]]:
+        found = {"all": Direction(self.iops, self.latency)}
+        found |= {op: self.direction(op) for op in self.prediction.latencies}
+        names = ("mean", "p50", "p90", "p99", "p999", "max")
+        return [
+            {"direction": op, "iops": each.iops, **{name: getattr(each.latency, name) for name in names}}
+            for op, each in found.items()
+        ]
+
+    def _bars(self) -> Sequence[tuple[str, float]]:
+        return sorted(self.utilization.items(), key=lambda part: -part[1])[:_MOST_BARS]
+
+    def __repr__(self) -> str:
+        parts = [megabytes(self.throughput)]
+        if self.iops:
+            parts.insert(0, f"{number(self.iops)} IOPS")
+        if self.saturated:
+            parts.append("saturated")
+        elif self.prediction.latencies:
+            parts.append(f"latency {milliseconds(self.latency.mean)}, p99 {milliseconds(self.latency.p99)}")
+        return f"Result({self.name!r}: {', '.join(parts)}; bottleneck: {self.bottleneck})"

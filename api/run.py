@@ -1,0 +1,90 @@
+"""Run a scenario."""
+
+from __future__ import annotations
+
+from ..model.core.errors import InputError
+from ..scenarios.description.idle import IdleSpec
+from ..scenarios.description.programs import ProgramsSpec
+from ..scenarios.machine.observer import UNOBSERVED, Observer
+from ..scenarios.questions.rebuild_comparison import compare_rebuild
+from ..scenarios.running.base.sample import Sample, most_scale
+from ..scenarios.running.simulate import simulate
+from .result import Result
+from .scenario import Scenario, Source, scenario_of
+from .support.progress import progress_share
+
+
+def run(
+    scenario: Source,
+    *,
+    seed: int | None = None,
+    precision: float | str | None = None,
+    scale: int | None = None,
+    progress: bool = True,
+) -> Result:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario
+        A :class:`Scenario`, the name of one of the library, or a scenario file.
+    seed
+        Of all random numbers, from 0; default: the scenario's.
+    precision
+        Of a load: run until the throughput is known to this share (0.02 or "2%", half of its 90 % interval). Default:
+        the scenario's, or its fixed duration.
+    scale
+        Of programs: run them at one N-th of their size; 1 is the whole program. Default: a size that takes seconds.
+    progress
+        If true, show progress after a second: a bar in a terminal or a notebook, a line every ten seconds elsewhere.
+
+    Returns
+    -------
+    Result
+        Throughput, latencies, utilization and the bottleneck.
+
+    Raises
+    ------
+    InputError
+        If something in the scenario cannot be.
+
+    Examples
+    --------
+    >>> import raidsim
+    >>> result = raidsim.run(raidsim.Scenario.load("database-server").with_(warm_up="100ms", duration="500ms"))
+    >>> result.iops > 500, result.latency.p99 > result.latency.mean
+    (True, True)
+    """
+    changes = {name: value for name, value in (("seed", seed), ("precision", precision)) if value is not None}
+    chosen = scenario_of(scenario)
+    return run_scenario(chosen.with_(changes) if changes else chosen, scale, progress=progress)
+
+
+def run_scenario(
+    scenario: Scenario, scale: int | None = None, observer: Observer = UNOBSERVED, progress: bool = True
+) -> Result:
+    """Simulate a scenario as it is; `observer` sees every part of the machine."""
+    sample = _sample(scenario, scale)
+    spec = scenario.spec
+    try:
+        with progress_share("simulating", progress) as follow:
+            if any(array.rebuilding for array in spec.arrays.values()) and not isinstance(spec.workload, IdleSpec):
+                found = compare_rebuild(spec, sample, lambda run: follow(lambda: run.share), observer)
+                return Result(scenario, found.rebuilding, found, sample)
+            prediction = simulate(spec, sample, lambda run: follow(lambda: run.share), observer)
+            return Result(scenario, prediction, None, sample)
+    except InputError as error:
+        raise scenario.located(error) from None
+
+
+def _sample(scenario: Scenario, scale: int | None) -> Sample | None:
+    """What `scale` asks for; None without it."""
+    if scale is None:
+        return None
+    spec = scenario.spec
+    if not isinstance(spec.workload, ProgramsSpec):
+        raise InputError("--scale", f"a workload of kind {spec.workload.kind}", "allowed with: kind programs")
+    most = most_scale(spec)
+    if not 1 <= scale <= most:
+        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {most}, with this memory and these file systems")
+    return Sample(scale=scale)

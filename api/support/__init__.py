@@ -1,0 +1,1 @@
+"""What the public functions share: values as tables and JSON, progress, pictures that a notebook shows."""

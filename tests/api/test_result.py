@@ -1,0 +1,137 @@
+"""What a run gives, as a value."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+import pytest
+
+import raidsim
+from raidsim.api import base
+from raidsim.api.figures import latency_of_all
+from raidsim.model.statistics.latency_histogram import LatencyHistogram
+from raidsim.scenarios.running.simulate import simulate
+from raidsim.tests.api.small import small
+
+KEYS = ("n", "mean_s", "p50_s", "p90_s", "p99_s", "p99.9_s", "max_s")
+
+
+@pytest.fixture(scope="module")
+def result() -> raidsim.Result:
+    """One run."""
+    return raidsim.run(small(), progress=False)
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Figures are shown nowhere, and are gone afterwards."""
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("agg")
+    yield
+    pyplot.close("all")
+
+
+def test_figures_are_those_of_the_simulator(result: raidsim.Result) -> None:
+    """Protects against a second model: the public figures are the simulator's own numbers."""
+    prediction = simulate(small().spec)
+    assert result.iops == pytest.approx(prediction.figures["iops"], rel=1e-12)
+    assert result.throughput == prediction.rate
+    assert result.reads.iops == prediction.iops["read"]
+    assert result.reads.latency.p99 == prediction.latencies["read"]["p99_s"]
+    assert result.interval("iops").value == prediction.estimates["iops"].mean
+    assert result.utilization["disk0"] == prediction.usages[-4].utilisation
+    assert result.bottleneck == prediction.bottleneck
+    assert result.writes.latency.mean > result.reads.latency.mean
+
+
+def test_latencies_of_all_are_those_of_both_directions() -> None:
+    """Protects the percentiles of reads and writes together: a histogram that counts both gives the same."""
+    both, latencies, bins = LatencyHistogram(), {}, {}
+    for op, scale in (("read", 1e-3), ("write", 7e-3)):
+        own = LatencyHistogram()
+        for number in range(1, 1500 if op == "read" else 400):
+            own.add(scale * (number % 97 + 1) / 50)
+            both.add(scale * (number % 97 + 1) / 50)
+        percentiles = (own.percentile(percent) for percent in (50, 90, 99, 99.9))
+        latencies[op] = dict(zip(KEYS, (own.count, own.mean, *percentiles, own.max), strict=True))
+        bins[op] = tuple((1e-9 * middle, float(count)) for middle, count in own.bins())
+    found = latency_of_all(latencies, bins)
+    for name, percent in (("p50", 50), ("p90", 90), ("p99", 99), ("p999", 99.9)):
+        assert getattr(found, name) == pytest.approx(both.percentile(percent), rel=1e-9), name
+    assert found.mean == pytest.approx(both.mean)
+    assert found.max == both.max
+    assert math.isnan(latency_of_all({}, {}).mean)
+
+
+def test_a_saturated_load_has_no_latency() -> None:
+    """Protects a comparison with a limit: where the queue grows without end, no latency is below any limit."""
+    open_load = small(total_iops=5000)
+    result = raidsim.run(open_load, progress=False)
+    assert result.saturated
+    assert result.latency.p99 == result.reads.latency.mean == math.inf
+    assert "saturated" in repr(result)
+    assert result.to_dict()["saturated"] is True
+    assert not raidsim.run(small(total_iops=20), progress=False).saturated
+
+
+def test_a_result_is_one_line_a_table_and_json(result: raidsim.Result) -> None:
+    """Protects what notebooks and programs read: one line, rows of numbers, and JSON with its schema and version."""
+    assert "\n" not in repr(result)
+    assert f"{base.number(result.iops)} IOPS" in repr(result)
+    told = json.loads(result.to_json())
+    assert (told["schema"], told["schema_version"]) == ("raidsim.result", 1)
+    assert told["iops"]["read"] == result.reads.iops
+    frame = result.to_frame()
+    assert frame["iops"][0] == result.iops
+    assert list(result.to_frame("parts")["part"]) == list(result.utilization)
+    assert list(result.to_frame("latency")["direction"]) == ["all", "read", "write"]
+    html = result._repr_html_()
+    assert html.count("<tr>") == 2
+    assert html.count("<rect") == 6
+    with pytest.raises(raidsim.InputError, match="did you mean 'parts'"):
+        result.to_frame("part")  # type: ignore[arg-type]
+    with pytest.raises(raidsim.InputError, match="did you mean 'throughput'"):
+        result.interval("troughput")
+
+
+def test_pictures_give_their_axes(result: raidsim.Result) -> None:
+    """Protects `plot`: it gives the panels of a figure that pyplot knows, so that a notebook shows it."""
+    from matplotlib import pyplot
+
+    axes = result.plot()
+    assert [panel.get_xlabel()[:4] for panel in axes] == ["busy", "late"]
+    (timeline, *_) = result.plot("timeline")
+    assert len(pyplot.get_fignums()) == 2
+    assert timeline.patches or timeline.collections
+
+
+@pytest.mark.parametrize(("module", "extra"), [("pandas", "notebook"), ("matplotlib", "plot")])
+def test_what_is_not_installed_is_named(
+    result: raidsim.Result, monkeypatch: pytest.MonkeyPatch, module: str, extra: str
+) -> None:
+    """Protects a plain install: a picture or a frame without its library is refused with what to install."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else True)
+    ask = result.to_frame if module == "pandas" else result.plot
+    with pytest.raises(raidsim.InputError, match=rf"not installed; expected: pip install 'raidsim\[{extra}\]'"):
+        ask()
+
+
+def test_seed_and_precision_are_those_asked_for() -> None:
+    """Protects the keywords of `run`: another seed gives other numbers, the same one the same."""
+    first, again, other = (raidsim.run(small(), seed=seed, progress=False) for seed in (1, 1, 2))
+    assert first.to_dict() == again.to_dict()
+    assert first.iops != other.iops
+    assert raidsim.run(small(), precision="30%", progress=False).prediction.precision_reached is not None
+    with pytest.raises(raidsim.InputError, match="kind load"):
+        raidsim.run(small(), scale=2)
+
+
+def test_without_the_bottleneck_it_is_faster() -> None:
+    """Protects the question that follows: what would happen without the part that limits."""
+    result = raidsim.run(small(total_iops=5000), progress=False)
+    found = result.without_bottleneck(progress=False)
+    assert found is not None
+    assert found.prediction.rate > 1.1 * result.throughput

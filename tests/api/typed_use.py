@@ -1,0 +1,68 @@
+"""Uses every public name with its types; `make check` has mypy read it in strict mode. Nothing here is run."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+import raidsim
+from raidsim import (
+    Advice,
+    Calibration,
+    Comparison,
+    FioResult,
+    InputError,
+    Inspection,
+    Interval,
+    Latency,
+    LayoutMap,
+    LoadCurve,
+    Predictions,
+    RaidsimError,
+    Replay,
+    Result,
+    Scenario,
+    Sweep,
+    Table,
+    Validation,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def all_of_it() -> str:
+    """Every question, and what its answer is."""
+    base = Scenario.load("database-server").with_(layout="raid6", disks=12, machine__cpu__cores=8)
+    own = Scenario(machine="nas", array="raid5", workload={"kind": "load"}, name="own")
+    again: Scenario = Scenario.from_yaml(own.to_yaml(full=True))
+    result: Result = raidsim.run(base, seed=1, precision=0.02, progress=False)
+    number: float = result.iops + result.throughput + result.latency.p99 + result.reads.latency.mean
+    latency: Latency = result.latency
+    interval: Interval = result.interval("iops")
+    busiest: str = max(result.utilization, key=lambda part: result.utilization[part])
+    axes: tuple[Axes, ...] = result.plot("timeline")
+    found: Comparison = raidsim.compare([base, again], workers=2)
+    varied: Comparison = raidsim.compare("home-nas", layout=["raid5", "raid10"], curve=True)
+    curve: LoadCurve | None = varied["raid10"].curve
+    best: float = found.best("iops").interval("iops").high
+    knee: LoadCurve = raidsim.load_curve(base, points=8)
+    advice: Advice = raidsim.advise({"load": {"iops": 100}})
+    swept: Sweep = raidsim.sweep(base, depth=[1, 2], executor=ProcessPoolExecutor(2), store="kept.sqlite")
+    layout: LayoutMap = raidsim.layout("raid5", 5, "64KiB")
+    predicted: Predictions = raidsim.predict("gentoo-2004", workers=0)
+    judged: Validation = raidsim.validate()
+    fitted: Calibration = raidsim.calibrate("measured", drive="WD5000AAKS")
+    jobs: FioResult = raidsim.fio("[job]\nrw=read\n", fitted.scenario())
+    played: Replay = raidsim.replay("trace.csv", base, speedup=2.0)
+    tables: list[Table] = [raidsim.drives(), raidsim.studies()]
+    seen: Inspection = raidsim.inspect("mdstat.txt")
+    try:
+        text: str = raidsim.run(seen.scenario).to_json()
+    except InputError as error:
+        text = error.place
+    except RaidsimError as error:
+        text = str(error)
+    words = [text, busiest, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
+    words += [repr(each) for each in (knee, advice, swept, layout, predicted, judged, jobs, played)]
+    return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])
