@@ -8,11 +8,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test chromium check bench compiled fuzz faults golden pages docs clean
+.PHONY: help predict test web chromium check bench compiled fuzz faults golden pages docs clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
 	@echo "make test      all tests"
+	@echo "make web       the explorer in a browser (OPTIONS='--port 8600')"
 	@echo "make check     lint, format, types, security and the quick tests"
 	@echo "make bench     how fast the simulator itself is"
 	@echo "make compiled  the hot modules as C extensions, as make predict has them; make check and test use the source"
@@ -30,6 +31,10 @@ predict: .venv/compiled.stamp
 
 test: .venv/dev.stamp chromium
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# Where the hot modules were compiled, the page uses them.
+web: .venv/web.stamp
+	$(BIN)/raidsim web $(OPTIONS)
 
 chromium:
 	@sh tests/web/install_chromium.sh
@@ -84,6 +89,10 @@ clean:
 
 .venv/compiled.stamp: .venv/run.stamp
 	$(PIP) -e '.[compiled]'
+	@touch $@
+
+.venv/web.stamp: .venv/run.stamp
+	$(PIP) -e '.[web]'
 	@touch $@
 
 .venv/fuzz.stamp: .venv/dev.stamp

@@ -15,6 +15,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..model.core.errors import InputError
+from ..model.files.extras import how_to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,7 +164,7 @@ def plain(value: Any) -> Any:
 def frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
     """A data frame of rows; `InputError` without pandas."""
     if importlib.util.find_spec("pandas") is None:
-        raise InputError("to_frame", "pandas is not installed", "expected: pip install 'raidsim[notebook]'")
+        raise InputError("to_frame", "pandas is not installed", how_to_install("notebook"))
     from pandas import DataFrame
 
     return DataFrame([dict(row) for row in rows])
@@ -172,7 +173,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> DataFrame:
 def drawn(make: Callable[[], Figure]) -> tuple[Axes, ...]:
     """Draw a figure that pyplot knows, so that notebooks and ``show()`` show it; `InputError` without Matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise InputError("plot", "Matplotlib is not installed", "expected: pip install 'raidsim[plot]'")
+        raise InputError("plot", "Matplotlib is not installed", how_to_install("plot"))
     from .support.drawing import drawn_for_pyplot
 
     return tuple(drawn_for_pyplot(make).axes)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ..model.core.errors import InputError
+from ..model.files.extras import how_to_install
 from .server import is_local, serve
 
 PORT = 8501
@@ -31,7 +32,7 @@ def web_command(
 ) -> None:
     """Explore designs in a browser: build, run, compare, see why."""
     if importlib.util.find_spec("streamlit") is None:
-        raise InputError("raidsim web", "Streamlit is not installed", "required: pip install 'raidsim[web]'")
+        raise InputError("raidsim web", "Streamlit is not installed", how_to_install("web"))
     check_address(host, port, expose)
     shown = f"[{host}]" if ":" in host else host
     print(f"raidsim web: http://{shown}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)

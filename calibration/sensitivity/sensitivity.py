@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ...model.core.errors import InputError
+from ...model.files.extras import how_to_install
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -102,7 +103,7 @@ def check_salib() -> None:
     try:
         import SALib  # noqa: F401
     except ModuleNotFoundError:
-        found, allowed = "SALib is not installed", "it comes with: pip install 'raidsim[sensitivity]'"
+        found, allowed = "SALib is not installed", how_to_install("sensitivity")
         raise InputError("sensitivity", found, allowed) from None
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...model.core.errors import InputError
 from ...model.files.atomic_file import part_of
 from ...model.files.atomic_file import whole_file as written_whole
+from ...model.files.extras import how_to_install
 from ...scenarios.pictures.letters import installed_fallbacks, missing_words
 from ...scenarios.pictures.style import FORMS, save, styled
 
@@ -37,7 +38,7 @@ def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
 def require_matplotlib(option: str) -> None:
     """Refuse an option that needs pictures where there is no matplotlib."""
     if importlib.util.find_spec("matplotlib") is None:
-        raise InputError(option, "matplotlib is not installed", "allowed: with raidsim's extra `plot`")
+        raise InputError(option, "matplotlib is not installed", how_to_install("plot"))
 
 
 def write_picture(path: Path, draw: Callable[[], Figure], option: str = "--plot") -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ...model.core.errors import InputError
 from ...model.files.atomic_file import whole_file
+from ...model.files.extras import how_to_install
 from .axes import Cell
 from .result_store import ResultStore, RunRow
 
@@ -121,7 +122,7 @@ def write_parquet(table: ResultTable, path: Path | str) -> None:
         import pyarrow.parquet  # type: ignore[import-untyped]
     except ModuleNotFoundError as error:
         found = f"it needs the module {error.name}"
-        raise InputError("--parquet", found, "pip install 'raidsim[sweep]'") from None
+        raise InputError("--parquet", found, how_to_install("sweep")) from None
     kinds = _kinds_of(table)
     types = {int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_(), str: pyarrow.string()}
     schema = pyarrow.schema([(name, types[kind]) for name, kind in zip(table.columns, kinds, strict=True)])

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from ...model.core.errors import InputError
+from ...model.files.extras import how_to_install
 from ..workers.process_setup import end_pool, end_with_parent, interrupts_left_to_parent, main_left_out
 from . import point as sweep_point
 from .point import Batch, BatchReport, run_batch
@@ -166,7 +167,7 @@ class ClusterWorkers(SweepWorkers):
             import distributed
         except ModuleNotFoundError as error:
             found = f"it needs the module {error.name}"
-            raise InputError("--scheduler", found, "pip install 'raidsim[sweep]'") from None
+            raise InputError("--scheduler", found, how_to_install("sweep")) from None
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self.address = address

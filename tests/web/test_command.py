@@ -42,7 +42,7 @@ def test_without_streamlit_it_says_what_is_missing(
 ) -> None:
     """Protects an installation without the extra: one message that names it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert "raidsim[web]" in refused(capsys)
+    assert "expected, in the checkout: make web" in refused(capsys)
 
 
 def test_the_server_is_quiet_and_closed() -> None:

@@ -11,6 +11,7 @@ from ....model.core.engine import Engine
 from ....model.core.errors import InputError
 from ....model.core.request import READ, TRIM, Request
 from ....model.files.atomic_file import whole_file
+from ....model.files.extras import how_to_install
 
 COLUMNS = ("arrival_s", "wait_s", "service_s", "response_s", "op", "offset", "size", "served_by")
 """Of the table, in this order: times in seconds, `offset` and `size` in bytes on the target."""
@@ -131,7 +132,7 @@ class RequestLog:
             import pyarrow.parquet  # type: ignore[import-untyped]
         except ImportError:
             found = "found .parquet, which needs pyarrow"
-            raise InputError("--per-request", found, "pip install 'raidsim[sweep]', or a file .csv") from None
+            raise InputError("--per-request", found, f"{how_to_install('sweep')}, or a file .csv") from None
         columns = list(zip(*self.rows, strict=True)) or [()] * len(COLUMNS)
         table = pyarrow.table({name: list(values) for name, values in zip(COLUMNS, columns, strict=True)})
         with whole_file(path) as unfinished:

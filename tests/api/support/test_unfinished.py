@@ -92,7 +92,7 @@ def test_an_interrupted_command_goes_on(
     status, alone, _ = run(*command)
     assert status == 0
     assert len(whole) > MOST
-    assert not unfinished.exists()
+    assert not list(unfinished.glob("*"))  # a slow computer has kept some meanwhile
 
     simulated(MOST)
     status, out, err = run(*command)

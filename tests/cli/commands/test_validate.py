@@ -129,4 +129,4 @@ def test_without_matplotlib_a_page_is_refused_at_once(
     with pytest.raises(SystemExit) as end:
         main(["validate", "--html", str(tmp_path / "a.html")])
     assert end.value.code == 2
-    assert "matplotlib is not installed; allowed: with raidsim's extra `plot`" in capsys.readouterr().err
+    assert "matplotlib is not installed; expected, in the checkout: " in capsys.readouterr().err
