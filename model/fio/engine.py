@@ -144,13 +144,18 @@ class FioEngine:
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
         now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
+        host, issuer, stalled = self._host, self.issuer, 0.0
         for file, op, offset, size, began_s in queued:
-            if is_async:
-                statistics.directions[op].slat.add(now - began_s)
             parent = (began_s, now if is_async else began, file, offset)
-            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, self.issuer, parent)
+            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, issuer, parent)
+            if host.stalled_issuer == issuer:
+                stalled = host.stalled_s(issuer, now)
+            if is_async:
+                statistics.directions[op].slat.add(now + stalled - began_s)
             if not file.device.has_room:
                 yield from self._slept(file)
+        if stalled:
+            self._spend(stalled)
         for device in devices:
             device.unplug()
 

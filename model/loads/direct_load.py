@@ -17,7 +17,7 @@ from ..core.errors import ModelError
 from ..core.request import DIRECT, READ, WAITED, WRITE, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
-from ..tasks.host import SleepingThread
+from ..tasks.host import Host, SleepingThread
 
 BLOCK = 4096
 """Random numbers drawn at once."""
@@ -211,12 +211,15 @@ class ClosedLoad(DirectLoad):
         CPU time (s) to be woken by a completion, when the program has nothing else to do.
     cpu
         What that time is spent on; loads that share it take turns. None if it costs nothing.
+    host
+        Whose locks the thread spins for inside its submissions. None for a thread that submits meanwhile.
     """
 
     __slots__ = (
         "_complete_s",
         "_core",
         "_cpu",
+        "_host",
         "_outstanding",
         "_plug",
         "_reaped",
@@ -248,6 +251,7 @@ class ClosedLoad(DirectLoad):
         complete_s: float = 0.0,
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        host: Host | None = None,
         fsync: int = 0,
     ) -> None:
         super().__init__(
@@ -277,6 +281,7 @@ class ClosedLoad(DirectLoad):
         self._woken_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
+        self._host = host
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -323,6 +328,17 @@ class ClosedLoad(DirectLoad):
     def _worked(self, _: Any) -> None:
         if self._may_submit():
             self._submit_batch()
+            host, cpu = self._host, self._cpu
+            if host is not None and cpu is not None and host.stalled_issuer == self._stream:
+                seconds = host.stalled_s(self._stream, self._engine._now)
+                if seconds:
+                    spun = cpu.run(seconds, self._core).callbacks
+                    assert spun is not None
+                    spun.append(self._spun)
+                    return
+        self._spun(None)
+
+    def _spun(self, _: Any) -> None:
         if self._may_submit():
             self._work()
         else:

@@ -66,6 +66,7 @@ class BuiltMachine:
         self.links, self.channels = parts.links, parts.channels
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
+        self.locks = parts.locks
         self.network: Network | None = None
         if scenario.network is not None:
             self.network = Network(self.engine, self.cpu, scenario.network, scenario.machine, scenario.path_length)
