@@ -132,3 +132,43 @@ def test_arrays_of_hard_disks_take_no_locks() -> None:
     """Protects hard disks, and how fast they are simulated: nothing of this is there."""
     spec = read_document("home-nas", ["kernel=linux-5.10"]).spec()
     assert not [part for part in machine_plan(spec).parts if isinstance(part, LocksPlan)]
+
+
+def fio(engine: str, name: str = "/dev/md", jobs: int = 64, depth: int = 1) -> Prediction:
+    """Reads by threads of fio."""
+    job = f"[load]\nfilename={name}\nsize=1g\nrw=randread\nbs=4k\nioengine={engine}\n"
+    job += f"iodepth={depth}\nnumjobs={jobs}\nthread=1\n"
+    job += "direct=1\nnorandommap=1\ngroup_reporting\ntime_based\nramp_time=200us\nruntime=1\n"
+    machine = {"model": "nvme-server", "cpu": {"model": "server-core", "cores": 64, "nodes": 4}}
+    return simulate(
+        described(
+            {
+                "name": "fio",
+                "kernel": "linux-6.6",
+                "machine": {**machine, "drives": {"model": "RAM-disk", "count": 8}},
+                "arrays": {"md": {"level": "raid0", "members": [f"disk{n}" for n in range(8)]}},
+                "file_systems": {"/data": {"on": "md", "kind": "xfs"}} if name.startswith("/data") else {},
+                "workload": {"kind": "fio", "at_most": "500us", "job": job},
+            }
+        )
+    )
+
+
+def test_threads_that_seek_share_an_inode() -> None:
+    """Protects lseek and read on one device, with pread as the counter-test."""
+    seeks, reads_at = fio("sync"), fio("psync")
+    assert seeks.bottleneck.startswith("the inode of /dev/md (Linux 6.6, held ")
+    assert "inode" not in reads_at.bottleneck
+    assert reads_at.figures["iops"] > 2 * seeks.figures["iops"]
+
+
+def test_threads_share_the_inode_of_a_file() -> None:
+    """Protects direct I/O on one file of a file system: its count of readers is one word."""
+    assert fio("psync", "/data/file").figures["iops"] < 0.8 * fio("psync").figures["iops"]
+
+
+def test_io_uring_is_cheaper_than_two_system_calls() -> None:
+    """Protects the price of a request by the way it is asked for: one thread does one I/O in that time and no more."""
+    uring, libaio = (fio(engine, jobs=1, depth=64) for engine in ("io_uring", "libaio"))
+    assert "the thread of load" in uring.bottleneck
+    assert uring.figures["iops"] > 1.15 * libaio.figures["iops"]
