@@ -224,6 +224,7 @@ class ClosedLoad(DirectLoad):
         "_plug",
         "_reaped",
         "_running",
+        "_spun_s",
         "_submit_s",
         "_syncing",
         "_wake_s",
@@ -279,6 +280,7 @@ class ClosedLoad(DirectLoad):
         self._complete_s = complete_s
         self._wake_s = wake_s
         self._woken_s = 0.0
+        self._spun_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
         self._host = host
@@ -318,9 +320,9 @@ class ClosedLoad(DirectLoad):
     def _work(self) -> None:
         assert self._cpu is not None
         seconds = self._reaped * self._complete_s + self._submit_s * min(self.batch, self.depth - self._outstanding)
-        seconds += self._woken_s
+        seconds += self._woken_s + self._spun_s
         self._reaped = 0
-        self._woken_s = 0.0
+        self._woken_s = self._spun_s = 0.0
         finished = self._cpu.run(seconds, self._core).callbacks
         assert finished is not None
         finished.append(self._worked)
@@ -331,14 +333,10 @@ class ClosedLoad(DirectLoad):
             host, cpu = self._host, self._cpu
             if host is not None and cpu is not None and host.stalled_issuer == self._stream:
                 seconds = host.stalled_s(self._stream, self._engine._now)
-                if seconds:
-                    spun = cpu.run(seconds, self._core).callbacks
-                    assert spun is not None
-                    spun.append(self._spun)
-                    return
-        self._spun(None)
-
-    def _spun(self, _: Any) -> None:
+                if seconds and not self._may_submit():
+                    cpu.spend(seconds, self._core)
+                else:
+                    self._spun_s = seconds
         if self._may_submit():
             self._work()
         else:

@@ -53,11 +53,9 @@ class Lock:
     ----------
     busy_s
         Time (s) it has been held.
-    taken, waited
-        How often it was taken, and how often somebody had to wait for it.
     """
 
-    __slots__ = ("_core", "_free", "_line_s", "_releases", "_unawaited", "busy_s", "kernel", "name", "taken", "waited")
+    __slots__ = ("_core", "_free", "_line_s", "_releases", "_unawaited", "busy_s", "kernel", "name")
 
     def __init__(self, name: str, kernel: str, line_s: float) -> None:
         self.name = name
@@ -73,7 +71,6 @@ class Lock:
     def start_statistics(self) -> None:
         """Forget what was counted so far."""
         self.busy_s = 0.0
-        self.taken = self.waited = 0
 
     def take(self, core: int, at: float, hold_s: float, lines: int) -> float:
         """Hold it from `at` (s) on, or from when it is free.
@@ -91,7 +88,6 @@ class Lock:
         float
             When (s) the core goes on: `at` if it need not wait, else when it is through.
         """
-        self.taken += 1
         begin = self._free
         if begin <= at:
             if self._releases:
@@ -106,7 +102,6 @@ class Lock:
         releases = self._releases
         while releases and releases[0] <= at:
             releases.popleft()
-        self.waited += 1
         if core != self._core:
             # Who holds it is not one that waits, but whoever asks is.
             waiting = len(releases) + (self._unawaited > at)
@@ -116,6 +111,11 @@ class Lock:
         releases.append(finish)
         self.busy_s += hold_s
         return finish
+
+    @property
+    def free_from(self) -> float:
+        """When (s) the last one that asked for it so far is through with it."""
+        return self._free
 
     def _lines(self, waiting: int, lines: int) -> float:
         """How many cache lines move to the next holder if so many cores wait, it among them."""

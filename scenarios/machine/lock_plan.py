@@ -18,6 +18,7 @@ from ...model.tasks.host import Host
 from ...model.tasks.lock import Counter, Lock, QueuedLock, TicketLock, line_transfer_s
 from ..description.machine import CpuSpec
 from ..description.scenario import ScenarioSpec
+from ..description.workloads import LoadSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,10 @@ class LocksPlan:
 def locks_plan(
     scenario: ScenarioSpec, known: KernelSpec, name: str, layout: Layout, degraded: bool
 ) -> LocksPlan | None:
-    """The locks of an array of this layout; None if nobody can wait for them."""
+    """The locks of an array of this layout; None if nobody can wait for them, as with a single thread or core."""
+    workload = scenario.workload
+    if isinstance(workload, LoadSpec) and workload.jobs * len(workload.targets) == 1:
+        return None
     section, cpu = known.locks, scenario.machine.cpu
     reads = writes = section.array
     handles: tuple[LockSpec, ...] = ()
@@ -95,5 +99,6 @@ def locked(engine: Engine, host: Host, array: LockedArray | ParityArray, plan: L
         handles = taken(plan.handles)
         for thread in array.threads:
             thread.locks = handles
+        result.own = False
         result.locks += [each for each, _, _ in handles if each not in result.locks]
     return result

@@ -22,6 +22,10 @@ from ...tasks.lock import Lock
 Taken = tuple[Lock, float, int]
 """A lock, the time (s) that its holder computes, and the cache lines that move to it."""
 
+SHORT_S = 1e-6
+"""An I/O whose thread waits for less (s) is sent on at once, and only the thread pays. So a few cores that meet now and
+then cost no event. At a ceiling waits are longer."""
+
 
 class LockedArray(Wrapper):
     """An array behind its locks.
@@ -39,9 +43,25 @@ class LockedArray(Wrapper):
     ----------
     locks
         All of them.
+    own
+        If true, nobody takes them elsewhere, so that a core that had them last and finds them free has them in its
+        cache: it goes on without a look at each.
     """
 
-    __slots__ = ("_behind", "_cores", "_engine", "_host", "_reads", "_spins_until", "_submit", "_writes", "locks")
+    __slots__ = (
+        "_behind",
+        "_core",
+        "_cores",
+        "_engine",
+        "_host",
+        "_quiet_from",
+        "_reads",
+        "_spins_until",
+        "_submit",
+        "_writes",
+        "locks",
+        "own",
+    )
 
     def __init__(
         self, engine: Engine, host: Host, array: Device, reads: Sequence[Taken], writes: Sequence[Taken]
@@ -54,6 +74,9 @@ class LockedArray(Wrapper):
         self._writes = list(writes)
         self._submit = array.submit
         self.locks: list[Lock] = list(dict.fromkeys(lock for lock, _, _ in (*reads, *writes)))
+        self.own = True
+        self._core = -1
+        self._quiet_from = 0.0
         # Until when (s) each core spins, and what waits behind that, with the time (s) at which it came.
         self._spins_until = [0.0] * self._cores
         self._behind: dict[int, deque[tuple[Request, float]]] = {}
@@ -62,6 +85,9 @@ class LockedArray(Wrapper):
         """Pass a request on when its thread has had the locks."""
         now, issuer = self._engine._now, request.issuer
         core = issuer % self._cores
+        if core == self._core and now >= self._quiet_from and self.own:
+            self._submit(request)
+            return
         if self._spins_until[core] > now:
             request.submitted = now
             self._behind.setdefault(core, deque()).append((request, now))
@@ -72,6 +98,9 @@ class LockedArray(Wrapper):
             return
         self._host.stalled_issuer = issuer
         self._host.stalled_until = at
+        if at - now < SHORT_S:
+            self._submit(request)
+            return
         request.submitted = now
         self._spin(request, core, now, at)
 
@@ -79,6 +108,10 @@ class LockedArray(Wrapper):
         """Take the locks from `now` (s) on; returns when the core has had them all."""
         for lock, hold_s, lines in self._reads if request.op == READ else self._writes:
             now = lock.take(core, now, hold_s, lines)
+            free = lock.free_from
+            if free > self._quiet_from:
+                self._quiet_from = free
+        self._core = core
         return now
 
     def _spin(self, request: Request, core: int, came: float, until: float) -> None:

@@ -7,23 +7,23 @@ import pytest
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.fixed_service import FixedServiceDevice
 from raidsim.model.core.request import READ, WRITE, Request
-from raidsim.model.raid.base.locks import LockedArray
+from raidsim.model.raid.base.locks import SHORT_S, LockedArray
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.lock import QueuedLock
 
 SERVICE_S = 1e-6
-HOLD_S = 100e-9
+HOLD_S = 2e-6
 
 
 class Rig:
     """A device that serves everything at once, behind a lock for reads."""
 
-    def __init__(self, cores: int = 8, locks: int = 1) -> None:
+    def __init__(self, cores: int = 8, locks: int = 1, hold_s: float = HOLD_S) -> None:
         self.engine = Engine()
         self.host = Host(Cpu(self.engine, cores))
         below = FixedServiceDevice(self.engine, "fast", 1 << 30, lambda size, op: SERVICE_S, servers=1000)
-        taken = [(QueuedLock(f"lock {number}", "Linux", 0.0), HOLD_S, 1) for number in range(locks)]
+        taken = [(QueuedLock(f"lock {number}", "Linux", 0.0), hold_s, 1) for number in range(locks)]
         self.array = LockedArray(self.engine, self.host, below, taken, [])
         self.ended: list[tuple[int, float, float]] = []
 
@@ -87,3 +87,29 @@ def test_the_thread_knows_how_long_it_has_spun() -> None:
     rig.send(1)
     assert rig.host.stalled_s(1, 0.0) == pytest.approx(2 * HOLD_S)
     assert rig.host.stalled_s(0, 0.0) == 0.0
+
+
+def test_a_core_alone_is_no_crowd() -> None:
+    """Protects the short way of a core that had the locks last: another one still finds them held after it."""
+    rig = Rig(locks=2)
+    for number in range(3):
+        rig.engine.call_at(1e-5 * number, lambda _: rig.send(0))
+    rig.engine.call_at(2e-5 + HOLD_S, lambda _: [rig.send(1), rig.send(2)])
+    rig.engine.run()
+    assert [issuer for issuer, _, _ in rig.ended] == [0, 0, 0, 1, 2]
+    assert [round(latency_s, 8) for _, _, latency_s in rig.ended] == [1e-6, 1e-6, 1e-6, 1e-6, 5e-6]
+
+
+def test_a_short_wait_costs_the_thread_but_no_event() -> None:
+    """Protects the speed of the simulator where a few cores meet now and then."""
+    rig = Rig(hold_s=SHORT_S / 4)
+    rig.send(0)
+    rig.send(1)
+    assert rig.host.stalled_s(1, 0.0) == pytest.approx(SHORT_S / 2)
+    before = rig.engine.scheduled_events
+    rig.send(2)
+    assert rig.engine.scheduled_events == before + 1
+    rig.send(3)
+    assert rig.engine.scheduled_events == before + 2
+    rig.engine.run()
+    assert len(rig.ended) == 4
