@@ -14,6 +14,7 @@ from ..core.request import READ, WRITE, Request
 from ..core.signal import Signal
 from ..programs.fio.timing import FioTiming
 from ..tasks.host import Host
+from ..tasks.lock import Lock
 from .files import CachedFile, DirectFile, FioFile
 from .statistics import FioCompletions, FioStatistics
 
@@ -23,6 +24,10 @@ USER_S = 1e-6
 05_randwrite_bssplit have 1.70 % of 1.764 s for 32,768 I/Os and 2.80 % of 0.465 s for 9,950, 0.9 to 1.3 us."""
 AIO_PLUG_THRESHOLD = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
+_SEEK_LINES = 1
+"""Cache lines that move with the lock of an inode: its size is read, the position is the file's own."""
+_IO_LINES = 2
+"""How often direct I/O changes the word that counts the readers of an inode: down_read and up_read."""
 SLEPT_S = 1e-9
 """A call through the cache that takes this much longer than its CPU time (s) has slept."""
 
@@ -61,7 +66,9 @@ class FioEngine:
         "_host",
         "_is_async",
         "_outstanding",
+        "_position",
         "_queued",
+        "_seeks",
         "_submit_s",
         "_timing",
         "_user_s",
@@ -90,7 +97,10 @@ class FioEngine:
         self.issuer = issuer
         self.completions = completions
         prices = host.prices
-        self._submit_s = prices.read_call_s + prices.bio_s
+        call_s = prices.uring_call_s if timing.engine == "io_uring" else prices.read_call_s
+        self._submit_s = call_s + prices.bio_s
+        self._seeks = timing.engine == "sync"
+        self._position: dict[DirectFile, int] = {}
         self._user_s = min(USER_S, self._submit_s)
         self._is_async = timing.kind == "async"
         # Buffered I/O is complete when it is submitted: taking its completion wakes nobody.
@@ -144,15 +154,36 @@ class FioEngine:
         self._outstanding += count
         statistics.submitted(count, self._outstanding)
         now, is_async, syncs = engine._now, self._is_async, self._timing.sync_writes
+        host, issuer, stalled = self._host, self.issuer, 0.0
         for file, op, offset, size, began_s in queued:
-            if is_async:
-                statistics.directions[op].slat.add(now - began_s)
+            if file.inode is not None and (self._seeks or not file.on_device):
+                yield from self._wait_for_inode(file.inode, file, offset, size)
+                now = engine._now
             parent = (began_s, now if is_async else began, file, offset)
-            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, self.issuer, parent)
+            file.submit(op, offset, size, self._synced if syncs and op == WRITE else self._done, issuer, parent)
+            if host.stalled_issuer == issuer:
+                stalled = host.stalled_s(issuer, now)
+            if is_async:
+                statistics.directions[op].slat.add(now + stalled - began_s)
             if not file.device.has_room:
                 yield from self._slept(file)
+        if stalled:
+            self._spend(stalled)
         for device in devices:
             device.unplug()
+
+    def _wait_for_inode(self, inode: Lock, file: DirectFile, offset: int, size: int) -> Generator[Any, Any, None]:
+        """Have the inode of a file for lseek(2), which "sync" calls unless it is there already, or for direct I/O."""
+        lines = _IO_LINES
+        if file.on_device:
+            position, self._position[file] = self._position.get(file, 0), offset + size
+            if position == offset:
+                return
+            lines = _SEEK_LINES
+        now = self._engine._now
+        until = inode.take(self.issuer % self._host.cpu.cores, now, 0.0, lines)
+        if until > now:
+            yield self._engine.timeout(until - now)
 
     def _slept(self, file: DirectFile) -> Generator[Any, Any, None]:
         """Wait until no queue lets the thread sleep in its submission."""

@@ -16,6 +16,7 @@ from ..memory.paged_file import PagedFile
 from ..readahead import PAGE, ReadAhead
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+from ..tasks.lock import Lock
 
 _SLICE_BYTES = 256 * 1024
 """A program that writes is looked at after so many bytes: dirty limits, other programs."""
@@ -34,9 +35,20 @@ class DirectFile:
         Address of its first byte, if it lies in one piece.
     flushes
         Whether fsync(2) makes the kernel flush the device (blkdev_issue_flush).
+    inode
+        What its threads take turns at, at its inode; None if nobody can wait for that.
+
+    Attributes
+    ----------
+    inode
+        See above. Of a block device it is the lock that lseek(2) takes (block/fops.c, blkdev_llseek: inode_lock). Of a
+        file on a file system it is the count of those that do direct I/O on it, which goes up and down with each
+        (fs/xfs/xfs_file.c xfs_file_dio_read and fs/ext4/file.c: the inode's lock is taken for reading).
+    on_device
+        Whether it is a block device.
     """
 
-    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "queues")
+    __slots__ = ("_contiguous", "_flushes", "_place", "_submit", "device", "inode", "on_device", "queues")
 
     def __init__(
         self,
@@ -44,11 +56,14 @@ class DirectFile:
         contiguous: int | None,
         place: Callable[[int, int], Any] | None = None,
         flushes: bool = True,
+        inode: Lock | None = None,
     ) -> None:
         if contiguous is None and place is None:
             raise ModelError(f"a file on {device.name} without a place")
         self.device = device
         self.queues = device.queues()
+        self.inode = inode
+        self.on_device = place is None
         self._contiguous = contiguous
         self._flushes = flushes
         self._place = place

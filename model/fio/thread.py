@@ -164,10 +164,18 @@ class FioThread(FioEngine):
             if watched and self.counting and not self._fast_enough():
                 self.error = _SLOW
                 break
+        counted, cut_s = self.statistics, engine._now
+        if self.cut:
+            # The measurement was cut off in the middle: what is under way then is not part of it.
+            self.counting = False
+            self.statistics = FioStatistics(cut_s)
         yield from self._drain()
         yield from self._close_all(opened)
         yield from self._pay()
-        self.ended_s = self.statistics.ended_s = engine._now
+        self.ended_s = engine._now
+        if self.cut:
+            self.statistics = counted
+        self.statistics.ended_s = cut_s if self.cut else self.ended_s
         self.over = True
 
     def _over(self) -> bool:

@@ -56,3 +56,10 @@ def nearest(release: str, names: Iterable[str]) -> list[str]:
     before = [name for date, name in dated if date <= when]
     after = [name for date, name in dated if date > when]
     return before[-1:] + after[:1]
+
+
+def later(release: str, names: Iterable[str]) -> list[str]:
+    """Kernels of `names` after a release, the next one first; none if it has no version."""
+    when = released(release)
+    dated = sorted(((released(name) or 0.0), name) for name in names)
+    return [] if when is None else [name for date, name in dated if date > when]

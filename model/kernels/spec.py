@@ -12,6 +12,7 @@ from ..raid.read_balance import READ_BALANCE
 from ..raid.stripes.settings import ParitySettings
 from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
 from .cache_sections import CacheSection, ReadAheadSection
+from .lock_section import LockSection
 
 SchedulerName = Literal[
     "linus", "anticipatory", "cfq", "deadline", "noop", "disksort", "mq-deadline", "kyber", "bfq", "none"
@@ -373,6 +374,8 @@ class KernelSpec(Spec):
         source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
     )
     """dm-crypt."""
+    locks: LockSection = LockSection(source="Neutral: no lock of md is held long enough to wait for")
+    """What each I/O of an array takes, and others wait for."""
     goal_shift_by_process: bool = True
     time_slice: Duration | None = None
     parity: bool = True

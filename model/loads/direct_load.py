@@ -17,7 +17,7 @@ from ..core.errors import ModelError
 from ..core.request import DIRECT, READ, WAITED, WRITE, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
-from ..tasks.host import SleepingThread
+from ..tasks.host import Host, SleepingThread
 
 BLOCK = 4096
 """Random numbers drawn at once."""
@@ -211,16 +211,20 @@ class ClosedLoad(DirectLoad):
         CPU time (s) to be woken by a completion, when the program has nothing else to do.
     cpu
         What that time is spent on; loads that share it take turns. None if it costs nothing.
+    host
+        Whose locks the thread spins for inside its submissions. None for a thread that submits meanwhile.
     """
 
     __slots__ = (
         "_complete_s",
         "_core",
         "_cpu",
+        "_host",
         "_outstanding",
         "_plug",
         "_reaped",
         "_running",
+        "_spun_s",
         "_submit_s",
         "_syncing",
         "_wake_s",
@@ -248,6 +252,7 @@ class ClosedLoad(DirectLoad):
         complete_s: float = 0.0,
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        host: Host | None = None,
         fsync: int = 0,
     ) -> None:
         super().__init__(
@@ -275,8 +280,10 @@ class ClosedLoad(DirectLoad):
         self._complete_s = complete_s
         self._wake_s = wake_s
         self._woken_s = 0.0
+        self._spun_s = 0.0
         self._cpu = cpu if submit_s or complete_s else None
         self._core = core_of(issuer, device, cpu)
+        self._host = host
         self._outstanding = 0
         self._reaped = 0
         self._running = True
@@ -313,9 +320,9 @@ class ClosedLoad(DirectLoad):
     def _work(self) -> None:
         assert self._cpu is not None
         seconds = self._reaped * self._complete_s + self._submit_s * min(self.batch, self.depth - self._outstanding)
-        seconds += self._woken_s
+        seconds += self._woken_s + self._spun_s
         self._reaped = 0
-        self._woken_s = 0.0
+        self._woken_s = self._spun_s = 0.0
         finished = self._cpu.run(seconds, self._core).callbacks
         assert finished is not None
         finished.append(self._worked)
@@ -323,6 +330,13 @@ class ClosedLoad(DirectLoad):
     def _worked(self, _: Any) -> None:
         if self._may_submit():
             self._submit_batch()
+            host, cpu = self._host, self._cpu
+            if host is not None and cpu is not None and host.stalled_issuer == self._stream:
+                seconds = host.stalled_s(self._stream, self._engine._now)
+                if seconds and not self._may_submit():
+                    cpu.spend(seconds, self._core)
+                else:
+                    self._spun_s = seconds
         if self._may_submit():
             self._work()
         else:

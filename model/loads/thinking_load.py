@@ -15,6 +15,7 @@ from ..core.device import Device
 from ..core.engine import Engine
 from ..core.request import Request
 from ..tasks.cpu import Cpu
+from ..tasks.host import Host
 from .direct_load import ClosedLoad
 
 
@@ -53,6 +54,7 @@ class ThinkingLoad(ClosedLoad):
         complete_s: float = 0.0,
         wake_s: float = 0.0,
         cpu: Cpu | None = None,
+        host: Host | None = None,
         fsync: int = 0,
     ) -> None:
         super().__init__(
@@ -72,6 +74,7 @@ class ThinkingLoad(ClosedLoad):
             complete_s=complete_s,
             wake_s=wake_s,
             cpu=cpu,
+            host=host,
             fsync=fsync,
         )
         self._think = think

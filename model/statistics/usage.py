@@ -23,6 +23,8 @@ PROGRAM = "program"
 """Kind of programs each of which is as busy as one core can be, though others may have time left."""
 THREAD = "thread"
 """Kind of a kernel thread that is as busy as one core can be."""
+LOCK = "lock"
+"""Kind of what one core at a time may hold, in memory: all others that need it spin meanwhile."""
 COMMANDS = "commands"
 """What an adapter takes only so many of."""
 
@@ -124,10 +126,14 @@ def limit(usages: Iterable[Usage]) -> Limit | None:
     -----
     A disk is busy from a command's start to its end, also while the command waits for a bus or for the CPU's
     interrupt. A link or CPU that is as busy as the busiest disk is therefore what the disks wait for. A number of
-    places for requests is what limits only where all that serves them has time left.
+    places for requests is what limits only where all that serves them has time left. Cores that wait for a lock are
+    busy, so where a lock is always held that is what limits.
     """
     known = list(usages)
-    parts = [usage for usage in known if usage.kind != PLACES]
+    held = _limit([usage for usage in known if usage.kind == LOCK])
+    if held is not None and held.saturated:
+        return held
+    parts = [usage for usage in known if usage.kind not in (PLACES, LOCK)]
     found = _limit(parts)
     if found is None or found.saturated or len(parts) == len(known):
         return found
@@ -170,6 +176,9 @@ def _named(tied: list[Usage]) -> str:
     if first.kind == PLACES:
         names = " and ".join(usage.name for usage in tied)
         return f"{names} (all in use, others wait {_percent(first)} of the time)"
+    if first.kind == LOCK:
+        names = " and ".join(usage.name for usage in tied)
+        return f"{names} ({first.what}, held {_percent(first)} of the time)"
     if first.kind == PROGRAM:
         return f"{first.kind} {first.name} ({_percent(first)} of a core)"
     if len(tied) == 1:

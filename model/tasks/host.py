@@ -76,6 +76,9 @@ class Host:
         The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
     writer_turns
         Whose turn it is of the programs that write files side by side.
+    stalled_issuer, stalled_until
+        The stream whose thread spun last for a lock inside its submission, and until when (s). A load that has a CPU
+        looks at it after each submission, and spends the time.
     """
 
     __slots__ = (
@@ -85,6 +88,8 @@ class Host:
         "plug",
         "prices",
         "sleepers",
+        "stalled_issuer",
+        "stalled_until",
         "thread_plugs",
         "writer_turns",
     )
@@ -100,6 +105,12 @@ class Host:
         self.plug = TaskPlug()
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.writer_turns = WriterTurns(cpu.cores)
+        self.stalled_issuer = 0
+        self.stalled_until = 0.0
+
+    def stalled_s(self, issuer: int, now: float) -> float:
+        """For how long (s) from `now` on the thread of this stream spins for locks that it needs to submit."""
+        return self.stalled_until - now if self.stalled_issuer == issuer and self.stalled_until > now else 0.0
 
     def complete_command(self, core: int | None = None) -> None:
         """Charge the CPU for a drive's command and its interrupt, which a `core` takes, or any."""

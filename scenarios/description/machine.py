@@ -97,10 +97,24 @@ class CpuSpec(Spec):
     """Of a core; prices are times and do not follow from it."""
     cores: int = Field(default=1, ge=1, le=4096)
     """How many."""
+    nodes: int = Field(default=1, ge=1, le=64)
+    """Memory nodes that the cores are on, the same number each: sockets, or parts of one."""
+    line_transfer: Duration = 80e-9
+    """How long a cache line takes from one core to another of the same node, on average."""
+    far_line_transfer: Duration = 140e-9
+    """The same between cores of two nodes."""
     cache: Size | None = None
     """The largest cache of one core's own: what a program's buffer may stay in. Without it none does."""
     prices: PriceList
     """What work costs on one core."""
+
+    @model_validator(mode="after")
+    def _nodes_have_cores(self) -> Self:
+        if self.nodes > self.cores:
+            raise refusal(
+                f"{self.nodes} nodes with {self.cores} cores", "expected: a core or more for each node", ("nodes",)
+            )
+        return self
 
     def charged(self) -> Prices:
         """What work costs, with the cache it is done in."""

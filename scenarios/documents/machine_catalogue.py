@@ -78,7 +78,7 @@ def _cpus() -> dict[str, dict[str, Any]]:
 
 
 def _core(name: str, core: dict[str, Any], positions: Positions) -> dict[str, Any]:
-    values: dict[str, Any] = {key: _value(core[key], (name, key), positions) for key in ("name", "clock")}
+    values: dict[str, Any] = {key: _value(core[key], (name, key), positions) for key in core if key != "prices"}
     prices = {key: _value(price, (name, "prices", key), positions) for key, price in core["prices"].items()}
     values["prices"] = {**prices, "source": f"the core {name} in the catalogue of CPUs"}
     validate(CpuSpec, values)

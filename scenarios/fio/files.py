@@ -18,8 +18,10 @@ from ...model.memory.paged_file import PagedFile
 from ...model.network.server import NetworkFront
 from ...model.process.process import Mount
 from ...model.readahead import PAGE
+from ...model.tasks.lock import Counter, Lock, QueuedLock, line_transfer_s
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec, target_of
+from ..machine.array_plan import is_rotational
 from ..machine.machine import BuiltMachine
 from .plan import Plan
 
@@ -244,14 +246,27 @@ class FilePlaces:
         if name not in self._direct:
             if device is not None:
                 opened = self._machine.opened(self._device(device))
-                self._direct[name] = DirectFile(opened, 0, flushes=self._flushes)
+                inode = self._inode(name, device, QueuedLock)
+                self._direct[name] = DirectFile(opened, 0, flushes=self._flushes, inode=inode)
             elif name in self._laid_out:
                 start, _ = self._laid_out[name]
                 self._direct[name] = DirectFile(self._device(self._names.target()), start, flushes=self._flushes)
             else:
                 cache, file, _ = self._paged[name]
-                self._direct[name] = DirectFile(self._reached(cache), None, file.extents.pieces, self._flushes)
+                inode = self._inode(name, self._on[name], Counter)
+                device_below = self._reached(cache)
+                self._direct[name] = DirectFile(device_below, None, file.extents.pieces, self._flushes, inode)
         return self._direct[name]
+
+    def _inode(self, name: str, device: str, kind: type[Lock]) -> Lock | None:
+        """What threads of several cores take turns at, at the inode of a file; None on hard disks, which are slower."""
+        cpu = self._scenario.machine.cpu
+        if cpu.cores == 1 or self._machine.network is not None or is_rotational(self._scenario, device):
+            return None
+        line_s = line_transfer_s(cpu.nodes, cpu.line_transfer, cpu.far_line_transfer)
+        lock = kind(f"the inode of {name}", f"Linux {self._machine.kernel.version}", line_s)
+        self._machine.locks.append(lock)
+        return lock
 
     def _reached(self, cache: PageCache) -> Any:
         """What a file system lies on, as direct I/O gets there: through the network, if there is one."""

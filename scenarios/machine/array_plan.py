@@ -30,6 +30,7 @@ from ..description.arrays import ArraySpec
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from .array_classes import plain_array_class
+from .lock_plan import locks_plan
 from .parts import (
     ArrayPlan,
     ByteStripeDriver,
@@ -150,6 +151,10 @@ def array_parts(
             fails=bool(failures),
         )
         yield plan
+        if controller is None and not is_rotational(scenario, array.name):
+            locks = locks_plan(scenario, known, array.name, array.layout, bool(array.failed))
+            if locks is not None:
+                yield locks
         if redundant:
             for spare in spec.spares:  # they are idle, and in the table of what was used
                 yield from below(spare)

@@ -33,6 +33,7 @@ from ...model.memory.page_cache import PageCache
 from ...model.memory.page_memory import PageMemory
 from ...model.memory.partition import Slice
 from ...model.raid.base.io_limit import BioSplit, behind_limit
+from ...model.raid.base.locks import LockedArray
 from ...model.raid.metadata.array_metadata import ArrayMetadata
 from ...model.raid.metadata.bitmap import SAFE_MODE_DELAY_S, WriteIntentBitmap
 from ...model.raid.metadata.journal import Journal
@@ -50,8 +51,10 @@ from ...model.readahead import READ_AHEAD, ReadAhead, ReadAhead61
 from ...model.solid_state.drive import SolidState
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.host import Host
+from ...model.tasks.lock import Lock
 from ..description.machine import MachineSpec
 from .links import built_link
+from .lock_plan import LocksPlan, locked
 from .observer import Observer
 from .parts import (
     ArrayPlan,
@@ -121,6 +124,8 @@ class Assembly:
         Loop devices with a page cache below.
     volumes
         Logical volumes by name; no partitions.
+    locks
+        What I/Os of arrays take turns at.
     """
 
     def __init__(self, engine: Engine, plan: MachinePlan, observer: Observer) -> None:
@@ -154,12 +159,14 @@ class Assembly:
         self.spares: dict[str, HotSpares] = {}
         self.loops: dict[str, LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
+        self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
             QueuePlan: self._queue,
             FirmwarePlan: self._firmware,
             DriveQueuePlan: self._drive_queue,
             ArrayPlan: self._array,
+            LocksPlan: self._locks,
             SparesPlan: self._spares,
             LimitPlan: self._limit,
             VolumePlan: self._volume,
@@ -351,6 +358,11 @@ class Assembly:
         spares = self.spares[plan.name] = HotSpares(self._engine, array, stand_by, start)
         for at, slot in plan.failures:
             spares.fail_at(at, slot)
+
+    def _locks(self, plan: LocksPlan) -> LockedArray:
+        made = locked(self._engine, self.host, self.arrays[plan.name], plan)
+        self.locks += made.locks
+        return made
 
     def _limit(self, plan: LimitPlan) -> BioSplit:
         array = self.devices[plan.name]

@@ -83,6 +83,7 @@ def _job(
         "complete_s": costs.complete_s,
         "wake_s": costs.wake_s,
         "cpu": host.cpu,
+        "host": host,
     }
     if not workload.think_time:
         return ClosedLoad(engine, target, **common, **cost)

@@ -67,6 +67,7 @@ class BuiltMachine:
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
         self.delayed_resyncs = parts.delayed
+        self.locks = parts.locks
         self.network: Network | None = None
         if scenario.network is not None:
             self.network = Network(self.engine, self.cpu, scenario.network, scenario.machine, scenario.path_length)

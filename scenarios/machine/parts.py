@@ -22,6 +22,7 @@ from ...model.raid.metadata.bitmap_waits import MirrorWaits
 from ...model.raid.read_balance import BalanceOptions, Mirrors
 from ...model.raid.resync.settings import Action, ResyncSettings
 from ...model.raid.stripes.settings import ParitySettings
+from .lock_plan import LocksPlan
 from .slices_plan import SlicesPlan
 
 
@@ -353,6 +354,7 @@ Part = (
     | FirmwarePlan
     | DriveQueuePlan
     | ArrayPlan
+    | LocksPlan
     | SparesPlan
     | LimitPlan
     | VolumePlan

@@ -4,7 +4,8 @@ A link, a CPU or a controller's processor is made a thousand times as fast. That
 be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), or flash and controller
 (dies, channels, commands), and keep buffer and interface. Where nothing is saturated and a load keeps its I/Os
 outstanding, these are what limits, so there are four times as many of them. A load that comes by itself (open) or does
-one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away.
+one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away. Of a lock of md the
+answer is the next kernel that does not take it, or, as long as none does so, memory that cores share without delay.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ...model.kernels import kernel
-from ...model.statistics.usage import CORE, DRIVES, PLACES, PROGRAM, THREAD, Limit, Usage, limit
+from ...model.kernels import kernel, kernel_names
+from ...model.kernels.releases import later
+from ...model.statistics.usage import CORE, DRIVES, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import MOST_OUTSTANDING, LoadSpec
+from ..machine.lock_plan import LocksPlan
 from ..machine.network import CLIENTS_CPU, REQUESTS, THREADS
+from ..machine.plan import machine_plan
 from ..running.base.prediction import Prediction
 from ..running.base.run import Run
 from ..running.base.sample import Sample
@@ -157,6 +161,8 @@ def remove_bottleneck(scenario: ScenarioSpec, usages: Sequence[Usage]) -> Bottle
     kind: ChangeKind = "limit" if found.saturated else "busiest"
     if found.parts[0].kind == PLACES:
         return _more_slots(scenario, found)
+    if found.parts[0].kind == LOCK:
+        return _without_lock(scenario, found.parts[0])
     if found.parts[0].kind in (CORE, PROGRAM):
         return BottleneckRemoved("the CPU without limit", "limit", _faster_cpu(scenario))
     if found.parts[0].kind == THREAD:
@@ -192,6 +198,30 @@ def _more_outstanding(scenario: ScenarioSpec, workload: LoadSpec) -> BottleneckR
     each = "" if workload.phases else f" (depth {more.depth:,})"
     what = f"{factor} times as many I/Os outstanding{each}"
     return BottleneckRemoved(what, "outstanding", scenario.model_copy(update={"workload": more}))
+
+
+def _without_lock(scenario: ScenarioSpec, held: Usage) -> BottleneckRemoved:
+    """The next kernel that does not take a lock of an array for the I/Os that take it now."""
+    now = _taken_for(scenario, held)
+    for name in later(scenario.kernel, [name for name in kernel_names() if name.startswith("linux-")]):
+        newer = scenario.model_copy(update={"kernel": name})
+        if not now & _taken_for(newer, held):
+            return BottleneckRemoved(f"{name} instead of {scenario.kernel}", "limit", newer)
+    cpu = scenario.machine.cpu
+    times = {field: getattr(cpu, field) / WITHOUT_LIMIT for field in ("line_transfer", "far_line_transfer")}
+    machine = scenario.machine.model_copy(update={"cpu": cpu.model_copy(update=times)})
+    what = f"{held.name} without limit (cores that share memory without delay)"
+    return BottleneckRemoved(what, "limit", scenario.model_copy(update={"machine": machine}))
+
+
+def _taken_for(scenario: ScenarioSpec, held: Usage) -> set[str]:
+    """What an array takes a lock of this name for: "reads", or else "writes" and "handles"."""
+    found: set[str] = set()
+    for plan in machine_plan(scenario).parts:
+        if isinstance(plan, LocksPlan):
+            taken = {"reads": plan.reads, "writes": plan.writes, "handles": plan.handles}
+            found |= {use for use, specs in taken.items() if held.name in [plan.title(spec) for spec in specs]}
+    return {"reads"} if "reads" in found else found
 
 
 def _more_slots(scenario: ScenarioSpec, found: Limit) -> BottleneckRemoved | None:

@@ -25,6 +25,7 @@ from ...model.disk.hard_disk import HardDisk
 from ...model.links.link import Link
 from ...model.raid.base.array import Array
 from ...model.raid.base.io_limit import BioSplit
+from ...model.raid.base.locks import LockedArray
 from ...model.raid.metadata.superblock import MetadataWrite
 from ...model.raid.parity.array import ParityArray
 from ...model.raid.parity_6_1.stripe_handler import StripeHandler
@@ -115,7 +116,7 @@ class Recorder(Causes):
         elif isinstance(part, CryptDevice):
             base: Any = type(part)
             _change(part, {"submit": self.submitting(base.submit), "_start": self.doing(base._start)})
-        elif isinstance(part, BioSplit):
+        elif isinstance(part, BioSplit | LockedArray):
             _change(part, {"submit": self.submitting(type(part).submit)})
 
     # queues and drives

@@ -28,6 +28,7 @@ from ...core.join import Join
 from ...core.request import READ, TRIM, WRITE, Request
 from ...layouts import Layout, ParityLayout, Raid10Layout, StripedLayout
 from .array import Array
+from .locks import LockedArray
 from .metadata import Metadata
 
 PARITY_REQUEST_BYTES = 256 * 4096
@@ -126,7 +127,8 @@ class BioSplit(Wrapper):
             return
         pieces = self._pieces(request)
         done = Join(len(pieces), lambda: request.done(request)).done
-        metadata = self.device.metadata if request.op == WRITE and isinstance(self.device, Array) else None
+        array = self.device.device if isinstance(self.device, LockedArray) else self.device
+        metadata = array.metadata if request.op == WRITE and isinstance(array, Array) else None
         if metadata is not None:
             metadata.begin_call()
         offset, size = pieces[0]

@@ -17,6 +17,7 @@ from ...core.device import Device
 from ...core.engine import Engine
 from ...core.request import PARITY_THREADS, WRITE, Request
 from ...tasks.host import GIVE_WAY_S, Host
+from ...tasks.lock import Lock
 from ...tasks.task_plug import TaskPlug
 from ..stripes.stripe_cache import StripeCache
 from .bitmap_list import BitmapList
@@ -54,6 +55,9 @@ class ParityThread:
         The stream of its I/O.
     bitmap_list
         Heads for which the thread writes the bitmap before each pass; None without a bitmap.
+    locks
+        What it takes for each pass: the lock, the time (s) that it computes for each head meanwhile, and the cache
+        lines that move for each head.
     """
 
     __slots__ = (
@@ -79,6 +83,7 @@ class ParityThread:
         "busy_s",
         "heads",
         "issuer",
+        "locks",
         "passes",
     )
 
@@ -105,6 +110,7 @@ class ParityThread:
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
         self.bitmap_list: BitmapList | None = None
+        self.locks: list[tuple[Lock, float, int]] = []
 
     def add(self, work: Callable[[], float]) -> None:
         """Have `work` done in its turn; it calls :meth:`send` and :meth:`then`, and returns its CPU time (s)."""
@@ -160,6 +166,8 @@ class ParityThread:
             seconds = 0.0
             while self._work and self.heads < STRIPE_BATCH:
                 seconds += self._work.popleft()()
+            if self.locks and self._host is not None:
+                seconds += self._wait_for_locks(self._host.cpu.cores)
             if seconds and self._host is not None:
                 self.busy_s += seconds
                 self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
@@ -167,6 +175,14 @@ class ParityThread:
             if not self._send_all():
                 return
         self._rest()
+
+    def _wait_for_locks(self, cores: int) -> float:
+        """For how long (s) the pass waits for locks and holds them, if it has to wait."""
+        now = at = self._engine._now
+        heads = max(1, self.heads)
+        for lock, hold_s, lines in self.locks:
+            at = lock.take(self.issuer % cores, at, heads * hold_s, heads * lines)
+        return at - now
 
     def _go_on(self, _: Any = None) -> None:
         """What was to be done before has been done: send, and take the next heads unless a program is to run first."""

@@ -9,7 +9,7 @@ from typing import Any
 from ....model.raid.resync.thread import Resync
 from ....model.solid_state.drive import SolidState
 from ....model.statistics import LatencyHistogram, Usage
-from ....model.statistics.usage import CORE, DISK, SATURATED, SSD, THREAD, WayUsage, link_usage
+from ....model.statistics.usage import CORE, DISK, LOCK, SATURATED, SSD, THREAD, WayUsage, link_usage
 from ...machine.assemble import Drive
 from ...machine.machine import BuiltMachine
 from .prediction import LatencyBins, RebuildProgress
@@ -55,6 +55,8 @@ class Run(ABC):
             cpu.start_statistics()
         for thread in machine.threads.values():
             thread.busy_s = 0.0
+        for lock in machine.locks:
+            lock.start_statistics()
         for cache in machine.caches:
             cache.latencies = (LatencyHistogram(), LatencyHistogram())
         for load in machine.loads:
@@ -136,6 +138,7 @@ class Run(ABC):
         usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]
         usages += self._busy_threads()
         usages += self._busy_cores()
+        usages += self._held_locks()
         usages += [link_usage(link, span) for link in machine.all_links if link.bytes_moved]
         usages += [drive_usage(disk, span) for disk in machine.disks.values()]
         if machine.network is not None:
@@ -146,6 +149,11 @@ class Run(ABC):
         """Threads of arrays that have no time left, though the CPU may have: a thread is on one core at a time."""
         shares = [(name, thread.busy_s / self.span) for name, thread in self.machine.threads.items()]
         return [Usage(name, THREAD, min(1.0, share)) for name, share in shares if share >= SATURATED]
+
+    def _held_locks(self) -> list[Usage]:
+        """Locks that somebody always holds."""
+        shares = [(lock, lock.busy_s / self.span) for lock in self.machine.locks]
+        return [Usage(lock.name, LOCK, min(1.0, held), what=lock.kernel) for lock, held in shares if held >= SATURATED]
 
     def _busy_cores(self) -> list[Usage]:
         """Cores that have no time left for the programs that stay on them, where the CPU as a whole has some."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,16 @@ import pytest
 import raidsim.model.kernels
 from raidsim.model.files.yaml_files import read_yaml
 from raidsim.model.kernels import KernelSpec, kernel, kernel_names
+from raidsim.model.kernels.lock_section import LockSpec
 
 FOLDER = Path(raidsim.model.kernels.__file__).parent / "catalogue"
 LINE = ["2.6.20", "2.6.32", "3.10", "4.18", "4.19", "5.4", "5.10", "5.14", "5.15", "6.1", "6.6", "6.8", "6.12", "6.18"]
 """The kernels of kernel.org in the order in which they came out."""
+
+
+def names(locks: Iterable[LockSpec]) -> list[str]:
+    """What locks are called."""
+    return [lock.name for lock in locks]
 
 
 def raid10_balance(known: KernelSpec) -> str:
@@ -52,6 +58,24 @@ CHANGES: dict[str, tuple[Callable[[KernelSpec], Any], dict[str, Any]]] = {
     "barrier": (lambda known: known.raid1.barrier, {"2.6.20": "md-2.6", "4.18": "md-6.1"}),
     "RAID 10": (raid10_balance, {"2.6.20": "md-2.6", "3.10": "md-3.0-raid10", "5.4": "md-6.1-raid10"}),
     "resync": (lambda known: known.resync.when_busy, {"2.6.20": "nap", "4.18": "drain"}),
+    "spinlocks": (lambda known: known.locks.spinlock, {"2.6.20": "queued", "3.10": "ticket", "4.18": "queued"}),
+    "lock of RAID 5's reads": (
+        lambda known: names(known.locks.parity_read),
+        {"2.6.20": [], "3.10": ["device_lock"], "5.14": ["active_aligned_reads"]},
+    ),
+    "lock of RAID 10": (
+        lambda known: names(known.locks.mirror10)[:1],
+        {"2.6.20": [], "3.10": ["resync_lock"], "6.1": ["nr_pending"]},
+    ),
+    "wake-ups of RAID 1": (
+        lambda known: names(known.locks.mirror)[-1:],
+        {"2.6.20": [], "3.10": ["wait_barrier"], "6.6": []},
+    ),
+    "counter of an array": (lambda known: names(known.locks.array), {"2.6.20": [], "3.10": ["active_io"], "6.6": []}),
+    "queue of RAID 5's writes": (
+        lambda known: "wait_for_overlap" in names(known.locks.parity_write),
+        {"2.6.20": False, "4.18": True, "6.12": False},
+    ),
     "discards": (lambda known: known.discards, {"2.6.20": False, "3.10": True}),
     "dm-crypt's queues": (lambda known: known.crypt.queues, {"2.6.20": False, "4.18": True}),
     "without queues": (lambda known: known.crypt.skips_queues, {"2.6.20": False, "5.10": True}),
@@ -84,6 +108,7 @@ def test_what_came_between_adds_up_to_6_1() -> None:
         for unused in ("quantum", "idles_on_solid", "task_history"):
             whole["queue"].pop(unused)
         whole["raid5"].pop("lowest_first")  # 6.0
+        whole["locks"].pop("mirror10")  # 6.1
         return whole
 
     assert sections("linux-5.15") == sections("linux-6.1")
