@@ -128,7 +128,7 @@ class BioSplit(Wrapper):
         done = Join(len(pieces), lambda: request.done(request)).done
         metadata = self.device.metadata if request.op == WRITE and isinstance(self.device, Array) else None
         if metadata is not None:
-            metadata.begin_call()
+            metadata.begin_call(request.issuer)
         offset, size = pieces[0]
         first = Request(request.op, offset, size, done, request.issuer, request.sync)
         self._submit(first)
@@ -153,7 +153,7 @@ class BioSplit(Wrapper):
             piece = next(left, None)
             if piece is None:
                 if metadata is not None:
-                    metadata.end_call()
+                    metadata.end_call(issuer)
                 return
             self._submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
 
