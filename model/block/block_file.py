@@ -31,12 +31,22 @@ class BlockFile(Wrapper):
         nothing to merge with, so its plug is left out. 0: the device cuts anywhere.
     """
 
-    __slots__ = ("_held", "_piece_bytes", "_plugs", "_reads_above", "_sleepers", "_submit", "_writes_above")
+    __slots__ = (
+        "_held",
+        "_piece_bytes",
+        "_plug_limits",
+        "_plugs",
+        "_reads_above",
+        "_sleepers",
+        "_submit",
+        "_writes_above",
+    )
 
     def __init__(self, device: Device, host: Host, reads_above: int, writes_above: int, piece_bytes: int = 0) -> None:
         super().__init__(device)
         self._submit = device.submit
         self._plugs = host.thread_plugs
+        self._plug_limits = host.plug_limits
         self._sleepers = host.sleepers
         self._reads_above = reads_above
         self._writes_above = writes_above
@@ -67,7 +77,7 @@ class BlockFile(Wrapper):
         if one_piece or size <= above or op == TRIM or self._held or issuer in self._plugs:
             self._submit(request)
             return
-        plug = self._plugs[issuer] = TaskPlug()
+        plug = self._plugs[issuer] = TaskPlug(limits=self._plug_limits)
         plug.start()
         self._submit(request)
         thread = self._sleepers.get(issuer) if self._sleepers else None

@@ -75,7 +75,7 @@ class KernelThread:
         self._engine = engine
         self._host = host
         self._members = members
-        self._plug = TaskPlug()
+        self._plug = TaskPlug(limits=None if host is None else host.plug_limits)
         self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
         self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
         self._backlog: deque[tuple[int, Request]] = deque()

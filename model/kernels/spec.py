@@ -11,6 +11,7 @@ from ..raid.metadata.bitmap_waits import MirrorWaits
 from ..raid.read_balance import READ_BALANCE
 from ..raid.stripes.settings import ParitySettings
 from ..schedulers import AnticipatorySettings, CfqSettings, DeadlineSettings
+from ..tasks.task_plug import PlugLimits
 from .cache_sections import CacheSection, ReadAheadSection
 from .lock_section import LockSection
 
@@ -56,6 +57,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         and the next ones with what is completed then.
     plug_requests, plug_bytes
         A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
+    plug_requests_of_several, plug_counts_device
+        See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
     plug_delay
         And after so long (0: never).
     task_history
@@ -82,6 +85,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     wake_share: Fraction = 0.875
     wakes_one: bool = False
     plug_requests: int
+    plug_requests_of_several: int = 0
+    plug_counts_device: bool = False
     plug_bytes: Size = 0
     plug_delay: Duration
     read_passes: int = 0
@@ -104,6 +109,13 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def task_plug(self) -> bool:
         """Whether the task that submits holds requests back, and not the queue."""
         return self.multiqueue
+
+    @property
+    def plug_limits(self) -> PlugLimits | None:
+        """How much a task's plug holds; None where queues plug."""
+        several = self.plug_requests_of_several or self.plug_requests
+        limits = PlugLimits(self.plug_requests, several, self.plug_bytes, self.plug_counts_device)
+        return limits if self.task_plug else None
 
     @model_validator(mode="after")
     def _single_queues_beside_multiqueue(self) -> Self:
@@ -255,6 +267,10 @@ class ResyncSection(Spec):
         How long it sleeps.
     when_busy
         Above speed_min with other I/O: "nap" sleeps and looks again, "drain" waits until no resync I/O is under way.
+    busy_by
+        Whose I/O it sees: that of the "members" (their statistics), or the "array"'s own (since 6.16).
+    io_depth
+        Resync I/Os under way below which it does not look (sync_io_depth): 4 KiB on RAID 4, 5 and 6, else 64 KiB.
     """
 
     speed_min: Rate
@@ -263,6 +279,8 @@ class ResyncSection(Spec):
     unseen_majors_from: int | None
     nap: Duration = 0.25
     when_busy: Literal["nap", "drain"] = "nap"
+    busy_by: Literal["members", "array"] = "members"
+    io_depth: int = 0
     source: str
 
 

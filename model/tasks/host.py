@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from .cpu import Cpu
 from .prices import FREE, NotedPrices, Prices
-from .task_plug import TaskPlug
+from .task_plug import PlugLimits, TaskPlug
 from .writer_turns import WriterTurns
 
 
@@ -60,6 +60,8 @@ class Host:
         The cores.
     prices
         What work costs on them.
+    plug_limits
+        How much a task's plug holds; None: as in Linux 6.1.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class Host:
         "commands",
         "cpu",
         "plug",
+        "plug_limits",
         "prices",
         "sleepers",
         "stalled_issuer",
@@ -96,13 +99,14 @@ class Host:
 
     thread_an_array: ClassVar[bool] = True
 
-    def __init__(self, cpu: Cpu, prices: Prices = FREE) -> None:
+    def __init__(self, cpu: Cpu, prices: Prices = FREE, plug_limits: PlugLimits | None = None) -> None:
         self.cpu = cpu
         self.prices = NotedPrices(prices)
         self._command_s = self.prices.command_s
         self.commands = 0
         self.sleepers: dict[int, SleepingThread] = {}
-        self.plug = TaskPlug()
+        self.plug_limits = PlugLimits() if plug_limits is None else plug_limits
+        self.plug = TaskPlug(limits=self.plug_limits)
         self.thread_plugs: dict[int, TaskPlug] = {}
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0

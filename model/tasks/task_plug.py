@@ -1,13 +1,14 @@
 """A task's plug: the requests that it holds back, of all the devices it submits to, so that neighbours merge.
 
 Linux has one per task (blk_start_plug), not per device. A request that is too many, or that comes after a large one of
-whichever device, sends all that is held, also what other devices' requests still wait for. Sources: Linux 6.1
-block/blk-mq.c (blk_add_rq_to_plug, blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge).
+whichever device, sends all that is held, also what other devices' requests still wait for. How many a plug holds
+depends on the kernel (:class:`PlugLimits`). Sources: Linux 6.1 block/blk-mq.c (blk_add_rq_to_plug,
+blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge).
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..core.request import TRIM, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest
@@ -17,6 +18,32 @@ PLUG_REQUESTS = 32
 
 PLUG_FLUSH_BYTES = 131_072
 """Once the newest request of a plug is this large, the next one flushes the plug (BLK_PLUG_FLUSH_SIZE)."""
+
+
+class PlugLimits(NamedTuple):
+    """How much a task's plug holds; the defaults are Linux 6.1's.
+
+    Attributes
+    ----------
+    requests
+        Most requests (BLK_MAX_REQUEST_COUNT).
+    of_several
+        Most requests once they are of several devices (blk_plug_max_rq_count; the same number until 5.14).
+    flush_bytes
+        Once the newest request is this large, the next one flushes the plug (BLK_PLUG_FLUSH_SIZE); 0: it never does.
+    per_device
+        If true, only requests of the device that gets another one count (until 4.20: blk_attempt_plug_merge counts
+        them). If false, all do ("block: sum requests in the plug structure", 5.0).
+    """
+
+    requests: int = PLUG_REQUESTS
+    of_several: int = 2 * PLUG_REQUESTS
+    flush_bytes: int = PLUG_FLUSH_BYTES
+    per_device: bool = False
+
+    def overflows(self, devices: int) -> bool:
+        """Whether a plug that gets a request for each of so many devices in turn is flushed before the second turn."""
+        return not self.per_device and devices > self.of_several
 
 
 class PlugQueue(Protocol):
@@ -37,6 +64,8 @@ class TaskPlug:
     block_bytes
         What the task submits comes in blocks of this size in ascending order, although several blocks are given as one
         request: so a request of more than one block cannot go before another one. 0: each request is one I/O.
+    limits
+        How much it holds.
 
     Attributes
     ----------
@@ -44,10 +73,28 @@ class TaskPlug:
         How many queues are plugged that the task did not plug by itself; they count themselves.
     """
 
-    __slots__ = ("_block_bytes", "_count", "_held", "_large", "_newest_queue", "_several", "queues")
+    __slots__ = (
+        "_block_bytes",
+        "_count",
+        "_flush_bytes",
+        "_held",
+        "_large",
+        "_most",
+        "_most_of_several",
+        "_newest_queue",
+        "_per_device",
+        "_several",
+        "queues",
+    )
 
-    def __init__(self, block_bytes: int = 0) -> None:
+    def __init__(self, block_bytes: int = 0, limits: PlugLimits | None = None) -> None:
+        if limits is None:
+            limits = PlugLimits()
         self._block_bytes = block_bytes
+        self._most = limits.requests
+        self._most_of_several = limits.of_several
+        self._flush_bytes = limits.flush_bytes or 1 << 62
+        self._per_device = limits.per_device
         self._large: bool | None = None
         self._held: dict[PlugQueue, list[QueuedRequest]] = {}
         self._count = 0
@@ -72,7 +119,7 @@ class TaskPlug:
         if not self._count:
             return False
         assert self._newest_queue is not None
-        return self._held[self._newest_queue][-1].size >= PLUG_FLUSH_BYTES
+        return self._held[self._newest_queue][-1].size >= self._flush_bytes
 
     def merge(self, queue: PlugQueue, request: Request) -> bool:
         """Merge with the newest request of `queue`: Linux looks at no older one of the same device.
@@ -103,9 +150,10 @@ class TaskPlug:
         """Hold a request back, after sending what is held if that is enough."""
         newest_queue = self._newest_queue
         if self._count:
-            most = 2 * PLUG_REQUESTS if self._several else PLUG_REQUESTS
+            most = self._most_of_several if self._several else self._most
             large = self._newest_is_large() if self._large is None else self._large
-            if self._count >= most or large:
+            count = len(self._held.get(queue, ())) if self._per_device else self._count
+            if count >= most or large:
                 self.flush()
         if self._large:
             self._large = False

@@ -64,12 +64,17 @@ class ResyncSpec(Spec):
         ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
     position
         Bytes per member that are done already; the thread goes on with the request that this falls into.
+    stripe_heads
+        Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
+        `stripe_cache_size`). A resync that runs for hours on a machine with free memory makes it grow to thousands,
+        all of which it holds. The cache does not grow where the page cache has taken the memory.
     """
 
     action: Literal["recover", "check", "repair"] = "recover"
     speed_min: Rate | None = None
     speed_max: Rate | None = None
     position: Size = 0
+    stripe_heads: int | None = Field(default=None, ge=17, le=32768)
 
 
 class ArraySpec(Spec):

@@ -190,12 +190,25 @@ class ScenarioSpec(Spec):
                 found = f"{format_rate(most)}, below the minimum of {format_rate(least)}, which comes first"
                 at = ("arrays", name, "resync", "speed_min" if tuned.speed_max is None else "speed_max")
                 raise refusal(found, "allowed: speed_min up to speed_max", at)
+            self._check_stripe_heads(name, array, tuned.stripe_heads)
         usual = "md's RAID 10" if array.needs_raid10_driver else known.raid1.balance
         balance = usual if array.balance is None else array.balance.name
         if array.write_mostly and not (balance in READ_BALANCE and READ_BALANCE[balance].knows_write_mostly):
             knowing = ", ".join(policy.name for policy in READ_BALANCE.values() if policy.knows_write_mostly)
             found = f"write_mostly with {balance}, which reads all mirrors alike"
             raise refusal(found, f"allowed: with balance {knowing}", ("arrays", name, "write_mostly"))
+
+    def _check_stripe_heads(self, name: str, array: ArraySpec, heads: int | None) -> None:
+        """Refuse a stripe cache that has grown where there is none, or none that grows, or below its own size."""
+        if heads is None:
+            return
+        driver, at = kernel(self.kernel).raid5, ("arrays", name, "resync", "stripe_heads")
+        if array.level not in ("raid4", "raid5", "raid6") or array.controller is not None:
+            raise refusal(f"{heads} on {array.controller or array.level}", "allowed: on md's raid4, raid5 or raid6", at)
+        least = array.stripe_cache or driver.heads
+        most = driver.most_heads if driver.grows else least
+        if not least <= heads <= most:
+            raise refusal(f"{heads} on {self.kernel}", f"allowed: {least} to {max(least, most)}", at)
 
     @property
     def busy_arrays(self) -> list[str]:

@@ -47,6 +47,8 @@ from .parts import (
 
 RESYNC_HEADS = 32
 """Stripe heads whose members md merges into one request when it rebuilds RAID 4, 5 or 6; at most a chunk."""
+SYNC_IO_BYTES = 65536
+"""One resync I/O of a mirror, as sync_io_within_limit counts (RESYNC_PAGES)."""
 _OF_CONTROLLERS = "gmirror-round-robin"
 """How a controller reads from mirrors: it takes turns."""
 
@@ -130,7 +132,8 @@ def array_parts(
         if pace is not None and action is not None:
             # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
             warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
-            resync = ResyncPlan(action, 0 if tuned is None else tuned.position, warm, _resynced_before(scenario, root))
+            start, heads = (0, None) if tuned is None else (tuned.position, tuned.stripe_heads)
+            resync = ResyncPlan(action, start, warm, _resynced_before(scenario, root), heads)
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
@@ -296,13 +299,19 @@ def resync_settings(
     """
     section, tuned = known.resync, spec.resync
     resume_depth, resume_delay_s = None, 0.0
+    io_bytes = SYNC_IO_BYTES
     match driver:
         case ParityDriver():
             heads, head = spec.stripe_cache or known.raid5.heads, driver.settings.head
+            io_bytes = head
             request = min(layout.chunk_bytes, RESYNC_HEADS * head)
-            depth = max(1, heads * head // request)
-            if known.raid5.resync_pause and depth > 1:
-                resume_depth, resume_delay_s = depth * 3 // 4, known.raid5.resync_pause
+            if driver.settings.hold is None:
+                # The stripe cache limits it: the thread takes every head that is free, and sleeps for more.
+                depth, resume_delay_s = max(heads, driver.settings.most_heads) + 1, known.raid5.resync_pause
+            else:
+                depth = max(1, heads * head // request)
+                if known.raid5.resync_pause and depth > 1:
+                    resume_depth, resume_delay_s = depth * 3 // 4, known.raid5.resync_pause
         case Raid10Driver():
             # A request ends with its chunk, except where every member holds everything (raid10_sync_request).
             request, depth = min(driver.section.resync_request, layout.chunk_bytes), driver.section.resync_depth
@@ -322,6 +331,8 @@ def resync_settings(
         nap_s=section.nap,
         sees_load=unseen is None or any(major < unseen for major in majors),
         when_busy=section.when_busy,
+        busy_by=section.busy_by,
+        unseen_bytes=section.io_depth * io_bytes,
         resume_depth=resume_depth,
         resume_delay_s=resume_delay_s,
     )

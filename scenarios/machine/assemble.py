@@ -136,7 +136,7 @@ class Assembly:
         self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
         self._readers: Readers = {} if plan.kernel.queue.task_history else None
         self.cpu = Cpu(engine, machine.cpu.cores)
-        self.host = Host(self.cpu, plan.prices)
+        self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits)
         observer.part(self.host)
         self.memory = DirtyMemory(plan.limits)
         section = plan.kernel.cache
@@ -323,6 +323,8 @@ class Assembly:
             found = f"{start} bytes, where the array has {total} to {resync.action}"
             raise InputError(f"arrays.{plan.root}.resync.position", found, "allowed: less than that")
         start -= start % plan.pace.request_bytes
+        if resync.stripe_heads is not None:
+            array.cache.grow_to(resync.stripe_heads)
         begin = partial(self._resync, plan, array, resync.action, start, resync.warm)
         if resync.after:
             self.delayed[plan.name] = resync.after, begin
@@ -343,8 +345,8 @@ class Assembly:
         thread = None
         if plan.resync_sleeps:
             array.resync_thread = submitter = KernelThread(self._engine, array.members, array.host)
-            # In a parity array another thread, md's own, submits.
-            thread = None if isinstance(array, ParityArray) else submitter
+            # In a parity array it sleeps for stripe heads, where md's own thread takes them from it to submit.
+            thread = submitter if array.daemon_submits or not isinstance(array, ParityArray) else None
         return Resync(self._engine, array, plan.pace, start, warm, action, finished, thread)
 
     def _spares(self, plan: SparesPlan) -> None:

@@ -191,6 +191,7 @@ class ResyncPlan:
     position: int
     warm: bool
     after: tuple[str, ...] = ()
+    stripe_heads: int | None = None  # of the stripe cache; None: its size
 
 
 @dataclass(frozen=True, slots=True)

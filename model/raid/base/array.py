@@ -22,6 +22,7 @@ from ...layouts import Layout
 from ...tasks.host import Host
 from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
+from .array_load import ArrayLoad
 from .metadata import Metadata
 
 
@@ -58,8 +59,9 @@ class Array(Device):
 
     Attributes
     ----------
-    daemon_resync_bytes
-        Resync I/O of each member that the array's own thread has issued; members count it as anybody's.
+    daemon_resync_bytes, load
+        Resync I/O of each member that the array's own thread has issued, which members count as anybody's; and counts
+        of the array's own I/O, None while nobody asks for them.
     """
 
     __slots__ = (
@@ -73,6 +75,7 @@ class Array(Device):
         "daemon_resync_bytes",
         "failed",
         "host",
+        "load",
         "member_reads",
         "member_writes",
         "metadata",
@@ -106,6 +109,7 @@ class Array(Device):
         self.failed = frozenset(failed)
         self.rebuilding: frozenset[int] = frozenset()
         self.metadata: Metadata | None = None
+        self.load: ArrayLoad | None = None
         self.resync_thread: Submitter | None = None
         self._thread_until = 0.0
         self.daemon_resync_bytes = [0] * len(self._members)
@@ -249,6 +253,8 @@ class Array(Device):
     def submit(self, request: Request) -> None:
         """Serve a logical request."""
         request.submitted = self._engine._now
+        if self.load is not None:
+            self.load.add(request)
         if request.op == READ:
             self.reads += 1
             self._read(request)
@@ -301,6 +307,12 @@ class Array(Device):
         """From where to where a logical range lies in the address space that resync counts in (bytes)."""
         return offset, offset + size
 
+    def watch_load(self) -> ArrayLoad:
+        """Count the array's own I/O from now on."""
+        self.load = self.load or ArrayLoad()
+        self._members_changed()
+        return self.load
+
     def fail(self, slot: int) -> None:
         """The device in `slot` is lost; `ArrayFailed` if the array does not survive that.
 
@@ -322,7 +334,7 @@ class Array(Device):
         return False
 
     def _members_changed(self) -> None:
-        """A hook: :attr:`failed` or :attr:`rebuilding` has changed during a run."""
+        """A hook: :attr:`failed`, :attr:`rebuilding` or :attr:`load` has changed during a run."""
 
     def rebuild_onto(self, slot: int) -> None:
         """A fresh device stands in `slot`: it takes writes, but is not read until it is rebuilt."""

@@ -130,7 +130,7 @@ class BioSplit(Wrapper):
         array = self.device.device if isinstance(self.device, LockedArray) else self.device
         metadata = array.metadata if request.op == WRITE and isinstance(array, Array) else None
         if metadata is not None:
-            metadata.begin_call()
+            metadata.begin_call(request.issuer)
         offset, size = pieces[0]
         first = Request(request.op, offset, size, done, request.issuer, request.sync)
         self._submit(first)
@@ -155,7 +155,7 @@ class BioSplit(Wrapper):
             piece = next(left, None)
             if piece is None:
                 if metadata is not None:
-                    metadata.end_call()
+                    metadata.end_call(issuer)
                 return
             self._submit(Request(request.op, piece[0], piece[1], done, issuer, request.sync))
 

@@ -20,10 +20,10 @@ class Metadata(Protocol):
     def unplug(self) -> None:
         """It has submitted all, or goes to sleep."""
 
-    def begin_call(self) -> None:
-        """The pieces of one write follow."""
+    def begin_call(self, issuer: int) -> None:
+        """The pieces of one write of the task `issuer` follow."""
 
-    def end_call(self) -> None:
+    def end_call(self, issuer: int) -> None:
         """All pieces have come."""
 
     @property

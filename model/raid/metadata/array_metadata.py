@@ -118,15 +118,15 @@ class ArrayMetadata:
         if self._waits is not None:
             self._waits.unplug()
 
-    def begin_call(self) -> None:
-        """The pieces of one write follow."""
+    def begin_call(self, issuer: int) -> None:
+        """The pieces of one write of the task `issuer` follow."""
         if self._waits is not None:
-            self._waits.begin_call()
+            self._waits.begin_call(issuer)
 
-    def end_call(self) -> None:
+    def end_call(self, issuer: int) -> None:
         """All pieces have come."""
         if self._waits is not None:
-            self._waits.end_call()
+            self._waits.end_call(issuer)
 
     def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
         """Call ``write(request)`` once the array is marked dirty and the request's bits are set."""

@@ -8,8 +8,8 @@ have done meanwhile is done later:
 - **The task that submits to a mirror** (:class:`TaskWaits`), since Linux 3.6: md holds its writes in the task's plug,
   and flushes the bitmap when the task unplugs (raid1_unplug and raid10_unplug, which call md_bitmap_unplug in the
   task). The task sleeps, so what it would submit next waits too. Up to Linux 6.4 each write to a block device is
-  plugged on its own (block/fops.c, blkdev_write_iter); from 6.5 on a task that has not plugged leaves the bitmap to
-  md's thread, as a task does that unplugs because it goes to sleep.
+  plugged on its own (block/fops.c, blkdev_write_iter), from 6.5 on each of more than 1 MiB (__blkdev_direct_IO). A
+  task that has not plugged leaves the bitmap to md's thread, as a task does that unplugs because it goes to sleep.
 - **md's thread of RAID 4, 5 and 6** (:class:`StripeWaits`, :class:`RowWaits`): stripe heads with new data wait on a
   list of their own (raid5.c, __add_stripe_bio: bm_seq; do_release_stripe: bitmap_list). Before each pass raid5d flushes
   the bitmap for those on the list (seq_flush, seq_write). It handles no other stripe head meanwhile.
@@ -66,10 +66,10 @@ class BitmapWaits:
     def unplug(self) -> None:
         """It has submitted all, or goes to sleep."""
 
-    def begin_call(self) -> None:
-        """The pieces of one write follow, which is larger than what the queue takes."""
+    def begin_call(self, issuer: int) -> None:
+        """The pieces of one write of the task `issuer` follow, which is larger than what the queue takes."""
 
-    def end_call(self) -> None:
+    def end_call(self, issuer: int) -> None:
         """All pieces have come."""
 
     @property
@@ -144,11 +144,22 @@ class TaskWaits(ThreadWaits):
     bitmap
         Its bitmap.
     only_plugged
-        If true, a write that comes while the task has not plugged is left to md's thread; otherwise each such write
-        is flushed for on its own.
+        If true, a write that comes while neither the task nor the kernel has plugged is left to md's thread; otherwise
+        each such write is flushed for on its own.
     """
 
-    __slots__ = ("_array", "_call", "_engine", "_held", "_host", "_only_plugged", "_open", "_sleepers", "_sleeping")
+    __slots__ = (
+        "_array",
+        "_call",
+        "_engine",
+        "_held",
+        "_host",
+        "_only_plugged",
+        "_open",
+        "_pieces",
+        "_sleepers",
+        "_sleeping",
+    )
 
     def __init__(
         self, engine: Engine, host: Host, array: Redundant, bitmap: WriteIntentBitmap, only_plugged: bool
@@ -159,8 +170,10 @@ class TaskWaits(ThreadWaits):
         self._host = host
         self._sleepers: dict[int, SleepingThread] = host.sleepers
         self._only_plugged = only_plugged
-        self._open = self._call = False
+        self._open = False
+        self._call: int | None = None  # the task whose call comes in pieces, under a plug of its own
         self._held: list[tuple[Request, Callable[[Request], None]]] = []
+        self._pieces: list[tuple[Request, Callable[[Request], None]]] = []  # of that call
         self._sleeping = 0
 
     def start(self, request: Request, low: int, high: int, write: Callable[[Request], None]) -> None:
@@ -168,40 +181,50 @@ class TaskWaits(ThreadWaits):
         thread = self._sleepers.get(request.issuer)
         if thread is not None and thread.sleeps:
             thread.backlog.append(partial(self.start, request, low, high, write))
+        elif request.issuer == self._call:
+            self._bitmap.mark(low, high)
+            self._pieces.append((request, write))
         elif self._open:
             self._bitmap.mark(low, high)
             self._held.append((request, write))
-        elif self._only_plugged:
-            super().start(request, low, high, write)
-        else:
+        elif self._plugs_call(request.issuer):
             self._bitmap.mark(low, high)
-            self._held.append((request, write))
-            self.unplug()
+            self._submit_held([(request, write)])
+        else:
+            super().start(request, low, high, write)
+
+    def _plugs_call(self, issuer: int) -> bool:
+        """Whether the kernel has plugged the call in which the task `issuer` writes."""
+        return not self._only_plugged or issuer in self._host.thread_plugs
 
     def plug(self) -> None:
         """See :meth:`BitmapWaits.plug`."""
         self._open = True
 
-    def begin_call(self) -> None:
+    def begin_call(self, issuer: int) -> None:
         """See :meth:`BitmapWaits.begin_call`: the plug is around the whole call, if there is one."""
-        if not self._open and not self._only_plugged:
-            self._open = self._call = True
+        if not self._open and self._call is None and self._plugs_call(issuer):
+            self._call = issuer
 
-    def end_call(self) -> None:
+    def end_call(self, issuer: int) -> None:
         """See :meth:`BitmapWaits.end_call`."""
-        if self._call:
-            self._call = False
-            self.unplug()
+        if self._call == issuer:
+            self._call = None
+            pieces, self._pieces = self._pieces, []
+            self._submit_held(pieces)
 
     @property
     def plugged(self) -> bool:
         """See :attr:`BitmapWaits.plugged`."""
-        return self._open
+        return self._open or self._call is not None
 
     def unplug(self) -> None:
         """Flush the bitmap and submit what was held; the task sleeps if there are new bits."""
         self._open = False
         held, self._held = self._held, []
+        self._submit_held(held)
+
+    def _submit_held(self, held: list[tuple[Request, Callable[[Request], None]]]) -> None:
         if not held:
             return
         if not self._bitmap.dirty:

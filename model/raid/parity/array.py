@@ -172,7 +172,7 @@ class ParityArray(Array):
     def _choose_paths(self) -> None:
         """Take the short ways where nothing is lost, limited, priced or written beside the data."""
         writer = self._writer
-        free = self.host is None and not self.failed
+        free = self.host is None and not self.failed and self.load is None
         self._simple_reads = free and self._direct_reads
         small = free and not self._heads and self.metadata is None
         self._small_writer = writer if small and isinstance(writer, RowWriter) else None

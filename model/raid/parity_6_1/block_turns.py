@@ -1,9 +1,11 @@
-"""A row's requests that go to the members block by block, because one of them lacks tags for writes.
+"""A row's requests that go to the members block by block, because their blocks do not merge in the thread's plug.
 
 md's thread handles a row by stripe heads: the first block goes to each member, then the second. As long as no member
 makes it block, all blocks of a member become one request in the thread's plug. A thread that blocks for a tag sends
 what it has plugged, which is one block of the members that come before: later blocks of these become requests of their
-own, unless the first is still queued. Source: drivers/md/raid5.c, ops_run_io; block/blk-mq-tag.c, blk_mq_get_tag.
+own, unless the first is still queued. The same happens at every block where the row has more members than the plug
+holds requests. Source: drivers/md/raid5.c, ops_run_io; block/blk-mq-tag.c, blk_mq_get_tag; block/blk-mq.c,
+blk_plug_max_rq_count.
 """
 
 from __future__ import annotations
@@ -39,19 +41,25 @@ class BlockTurns:
         Sends a request to the member of a slot; whether the thread blocks over it.
     block_bytes
         Height of a stripe head.
+    overflows
+        If true, the plug does not hold a request of every member, so that no turn merges with the one before.
     """
 
-    __slots__ = ("_at", "_block_bytes", "_blocked", "_members", "_next", "_size", "_submit")
+    __slots__ = ("_at", "_block_bytes", "_blocked", "_members", "_next", "_overflows", "_size", "_submit")
 
     def __init__(
-        self, requests: Sequence[tuple[int, Request]], submit: Callable[[int, Request], bool], block_bytes: int
+        self,
+        requests: Sequence[tuple[int, Request]],
+        submit: Callable[[int, Request], bool],
+        block_bytes: int,
+        overflows: bool = False,
     ) -> None:
         self._members = [(slot, request, _Whole(request)) for slot, request in requests]
         self._submit = submit
         self._block_bytes = block_bytes
         self._at = self._next = 0
         self._size = block_bytes
-        self._blocked = False
+        self._overflows = self._blocked = overflows
 
     def send(self) -> bool:
         """Send blocks until the thread blocks (False) or all are sent (True).
@@ -73,5 +81,5 @@ class BlockTurns:
             self._at += self._size
             self._size = min(self._block_bytes, total - self._at) if self._blocked else total - self._at
             self._next = 0
-            self._blocked = False
+            self._blocked = self._overflows
         return True

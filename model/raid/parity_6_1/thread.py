@@ -66,6 +66,7 @@ class ParityThread:
         "_engine",
         "_host",
         "_members",
+        "_most_members",
         "_out",
         "_over",
         "_pluggable",
@@ -102,7 +103,12 @@ class ParityThread:
         self._out: list[tuple[int, Request]] = []
         self._sent = 0
         self._plugged = False
-        self._task_plug = TaskPlug(cache.head_bytes)
+        limits = None if host is None else host.plug_limits
+        self._task_plug = TaskPlug(cache.head_bytes, limits)
+        # Rows of more requests than this, one for each member, do not merge in the plug; 0: all do.
+        self._most_members = 0
+        if limits is not None and limits.overflows(len(members)):
+            self._most_members = limits.of_several
         self._block_bytes = cache.head_bytes
         self._queues = [member.queues() for member in members]
         self._turns: BlockTurns | None = None
@@ -216,7 +222,7 @@ class ParityThread:
             if request.offset != row:
                 row = request.offset
                 self._task_plug.start_row()
-                if request.op == WRITE and request.size > self._block_bytes and self._lacks_tags(out):
+                if request.size > self._block_bytes and self._in_turns(request.op, out):
                     if not self._take_turns(out):
                         return False
                     continue
@@ -251,16 +257,23 @@ class ParityThread:
             end += 1
         return out[self._sent : end]
 
-    def _lacks_tags(self, out: list[tuple[int, Request]]) -> bool:
-        """Whether a member of the next row has no tag for a write."""
+    def _in_turns(self, op: int, out: list[tuple[int, Request]]) -> bool:
+        """Whether the next row goes block by block: it overflows the plug, or a member has no tag for a write."""
+        most = self._most_members
+        if op != WRITE and not most:
+            return False
+        row = self._row_of(out)
+        if most and len(row) > most:
+            return True
         queues = self._queues
-        return any(not queue.has_write_tag for slot, _ in self._row_of(out) for queue in queues[slot])
+        return op == WRITE and any(not queue.has_write_tag for slot, _ in row for queue in queues[slot])
 
     def _take_turns(self, out: list[tuple[int, Request]]) -> bool:
         """Send the next row block by block; whether the thread does not block over that."""
         row = self._row_of(out)
         self._sent += len(row)
-        turns = BlockTurns(row, self._submit_block, self._block_bytes)
+        overflows = 0 < self._most_members < len(row)
+        turns = BlockTurns(row, self._submit_block, self._block_bytes, overflows)
         if turns.send():
             return True
         self._turns = turns

@@ -260,7 +260,13 @@ class RowWriter(RowState):
             self._engine.call_at(soonest, self._hold_over)
 
     def complete_row(self, gathered: GatheredRow) -> None:
-        """Stop gathering and write the row: its bits, reads, parity, writes, and the owners' completion."""
+        """Stop gathering and write the row: its bits, reads, parity, writes, and the owners' completion.
+
+        Nothing is done if the row is complete already. That happens where rows are completed one after the other: when
+        the bits of one are on the members, writers go on, and unplug the array, which completes all others.
+        """
+        if self.gathering.get(gathered.row) is not gathered:
+            return
         del self.gathering[gathered.row]
         if self._bitmap_waits is None:
             self._write_row(gathered)

@@ -31,6 +31,10 @@ class ResyncSettings:
         Whether it notices other I/O on the members.
     when_busy
         What it does above `speed_min` while the array is not idle: "nap" or "drain".
+    busy_by
+        Whose I/O tells whether the array is idle: that of its "members" (their statistics), or the "array"'s own.
+    unseen_bytes
+        The thread does not look for other I/O while less than this of its own is under way (``sync_io_depth``).
     resume_depth, resume_delay_s
         Once `depth` requests are under way it goes on when no more than so many are, and after a delay: a thread
         that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the cache.
@@ -44,10 +48,14 @@ class ResyncSettings:
     nap_s: float = 0.25
     sees_load: bool = True
     when_busy: Literal["nap", "drain"] = "nap"
+    busy_by: Literal["members", "array"] = "members"
+    unseen_bytes: int = 0
     resume_depth: int | None = None
     resume_delay_s: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.when_busy == "nap" and self.busy_by == "array":
+            raise ModelError("busy_by array; no kernel that naps looks at the array's own I/O")
         if self.resume_depth is not None and not 0 <= self.resume_depth < self.depth:
             raise ModelError(f"resume_depth {self.resume_depth}; from 0 to less than the depth of {self.depth}")
 

@@ -1,77 +1,31 @@
-"""The thread that rebuilds a member or checks an array: md's speed limits and its politeness.
+"""The thread that rebuilds a member or checks an array: md's speed limits and its requests.
 
 After every window (124 or 128 KiB) the thread looks at its average speed over the last half minute. Below
 ``speed_limit_min`` it goes on at once; above ``speed_limit_max`` it sleeps and looks again; in between it depends on
-the kernel what it does while the array is not idle. Until Linux 4.1 it sleeps a quarter of a second and looks again
-(:class:`Nap`), so it is held down to the minimum; since then it only waits until its own I/O is done (:class:`Drain`),
-so it keeps a share that has little to do with the minimum. Linux 2.4 kept disk statistics only for block majors below
-16, so for a disk on a later IDE interface (hde is major 33) it saw an idle array whatever happened, and only the
-maximum held it back. Source: drivers/md/md.c, md_do_sync and is_mddev_idle.
+the kernel what it does while the array is not idle (:mod:`raidsim.model.raid.resync.politeness`). Linux 2.4 kept disk
+statistics only for block majors below 16, so for a disk on a later IDE interface (hde is major 33) it saw an idle array
+whatever happened, and only the maximum held it back. Source: drivers/md/md.c, md_do_sync and is_mddev_idle.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ...block.kernel_thread import KernelThread
-from ...core.device import Device
 from ...core.engine import Engine
 from ...core.errors import ModelError
 from ...core.signal import Signal
-from ..base.array import Submitter
+from .politeness import POLITENESS
+from .resyncable import Resyncable
 from .settings import Action, RebuildReport, ResyncSettings
 
 __all__ = ["Action", "RebuildReport", "Resync", "ResyncSettings"]
 
 _MARKS = 10
 _MARK_STEP_S = 3.0
-
-
-class Resyncable(Protocol):
-    """An array that can rebuild a range of its members."""
-
-    resync_thread: Submitter | None
-    daemon_resync_bytes: list[int]
-
-    @property
-    def members(self) -> list[Device]:
-        """In slot order."""
-
-    @property
-    def rebuilding(self) -> frozenset[int]:
-        """Slots that take writes but do not hold everything yet."""
-
-    @property
-    def foreground_bytes(self) -> int:
-        """What the members have completed, but for resync."""
-
-    @property
-    def resync_bytes(self) -> int:
-        """Bytes per member to rebuild."""
-
-    def resync(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Rebuild one range."""
-
-    def check(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Read and compare one range."""
-
-    def rebuilt(self, slot: int) -> None:
-        """`slot` holds everything again."""
-
-    @property
-    def check_bytes(self) -> int:
-        """Bytes to check, of the address space that a check counts in."""
-
-    @property
-    def daemon_submits(self) -> bool:
-        """Whether md's own thread submits what the resync thread asks for."""
-
-    def synchronise(self, offset: int, size: int, done: Callable[[], None]) -> None:
-        """Make one range consistent after a crash."""
 
 
 class Resync:
@@ -167,7 +121,7 @@ class Resync:
         self._thread = thread
         if thread is not None:
             array.resync_thread = thread
-        self._politeness = (Nap if settings.when_busy == "nap" else Drain)(self)
+        self._politeness = POLITENESS[settings.when_busy, settings.busy_by](self)
         span = _MARKS * _MARK_STEP_S if warm else 0.0
         speed = settings.speed_min if settings.sees_load else settings.speed_max
         self._marks: deque[tuple[float, float]] = deque(maxlen=_MARKS)
@@ -291,105 +245,3 @@ class Resync:
         """Sleep once, because it is too fast."""
         self._rest()
         return self._engine.timeout(self.settings.nap_s)
-
-
-class Politeness(ABC):
-    """What a resync thread does for other I/O when it looks at its speed.
-
-    Parameters
-    ----------
-    resync
-        The thread.
-    """
-
-    __slots__ = ("_resync",)
-
-    def __init__(self, resync: Resync) -> None:
-        self._resync = resync
-
-    @abstractmethod
-    def look(self) -> Generator[Any, Any, None]:
-        """Look at the speed and at the load; over when the thread may go on."""
-
-
-class Nap(Politeness):
-    """Linux 2.4 to 4.1: sleep and look again, down to the minimum.
-
-    Idle means that the members have seen no more than 32 sectors of other I/O since they were last found busy.
-    """
-
-    __slots__ = ("_seen",)
-    IDLE_BYTES = 32 * 512
-
-    def __init__(self, resync: Resync) -> None:
-        super().__init__(resync)
-        self._seen = 0
-
-    def look(self) -> Generator[Any, Any, None]:
-        """See :meth:`Politeness.look`."""
-        resync = self._resync
-        settings = resync.settings
-        while True:
-            speed = resync.speed()
-            if speed <= settings.speed_min or (speed <= settings.speed_max and self._idle()):
-                return
-            yield resync.sleep()
-
-    def _idle(self) -> bool:
-        if not self._resync.settings.sees_load:
-            return True
-        seen = self._resync.array.foreground_bytes
-        if seen - self._seen <= self.IDLE_BYTES:
-            return True
-        self._seen = seen
-        return False
-
-
-class Drain(Politeness):
-    """Linux 4.2 to this day: wait until the thread's own I/O is done, whatever the speed.
-
-    Busy means that a member has seen more than 64 sectors of other I/O since it was last found busy. The member counts
-    all I/O when it is complete, and md subtracts its own when that is issued, so md's I/O that is under way makes a
-    member look less busy, and more so afterwards.
-    """
-
-    __slots__ = ("_seen", "_share")
-    IDLE_BYTES = 64 * 512
-
-    def __init__(self, resync: Resync) -> None:
-        super().__init__(resync)
-        array = resync.array
-        smallest = min(member.capacity for member in array.members)
-        by_daemon = array.daemon_submits
-        self._share = 0.0 if by_daemon else min(1.0, smallest / max(resync.total_bytes, 1))
-        self._seen = [self._count(slot) for slot in range(len(array.members))]
-
-    def look(self) -> Generator[Any, Any, None]:
-        """See :meth:`Politeness.look`."""
-        resync = self._resync
-        settings = resync.settings
-        while True:
-            speed = resync.speed()
-            if speed <= settings.speed_min:
-                return
-            if speed <= settings.speed_max:
-                break
-            yield resync.sleep()
-        if not self._idle() and resync.outstanding:
-            yield resync.drain()
-
-    def _count(self, slot: int) -> float:
-        resync = self._resync
-        seen = resync.array.members[slot].foreground_bytes
-        return seen - resync.array.daemon_resync_bytes[slot] - self._share * resync.outstanding_bytes
-
-    def _idle(self) -> bool:
-        if not self._resync.settings.sees_load:
-            return True
-        idle = True
-        for slot in range(len(self._seen)):
-            seen = self._count(slot)
-            if seen - self._seen[slot] > self.IDLE_BYTES:
-                self._seen[slot] = seen
-                idle = False
-        return idle

@@ -12,6 +12,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ...core.errors import ModelError
+
 
 class Sleepers(Protocol):
     """Processes that wait for heads; true while there are any
@@ -246,6 +248,13 @@ class StripeCache:
         self.heads = max(self._least, self.in_use)
         self._most_kept = self.heads or _KEPT_WITHOUT_LIMIT
         self._forget()
+
+    def grow_to(self, heads: int) -> None:
+        """Work has waited for heads so often that the cache has this number of them."""
+        if not self.heads <= heads <= self.most_heads:
+            raise ModelError(f"{heads} stripe heads; from {self.heads} to {max(self.heads, self.most_heads)}")
+        self._most_kept += heads - self.heads
+        self.heads = heads
 
     def _let_in(self) -> None:
         if not self._blocked or 4 * self.in_use > 3 * self.heads:

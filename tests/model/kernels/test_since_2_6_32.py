@@ -12,6 +12,7 @@ import raidsim.model.kernels
 from raidsim.model.files.yaml_files import read_yaml
 from raidsim.model.kernels import KernelSpec, kernel, kernel_names
 from raidsim.model.kernels.lock_section import LockSpec
+from raidsim.model.tasks.task_plug import PlugLimits
 
 FOLDER = Path(raidsim.model.kernels.__file__).parent / "catalogue"
 LINE = ["2.6.20", "2.6.32", "3.10", "4.18", "4.19", "5.4", "5.10", "5.14", "5.15", "6.1", "6.6", "6.8", "6.12", "6.18"]
@@ -40,6 +41,20 @@ CHANGES: dict[str, tuple[Callable[[KernelSpec], Any], dict[str, Any]]] = {
     "optimal I/Os": (lambda known: known.read_ahead.optimal_ios, {"2.6.20": None, "5.10": 2}),
     "largest requests": (lambda known: known.read_ahead.rotational_requests, {"2.6.20": 0, "6.18": 2}),
     "the task's plug": (lambda known: known.queue.task_plug, {"2.6.20": False, "3.10": True}),
+    "what a plug holds": (
+        lambda known: known.queue.plug_limits,
+        {
+            "2.6.20": None,
+            "3.10": PlugLimits(16, 16, 0, True),
+            "4.18": PlugLimits(16, 16, 131072, True),
+            "5.4": PlugLimits(16, 16, 131072, False),
+            "5.15": PlugLimits(32, 64, 131072, False),
+        },
+    ),
+    "resync and the array's own I/O": (
+        lambda known: (known.resync.busy_by, known.resync.io_depth),
+        {"2.6.20": ("members", 0), "6.18": ("array", 32)},
+    ),
     "single queue": (
         lambda known: known.queue.single_queue_drivers,
         {"2.6.20": False, "3.10": True, "4.19": False},

@@ -9,17 +9,17 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, Request
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
-from raidsim.model.tasks.task_plug import PLUG_REQUESTS, TaskPlug
+from raidsim.model.tasks.task_plug import PLUG_REQUESTS, PlugLimits, TaskPlug
 from raidsim.tests.model.recording import KIB, recorders
 
 
 class Rig:
     """Two queues of one host, or of two."""
 
-    def __init__(self, hosts: int = 1) -> None:
+    def __init__(self, hosts: int = 1, limits: PlugLimits | None = None) -> None:
         self.engine = Engine()
         self.disks = recorders(self.engine, 2, servers=256)
-        self.hosts = [Host(Cpu(self.engine)) for _ in range(hosts)]
+        self.hosts = [Host(Cpu(self.engine), plug_limits=limits) for _ in range(hosts)]
         self.queues = [
             BlkMqQueue(self.engine, self.hosts[slot % hosts], disk, depth=256) for slot, disk in enumerate(self.disks)
         ]
@@ -71,6 +71,38 @@ def test_a_plug_of_several_devices_holds_twice_as_many() -> None:
         assert sum(rig.sent()) == 0
         rig.read(0, 100 * held)
         assert sum(rig.sent()) == held
+
+
+@pytest.mark.parametrize(
+    ("limits", "held"),
+    [(PlugLimits(16, 16), 16), (PlugLimits(16, 64), 64), (PlugLimits(16, 16, per_device=True), 32)],
+    ids=["5.0", "5.15", "4.18"],
+)
+def test_a_kernel_says_how_much_a_plug_holds(limits: PlugLimits, held: int) -> None:
+    """Protects the limits by kernel: 16 of all devices, 64 of several, or 16 of each device."""
+    rig = Rig(limits=limits)
+    rig.plug()
+    for number in range(held):
+        rig.read(number % 2, 100 * number)
+    assert sum(rig.sent()) == 0
+    rig.read(0, 100 * held)
+    assert sum(rig.sent()) == held
+
+
+def test_a_plug_without_a_size_is_not_flushed_by_a_large_request() -> None:
+    """Protects kernels before 4.10: however large the newest request is, the next one stays."""
+    rig = Rig(limits=PlugLimits(flush_bytes=0))
+    rig.plug()
+    rig.read(1, 0, 1024)
+    rig.read(0, 1000)
+    assert rig.sent() == [0, 0]
+
+
+def test_a_row_of_more_members_than_the_plug_holds_overflows() -> None:
+    """Protects the step at 17 members, and that there is none where only the same device's requests count."""
+    assert [PlugLimits(16, 16).overflows(members) for members in (16, 17)] == [False, True]
+    assert [PlugLimits().overflows(members) for members in (64, 65)] == [False, True]
+    assert not PlugLimits(16, 16, per_device=True).overflows(100)
 
 
 def test_neighbours_merge_across_requests_of_the_other_device() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.block.block_file import BlockFile
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import DIRECT, READ, WAITED, WRITE, Request
@@ -298,7 +299,7 @@ def test_before_4_1_no_more_rows_wait_for_bits_than_there_are_heads() -> None:
 def test_the_pieces_of_one_write_share_a_bitmap_write(who: MirrorWaits, flushes: int) -> None:
     """Protects the plug of a write call: 256 KiB over four chunks of a bitmap, in pieces of 64 KiB, are one flush.
 
-    Since 6.5 the call has no plug: md's thread flushes for the first piece, and then for the three others.
+    Since 6.5 a call of up to 1 MiB has no plug: md's thread flushes for the first piece, and then for the three others.
     """
     bench = Bench("raid1", who, chunk=64 * KIB)
     done: list[Request] = []
@@ -306,3 +307,40 @@ def test_the_pieces_of_one_write_share_a_bitmap_write(who: MirrorWaits, flushes:
     bench.engine.run(until=1.1)
     assert len(done) == 1
     assert [len(member.bitmaps) for member in bench.members] == [flushes, flushes]
+
+
+def plugged_call(bench: Bench, offset: int, size: int, above: int) -> None:
+    """The task writes a block device in one call, which the kernel plugs if it is larger than `above`."""
+    request = Request(WRITE, offset, size, bench._done, 1, DIRECT)
+    BlockFile(BioSplit(bench.array, 64 * KIB), bench.array.host, above, above).submit(request)
+
+
+@pytest.mark.parametrize(("above", "sleeps"), [(128 * KIB, True), (MIB, False)])
+@pytest.mark.parametrize("size", [256 * KIB, 192 * KIB + 4 * KIB])
+def test_a_plugged_call_makes_its_task_wait_since_6_5(size: int, above: int, sleeps: bool) -> None:
+    """Protects long direct writes of 6.5 and later: the call is plugged, so the task flushes the bitmap and sleeps.
+
+    The counter-test: a call that the kernel does not plug leaves the bitmap to md's thread.
+    """
+    bench = Bench("raid1", "plugged-task", servers=32)
+    plugged_call(bench, 8 * MIB, size, above)
+    assert bench.array.sleeps(1) == sleeps
+    bench.engine.run(until=1.1)
+    assert not bench.array.sleeps(1)
+    assert len(bench.done) == 1
+
+
+def test_a_call_in_pieces_does_not_hold_another_task_s_writes() -> None:
+    """Protects who waits: another task's write in the middle of the call is flushed for by that task alone."""
+    bench = Bench("raid1", "task", servers=32)
+    metadata = bench.array.metadata
+    metadata.begin_call(1)
+    bench.write(8 * MIB)
+    bench.write(9 * MIB, issuer=2)
+    metadata.end_call(2)
+    assert (bench.array.sleeps(1), bench.array.sleeps(2)) == (False, True)
+    bench.engine.run(until=1.05)
+    assert [offset for _, offset in bench.done] == [9 * MIB]
+    metadata.end_call(1)
+    bench.engine.run(until=1.1)
+    assert [offset for _, offset in bench.done] == [9 * MIB, 8 * MIB]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from raidsim.model.core.request import WRITE
+from raidsim.model.raid.metadata.bitmap import WriteIntentBitmap
+from raidsim.model.raid.metadata.bitmap_waits import RowWaits
+from raidsim.model.raid.parity.array import ParityArray
 from raidsim.tests.model.raid.parity_bench import CHUNK, PAGE, Bench
 from raidsim.tests.model.recording import KIB
 
@@ -250,3 +255,30 @@ def test_rows_are_let_go_when_no_other_is_read_up_any_more() -> None:
         bench.issuer.write((6 + chunk) * CHUNK, CHUNK)
     bench.engine.run(until=0.1)
     assert bench.array.row_writes == {"full": 1, "rmw": 0, "rcw": 2}
+
+
+class _UnplugsAtOnce(RowWaits):
+    """Bits that are on the members at once, whereupon a writer goes on and unplugs the array."""
+
+    __slots__ = ("array",)
+    array: ParityArray
+
+    def hold(self, go: Callable[[], None]) -> None:
+        self.array.unplug()
+        go()
+
+
+@pytest.mark.parametrize("by_timer", [False, True])
+def test_rows_may_be_completed_while_one_is(by_timer: bool) -> None:
+    """Protects arrays with a bitmap: completing one row wakes a writer, whose unplug completes the other ones."""
+    bench = Bench(hold=0.003)
+    waits = _UnplugsAtOnce(WriteIntentBitmap(bench.engine, bench.array, 1 << 20))
+    waits.array = bench.array
+    bench.array._writer.keep_bitmap(waits)
+    for row in range(3):
+        bench.issuer.write(3 * CHUNK * row, PAGE)
+    if not by_timer:
+        bench.array.unplug()
+    bench.engine.run()
+    assert len(bench.times()) == 3
+    assert bench.array.row_writes["rcw"] + bench.array.row_writes["rmw"] == 3

@@ -12,6 +12,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import Request
 from raidsim.model.raid.base.array import Submitter
+from raidsim.model.raid.base.array_load import ArrayLoad
 from raidsim.model.raid.resync.thread import Resync, ResyncSettings
 
 KIB = 1024
@@ -46,6 +47,7 @@ class Copier:
         self.members: list[Device] = [Member(engine, load)]
         self.resync_thread: Submitter | None = None
         self.daemon_resync_bytes = [0]
+        self.own_load = ArrayLoad()
         self.load = load
         self.free_at = 0.0
         self.under_way = 0
@@ -69,6 +71,9 @@ class Copier:
             done()
 
         self.engine.call_at(self.free_at, over)
+
+    def watch_load(self) -> ArrayLoad:
+        return self.own_load
 
     check = synchronise = resync
     daemon_submits = False

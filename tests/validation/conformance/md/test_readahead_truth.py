@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from raidsim.model.readahead import ReadAhead61, linux61
-from raidsim.model.tasks import task_plug
+from raidsim.model.tasks.host import Host
+from raidsim.model.tasks.task_plug import PlugLimits
 from raidsim.validation.conformance.base import KindResult, TruthFile
 from raidsim.validation.conformance.md import readahead
 from raidsim.validation.conformance.truth_files import DEFAULT_TRUTH
@@ -59,7 +61,7 @@ def test_a_plug_for_each_device_merges_too_much(monkeypatch: pytest.MonkeyPatch)
     """The counter-test of the task's plug: where a large request of one member does not flush those of the others,
     windows over several members become larger requests than the recorded ones.
     """
-    monkeypatch.setattr(task_plug, "PLUG_FLUSH_BYTES", 1 << 40)
+    monkeypatch.setattr(readahead, "Host", partial(Host, plug_limits=PlugLimits(flush_bytes=0)))
     result = check(only("raid0_n4_c512", "seq64k"))
     assert {miss.case.split()[2] for miss in result.misses} == {"read_ahead_kb=1024", "read_ahead_kb=4096"}
 
