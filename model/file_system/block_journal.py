@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from typing import Any
 
 from ..core.engine import Engine
-from ..core.request import DAEMON_ISSUER, WRITE_THROUGH
+from ..core.request import DAEMON_ISSUER, WAITED, WRITE_THROUGH
 from ..core.signal import Signal
 from ..memory.page_cache import PageCache
 from ..memory.paged_file import PagedFile
@@ -63,7 +63,7 @@ class BlockJournal:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, settings.block, settings.journal_head)
+        self.area = JournalArea(cache, start, size, settings.block, settings.journal_head, settings.journal_head)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self._running = _Transaction()
@@ -140,17 +140,27 @@ class BlockJournal:
             self._committing = None
             running.done.fire()
 
+    def _freed(self) -> int:
+        """Bytes of the journal whose blocks are all in their places, if it is worth saying so."""
+        settings, area, file = self._settings, self.area, self._cache.device_file
+        if not settings.journal_tail or file.dirty or file.writing_bytes:
+            return 0
+        return area.used if area.used >= settings.journal_tail * area.size else 0
+
     def _write(self, transaction: _Transaction) -> Generator[Any, Any, None]:
         cache, block = self._cache, self._settings.block
         ordered = [file for file in transaction.files if file.dirty or file.writing_bytes]
         yield from cache.write_back_all(ordered, DAEMON_ISSUER)
         size = (len(transaction.blocks) + 1) * block
+        freed = self._freed()
         yield from self.area.make_room(size + block)
         logged = self.area.write(size)
         if not self._settings.journal_copies:
             self._shadow = logged
         yield logged
         self._shadow = None
+        if freed:
+            yield self.area.move_tail(freed, block, WRITE_THROUGH if self._settings.barrier else WAITED)
         if self._settings.barrier:
             yield cache.flush_device()
             yield self.area.write(block, WRITE_THROUGH)

@@ -13,6 +13,7 @@ costs what the medium costs.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
+from functools import partial
 from typing import Any, Protocol
 
 from ..core.request import DAEMON_ISSUER, WAITED, WRITE, Request
@@ -115,8 +116,8 @@ class JournalArea:
         Where it lies, and how large it is (bytes).
     bio_bytes
         Contiguous bytes of it that are written with one bio.
-    head
-        Where in it the first write goes (bytes).
+    head, first
+        Where in it the first write goes, and where it goes on when its end is reached (bytes).
 
     Attributes
     ----------
@@ -126,13 +127,14 @@ class JournalArea:
         Bytes written since all that was committed was in its place.
     """
 
-    __slots__ = ("_bio_bytes", "_cache", "_emptied", "_head", "size", "start", "used")
+    __slots__ = ("_bio_bytes", "_cache", "_emptied", "_first", "_head", "size", "start", "used")
 
-    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int, head: int = 0) -> None:
+    def __init__(self, cache: PageCache, start: int, size: int, bio_bytes: int, head: int = 0, first: int = 0) -> None:
         self._cache = cache
         self._bio_bytes = bio_bytes
         self.start = start
         self._head = head
+        self._first = first
         self._emptied: Signal | None = None
         self.size = size
         self.used = 0
@@ -145,7 +147,9 @@ class JournalArea:
         while size:
             piece = min(size, self._bio_bytes, self.size - self._head)
             pieces.append((self.start + self._head, piece))
-            self._head = (self._head + piece) % self.size
+            self._head += piece
+            if self._head == self.size:
+                self._head = self._first
             size -= piece
         left = len(pieces)
 
@@ -162,6 +166,15 @@ class JournalArea:
         device.unplug()
         return done
 
+    def move_tail(self, freed: int, block: int, sync: int) -> Signal:
+        """Write the superblock of the journal, its first block, which says that `freed` bytes may be written again."""
+        self.used -= freed
+        done = Signal()
+        device = self._cache.device
+        device.submit(Request(WRITE, self.start, block, partial(_written, done), DAEMON_ISSUER, sync))
+        device.unplug()
+        return done
+
     def make_room(self, size: int) -> Generator[Any, Any, None]:
         """Wait until `size` bytes may be written: when they may not, all that was committed goes to its place."""
         while self.used + size > self.size and self.used:
@@ -174,3 +187,7 @@ class JournalArea:
             self.used -= used
             self._emptied = None
             emptied.fire()
+
+
+def _written(signal: Signal, _: Request) -> None:
+    signal.fire()

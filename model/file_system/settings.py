@@ -126,6 +126,9 @@ class FileSystemSettings(Spec):
     """Bytes; commits stop when it is full. The most, where it depends on the device (`flexible`)."""
     journal_part: int = Field(default=0, ge=0)
     """If above 0, the journal is the device divided by this, at least `journal_size` and at most 2 GiB."""
+    journal_tail: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of a journal of blocks that must be free again, its blocks being in their places, before a commit writes
+    the journal's superblock to say so. 0: only a full journal is emptied."""
     journal_head: Size = 0
     """Where in the journal the first transaction begins: behind its superblock, or behind the record of mkfs."""
     commit_interval: Duration = 0.0

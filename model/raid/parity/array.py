@@ -116,9 +116,9 @@ class ParityArray(Array):
         in_passes = settings.hold is None
         if journal is not None and not in_passes:
             raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold None)")
-        self.cache = StripeCache(
-            settings.heads, settings.head, 0 if in_passes else layout.chunk_bytes, settings.most_heads
-        )
+        row_bytes = 0 if in_passes else layout.chunk_bytes
+        self.cache = StripeCache(settings.heads, settings.head, row_bytes, settings.most_heads)
+        self.shrinkers.append(self.cache.shrink)
         daemon = ParityDaemon(engine, self)
         self._writer: RowWriter | StripeHandler
         self._discarder: StripeDiscarder | None = None
@@ -231,11 +231,6 @@ class ParityArray(Array):
     def has_room(self) -> bool:
         """Whether more writes may be queued: no work waits for stripe heads, and the members have room."""
         return not self.cache.full and not (self._row_locks is not None and self._row_locks.waits) and super().has_room
-
-    def give_back_memory(self) -> None:
-        """The stripe cache shrinks to what it began with, and members that are arrays do the same."""
-        self.cache.shrink()
-        super().give_back_memory()
 
     def when_room(self, callback: Callable[[], None]) -> None:
         """See :meth:`Array.when_room`."""

@@ -45,7 +45,7 @@ def test_names_of_a_small_directory_lie_in_its_inode() -> None:
     in the inode there is a block to read.
     """
 
-    def reads(**changes: int) -> int:
+    def reads(**changes: Any) -> int:
         machine = Machine("xfs-v5", **changes)
         machine.directory("d")
         machine.create("d/f")

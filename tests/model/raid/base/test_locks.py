@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from raidsim.model.core.engine import Engine
@@ -42,7 +44,7 @@ def test_an_uncontended_lock_costs_no_event() -> None:
     for locks in (0, 3):
         rig = Rig(locks=locks)
         for number in range(50):
-            rig.engine.call_at(1e-5 * number, lambda _, issuer=number, rig=rig: rig.send(issuer))
+            rig.engine.call_at(1e-5 * number, partial(_sent, rig, number))
         rig.engine.run()
         events.append(rig.engine.scheduled_events)
         assert {round(latency_s, 9) for _, _, latency_s in rig.ended} == {SERVICE_S}
@@ -89,12 +91,17 @@ def test_the_thread_knows_how_long_it_has_spun() -> None:
     assert rig.host.stalled_s(0, 0.0) == 0.0
 
 
+def _sent(rig: Rig, issuer: int, _: object) -> None:
+    rig.send(issuer)
+
+
 def test_a_core_alone_is_no_crowd() -> None:
     """Protects the short way of a core that had the locks last: another one still finds them held after it."""
     rig = Rig(locks=2)
     for number in range(3):
         rig.engine.call_at(1e-5 * number, lambda _: rig.send(0))
-    rig.engine.call_at(2e-5 + HOLD_S, lambda _: [rig.send(1), rig.send(2)])
+    for issuer in (1, 2):
+        rig.engine.call_at(2e-5 + HOLD_S, partial(_sent, rig, issuer))
     rig.engine.run()
     assert [issuer for issuer, _, _ in rig.ended] == [0, 0, 0, 1, 2]
     assert [round(latency_s, 8) for _, _, latency_s in rig.ended] == [1e-6, 1e-6, 1e-6, 1e-6, 5e-6]

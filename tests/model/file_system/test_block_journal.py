@@ -1,0 +1,40 @@
+"""Where a journal of blocks begins, and when a commit says that its oldest part is free again."""
+
+from __future__ import annotations
+
+from raidsim.model.core.request import WRITE
+from raidsim.model.file_system.block_journal import BlockJournal
+from raidsim.tests.model.file_system.test_file_system import BLOCK, MIB, Machine
+
+
+def superblock_writes(tail: float, synced: bool) -> tuple[int, int]:
+    """Writes of the journal's superblock during 600 commits of some blocks each, and the bytes that are in use then."""
+    machine = Machine("ext4", 512 * MIB, journal_size=4 * MIB, transaction=MIB, journal_tail=tail)
+    system, by = machine.system, machine.program
+    file = machine.do(system.create("f", by))
+    for number in range(600):
+        machine.write(file, (number + 1) * BLOCK)
+        machine.do(system.fsync(file, by))
+        if synced:
+            machine.do(system.sync(by))
+    journal = system.journal
+    assert isinstance(journal, BlockJournal)
+    area = journal.area
+    first = min(
+        at for _, op, at, _ in machine.device.requests if op == WRITE and area.start < at < area.start + area.size
+    )
+    assert first == area.start + BLOCK
+    written = [at for _, op, at, _ in machine.device.requests if op == WRITE and at == area.start]
+    return len(written), area.used
+
+
+def test_a_commit_frees_a_quarter_of_the_journal() -> None:
+    """Protects the superblock of ext4's journal: it is written each time that a quarter of the journal is in its place
+    again, so that the journal is never full. Counter-tests: not while the blocks are not in their places, and not on
+    ext3, which waits for a full journal.
+    """
+    writes, used = superblock_writes(0.25, synced=True)
+    assert writes >= 3
+    assert used < 1.2 * MIB
+    assert superblock_writes(0.25, synced=False)[0] < writes
+    assert superblock_writes(0.0, synced=True)[0] == 0
