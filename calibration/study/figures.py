@@ -11,7 +11,7 @@ from ...model.programs.iozone import Iozone
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
-from ...scenarios.description.workloads import LoadSpec, Workload
+from ...scenarios.description.workloads import DdSpec, LoadSpec, Workload
 from ...scenarios.running.base.prediction import DriveActivity, Prediction
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]
@@ -122,6 +122,9 @@ def _own_figures(workload: Workload) -> dict[str, Dimension]:
     if isinstance(workload, FioSpec):
         of_jobs = {f"{job}.{figure}": each for job in workload.job_names for figure, each in _FIO.items()}
         return _RAW[workload.kind] | of_jobs
+    if isinstance(workload, DdSpec) and workload.direction == "read" and len(workload.targets) > 1:
+        processes = range(1, len(workload.targets) + 1)
+        return {**_RAW[workload.kind], **{f"dd{number}.rate": "bytes/s" for number in processes}}
     if not isinstance(workload, ProgramsSpec):
         return _RAW[workload.kind]
     return {

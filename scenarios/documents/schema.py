@@ -29,7 +29,7 @@ from ..description.arrays import NONE
 from ..description.scenario import ScenarioSpec
 from .library import PREFIX
 from .machine_catalogue import cpu_names, machine_names
-from .machine_shorthands import MOST_DRIVES
+from .machine_shorthands import MOST_DRIVES, MOST_PARTITIONS
 from .merge import DRIVES_ALIKE
 from .written import written_value
 
@@ -128,6 +128,9 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     _either(array, "bitmap", {"const": NONE})
     _either(array, "balance", {"enum": sorted(READ_BALANCE)})
     fields["arrays"]["additionalProperties"] = {"anyOf": [{"enum": list(LEVELS)}, {"$ref": "#/$defs/ArraySpec"}, _NULL]}
+    _either(defs["VolumeSpec"]["properties"], "on", {"type": "string"})
+    partitions = {"type": "integer", "minimum": 1, "maximum": MOST_PARTITIONS}
+    fields["volumes"]["additionalProperties"] = {"anyOf": [partitions, {"$ref": "#/$defs/VolumeSpec"}, _NULL]}
     fields["file_systems"]["additionalProperties"] = {
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
     }

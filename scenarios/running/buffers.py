@@ -102,3 +102,14 @@ def _write_cache(drive: HardDisk | SolidState) -> int:
     if isinstance(drive, SolidState):
         return drive.spec.write_buffer
     return drive.media.write_buffer_bytes
+
+
+def head_start(drained: float, held: float, port_rate: float, media_rate: float) -> float:
+    """Time (s) that caches save a long write which leaves them full.
+
+    While they fill, devices take data at `port_rate` instead of at `media_rate` (bytes/s); full, they hold `held`
+    bytes.
+    """
+    if port_rate <= media_rate:
+        return 0.0
+    return min(held / media_rate, drained / media_rate - drained / port_rate)

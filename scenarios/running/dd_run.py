@@ -22,7 +22,7 @@ from ..machine.machine import BuiltMachine
 from ..machine.observer import UNOBSERVED, Observer
 from .base.run import Run
 from .base.sample import Sample
-from .buffers import Buffers
+from .buffers import Buffers, head_start
 
 _NO_GROWTH = 0.02
 """Dirty memory that grows by less than this share of the rate does not grow; two measurements whose growth differs by
@@ -136,17 +136,6 @@ def rate_without_growth(free: WriteRun, throttled: WriteRun) -> float:
     return throttled.rate + min(1.0, max(-1.0, share)) * (free.rate - throttled.rate)
 
 
-def head_start(drained: float, held: float, port_rate: float, media_rate: float) -> float:
-    """Time (s) that caches save a long write which leaves them full.
-
-    While they fill, devices take data at `port_rate` instead of at `media_rate` (bytes/s); full, they hold `held`
-    bytes.
-    """
-    if port_rate <= media_rate:
-        return 0.0
-    return min(held / media_rate, drained / media_rate - drained / port_rate)
-
-
 class _DdRun(Run):
     """dd processes."""
 
@@ -159,7 +148,17 @@ class _DdRun(Run):
 
 
 class ReadRun(_DdRun):
-    """dd processes that read; the slowest one ends the run, as ``time`` has it."""
+    """dd processes that read; the slowest one ends the run, as ``time`` has it.
+
+    Attributes
+    ----------
+    rates
+        Bytes per second of each process during the measurement, in the order of the targets.
+    """
+
+    def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
+        super().__init__(machine, sample)
+        self.rates = [0.0] * len(machine.dds)
 
     @property
     def share(self) -> float:
@@ -177,7 +176,7 @@ class ReadRun(_DdRun):
         warm_up = min(int(wanted * self.sample.warm_up), self.workload.size - measured)
         spans: list[float] = []
 
-        def program(dd: Dd) -> Generator[Any, Any, None]:
+        def program(number: int, dd: Dd) -> Generator[Any, Any, None]:
             if warm_up:
                 dd.size = warm_up
                 yield engine.spawn(dd.read())
@@ -187,8 +186,9 @@ class ReadRun(_DdRun):
             dd.start, dd.size = dd.position, measured
             yield engine.spawn(dd.read())
             spans.append(engine.now - begun)
+            self.rates[number] = measured / spans[-1]
 
-        engine.run(engine.all_of([engine.spawn(program(dd)) for dd in self.machine.dds]))
+        engine.run(engine.all_of([engine.spawn(program(*each)) for each in enumerate(self.machine.dds)]))
         return max(spans) / measured
 
 

@@ -24,7 +24,7 @@ from .base.prediction import Prediction
 from .base.run import Run
 from .base.sample import Sample, scale_for
 from .base.supply import supply
-from .dd_run import dd_seconds
+from .dd_run import ReadRun, dd_seconds
 from .fio_run import fio_prediction
 from .idle_run import IdleRun
 from .load_run import LoadRun
@@ -143,7 +143,11 @@ def _dd_prediction(
         sample = replace(sample, read_bytes=_LONGER * sample.read_bytes, write_bytes=_LONGER * sample.write_bytes)
         run, seconds = dd_seconds(scenario, dd, sample, watch, observer)
     note = bound.excess("dd", total, seconds)
-    return replace(prediction_of(run, seconds, total / seconds), notes=() if note is None else (note,))
+    prediction = prediction_of(run, seconds, total / seconds)
+    if isinstance(run, ReadRun) and len(run.rates) > 1:
+        own = {f"dd{number}.rate": rate for number, rate in enumerate(run.rates, start=1)}
+        prediction = replace(prediction, figures={**prediction.figures, **own})
+    return replace(prediction, notes=() if note is None else (note,))
 
 
 def _load_prediction(

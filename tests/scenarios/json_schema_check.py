@@ -48,6 +48,8 @@ def _keyword(value: Any, word: str, schema: dict[str, Any], root: dict[str, Any]
             return not isinstance(value, dict) or all(key in value for key in said)
         case "items":
             return not isinstance(value, list) or all(fits(item, said, root) for item in value)
+        case "prefixItems":
+            return not isinstance(value, list) or all(fits(*pair, root) for pair in zip(value, said, strict=False))
         case "properties":
             return not isinstance(value, dict) or all(
                 fits(value[key], inner, root) for key, inner in said.items() if key in value

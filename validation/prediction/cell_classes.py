@@ -70,6 +70,7 @@ WHOLE_BENCHMARK = _kind("whole benchmark", read=0.5, write=0.5)
 CHARACTERS = FigureKind("characters")
 CPU_SHARE = FigureKind("CPU share")
 RESYNC = FigureKind("resync")
+MEMBERS = FigureKind("drives of the array")
 READ_FILES = _kind("files, reading", read=1.0)
 WRITE_FILES = _kind("files, writing", write=1.0)
 COPY_FILES = _kind("files, copying", read=0.5, write=0.5)
@@ -200,8 +201,11 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
     """The class of a cell that a run of this scenario, on a machine of this name, gives."""
     workload = scenario.workload
     if isinstance(workload, ProgramsSpec):
-        return _of_program(cell, scenario, workload, machine)
-    targets = tuple(dict.fromkeys(workload.targets)) or tuple(scenario.busy_arrays)
+        if "." in cell.figure:
+            return _of_program(cell, scenario, workload, machine)
+        targets = tuple(dict.fromkeys(mounted.on for mounted in scenario.file_systems.values()))
+    else:
+        targets = tuple(dict.fromkeys(workload.targets)) or tuple(scenario.busy_arrays)
     stacks = [_stack(scenario, target) for target in targets]
     stack = stacks[0] if len(stacks) == 1 else _side_by_side(stacks)
     if isinstance(workload, DdSpec):
@@ -209,6 +213,8 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
         load, processes = f"dd, {workload.direction}, raw device", len(workload.targets)
     elif isinstance(workload, IdleSpec):
         kind, load, processes = RESYNC, "nothing", 1
+    elif isinstance(workload, ProgramsSpec):
+        kind, load, processes = WHOLE_BENCHMARK, "programs", workload.processes
     elif isinstance(workload, FioSpec):
         job = cell.figure.rpartition(".")[0]
         kind, load, processes = _fio_kind(workload, cell.figure), "fio", max(1, workload.outstanding(job))
@@ -219,6 +225,8 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
         kind = CPU_SHARE
     elif cell.figure == "resync_rate":
         kind = RESYNC
+    elif "drive_" in cell.figure:
+        kind = MEMBERS
     return CellClass(
         stack=stack,
         load=load,

@@ -17,6 +17,7 @@ from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.documents.document import document_from
 from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
+from raidsim.validation.prediction.cell_classes import cell_classes
 from raidsim.validation.prediction.comparison import StudyComparison, compare, summary
 
 LOAD = {"kind": "load", "pattern": "random", "read_share": "100%", "depth": 4, "warm_up": "100ms", "duration": "500ms"}
@@ -167,3 +168,52 @@ def test_figures_of_drives_are_known_before_a_run() -> None:
     for figure in figures_of(study.runs["reads"].workload):
         if figure != "resync_rate":
             assert figure_value(found, "reads", figure) >= 0
+
+
+def read_by_two(targets: list[str]) -> dict[str, float]:
+    """Figures of a dd on each of two drives, the second of which is slower."""
+    machine = "drives: {model: WD5000AAKS, count: 2, disk1: {overrides: {outer_media_rate: 60MB/s}}}"
+    text = f"{{machine: {{{machine}}}, workload: {{kind: dd, direction: read, block_size: 64KiB, targets: {targets}}}}}"
+    return simulate(document_from(text, sets=["kernel=linux-2.6.8"]).spec(), Sample(read_bytes=8 << 20)).figures
+
+
+def test_each_dd_has_a_rate_of_its_own() -> None:
+    """Protects cells of one target of several: each process is as fast as its own drive, in the targets' order."""
+    both, turned = read_by_two(["disk0", "disk1"]), read_by_two(["disk1", "disk0"])
+    assert both["dd2.rate"] == pytest.approx(60e6, rel=0.05)
+    assert both["dd1.rate"] > 1.1 * both["dd2.rate"]
+    assert turned["dd1.rate"] == pytest.approx(both["dd2.rate"], rel=0.02)
+    assert both["rate"] == pytest.approx(2 * both["dd2.rate"], rel=0.02)  # the slower one ends the run
+    assert "dd1.rate" not in read_by_two(["disk0"])
+
+
+def test_two_programs_on_two_file_systems_share_what_they_share() -> None:
+    """Two fio jobs at once on two file systems are slower on partitions of one drive than on drives of their own."""
+    job = "".join(
+        f"[{name}]\\nfilename=/{name}/file\\nrw=randread\\ndirect=1\\nsize=1g\\ntime_based\\nruntime=9\\n"
+        for name in "ab"
+    )
+    workload = f'workload: {{kind: fio, at_most: 1s, job: "{job}"}}'
+
+    def figures(volumes: str, on: tuple[str, str]) -> dict[str, float]:
+        mounted = f"file_systems: {{/a: {{kind: ext4, on: {on[0]}}}, /b: {{kind: ext4, on: {on[1]}}}}}"
+        text = f"{{volumes: {volumes}, {mounted}, {workload}}}"
+        return simulate(document_from(text, sets=["disks=2", "drive=WD5000AAKS"]).spec()).figures
+
+    apart = figures("{}", ("disk0", "disk1"))
+    shared = figures("{disk0: 2}", ("disk0p1", "disk0p2"))
+    for name in "ab":
+        assert 0 < shared[f"{name}.read_iops"] < 0.75 * apart[f"{name}.read_iops"]
+
+
+def test_a_drive_of_programs_has_a_class() -> None:
+    """Protects the report on a study from a cell of iostat beside programs, which is no figure of any of them."""
+    steps = [{"program": "dd", "size": "64MiB"}]
+    run = {
+        "kernel": "linux-6.1",
+        "file_systems": {"/a": {"kind": "ext4", "on": "md0"}},
+        "workload": {"kind": "programs", "steps": steps},
+    }
+    study = study_of([{"figure": "drive_utilization", "measured": 9, "unit": "%"}], runs={"reads": run})
+    (found,) = cell_classes(study).values()
+    assert (found.kind.name, found.level, found.kind.mix) == ("drives of the array", "RAID 1", {})

@@ -19,7 +19,7 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.request import READ, Request
 from raidsim.model.crypt.cryptoloop import CryptDevice
 from raidsim.model.crypt.dm_crypt import CryptPipeline, CryptSettings
-from raidsim.model.memory.partition import Partition
+from raidsim.model.memory.partition import Partition, Slice
 from raidsim.model.raid.base.io_limit import BioSplit
 from raidsim.model.raid.resync.spares import MemberSlot
 from raidsim.model.schedulers import Noop
@@ -95,6 +95,7 @@ def made(below: Device) -> dict[type[Wrapper], Wrapper]:
     host = Host(Cpu(engine))
     return {
         Partition: Partition(below, 0, 32 * MIB),
+        Slice: Slice(below, 0, 32 * MIB, "slice"),
         MemberSlot: MemberSlot(below),
         BioSplit: BioSplit(below, MIB),
         BlockFile: BlockFile(below, host, MIB, MIB),
@@ -110,6 +111,7 @@ _OWN_QUEUE = "it is a queue of the kernel itself, in front of the device"
 _THREADS = "its own threads submit to the device below, not the process above"
 ON_ITS_OWN: dict[type[Wrapper], dict[str, str]] = {
     Partition: {"capacity": "it is a part of the device"},
+    Slice: {"capacity": "it is a part of the device", "submit": "its requests keep their offsets"},
     MemberSlot: {"submit": "it remembers what is under way"},
     BioSplit: {},
     BlockFile: {},

@@ -24,6 +24,7 @@ GOOD = {
     "cpu": "machine: {cpu: {model: nas-core, cores: 2}, port: {rate: 300MB/s}}",
     "units": "machine: {memory: 4 GiB, resident: 0}\nworkload: {duration: 1.5min, read_share: 0.3, span: 1e9B}",
     "named": "workload: {arrivals: constant, total_iops: 50, locality: zipf}",
+    "volumes": "volumes: {disk0: 3, lv: {kind: linear, on: disk1, part: [1, 2]}}",
     "programs": "arrays: {md0: raid5}\nfile_systems: {/a: ext3}\nworkload: {steps: [{program: postmark}]}",
 }
 BAD = {
@@ -41,6 +42,8 @@ BAD = {
     "share above the whole": "workload: {read_share: 1.5}",
     "depth of none": "workload: {depth: 0}",
     "list": "[a]",
+    "no partitions": "volumes: {disk0: 0}",
+    "unknown volume": "volumes: {lv: {kind: thin, on: disk0}}",
     "unknown pattern": "workload: {pattern: sideways}",
 }
 

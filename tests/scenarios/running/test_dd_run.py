@@ -16,8 +16,8 @@ from raidsim.scenarios.machine.machine import BuiltMachine
 from raidsim.scenarios.running import dd_run
 from raidsim.scenarios.running.base.run import Run
 from raidsim.scenarios.running.base.sample import Sample
-from raidsim.scenarios.running.buffers import Buffers
-from raidsim.scenarios.running.dd_run import StartRun, WriteRun, head_start, rate_without_growth
+from raidsim.scenarios.running.buffers import Buffers, head_start
+from raidsim.scenarios.running.dd_run import StartRun, WriteRun, rate_without_growth
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import MIB, QUICK, scenario
 
