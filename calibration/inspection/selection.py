@@ -333,7 +333,7 @@ def _member_bytes(array: FoundArray) -> int | None:
     """Bytes that an array uses of each member."""
     if array.member_size is not None and array.member_size.value:
         return array.member_size.value
-    if array.size is None or not array.size.value or array.level is None:
+    if array.size is None or not array.size.value or array.level is None or not array.members:
         return None
     members, level = len(array.members), array.level.value
     groups = array.groups.value if array.groups is not None else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from ...model.core.errors import InputError
 from ...model.files.atomic_file import whole_file
 from ...model.files.description_errors import located
 from ...model.files.quantities import parse_size, parse_time
+from ...model.programs.fio.options import is_option
 from ...scenarios.fio.output.iolog import run_iolog
 from ...scenarios.fio.output.json_document import json_document, json_text
 from ...scenarios.fio.output.logs import write_logs
@@ -32,6 +34,8 @@ from ..tables.run import run_console
 
 CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Options that raidsim does not have are fio's."""
+_ALIKE = 0.85
+"""How much of a misspelt option must be as one of raidsim's (difflib's ratio)."""
 _FORMATS = ("normal", "json", "json+")
 
 
@@ -83,6 +87,7 @@ def fio_command(
     if most_s is not None and not most_s > 0:
         raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
     described = machine_document(machine, sets or [])
+    _check_spelling(context)
     line = jobs_of(job, context.args)
     _check_written(write_iolog, logs, (machine, line.file) if line.file else (machine,))
     spec = described.spec()
@@ -113,6 +118,16 @@ def _file_sizes(given: Sequence[str]) -> dict[str, int]:
             raise InputError("--file", f"found {text!r}", "allowed: NAME=SIZE")
         sizes[name] = parse_size(size, f"--file {name}")
     return sizes
+
+
+def _check_spelling(context: typer.Context) -> None:
+    """Refuse an option that is nearly one of raidsim's and none of fio's."""
+    own = [name for param in context.command.params for name in param.opts if name.startswith("--")]
+    for word in context.args:
+        name = word.partition("=")[0]
+        close = difflib.get_close_matches(name, own, 1, _ALIKE) if name.startswith("--") else []
+        if close and not is_option(name.removeprefix("--")):
+            raise InputError(name, "unknown option", f"did you mean {close[0]!r}? allowed: --help lists raidsim's own")
 
 
 def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from ...formats.report_text import ReportText
 from .findings import GONE, FoundArray, FoundMember, fact
@@ -35,7 +36,7 @@ def volumes(text: ReportText, lines: range, device: str, known: dict[str, FoundA
         Volumes of other disks by their UUID; those of this one are added.
     """
     starts = [number for number in lines if _VOLUME.match(text.line(number))]
-    for first, after in zip(starts, [*starts[1:], lines.stop], strict=True):
+    for first, after in pairwise([*starts, lines.stop]):
         end = next((each for each in range(first + 1, after) if _PART.match(text.line(each))), after)
         fields = key_lines(text, range(first + 1, end))
         head = _VOLUME.match(text.line(first))

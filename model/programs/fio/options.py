@@ -99,6 +99,11 @@ def _names() -> dict[str, str]:
     return {alias: name for name, entry in table.items() for alias in (name, *entry.aliases)}
 
 
+def is_option(name: str) -> bool:
+    """Whether fio has an option of that name."""
+    return name.lower() in _names()
+
+
 def full_name(name: str, place: str) -> str:
     """An option's name, whichever of its names was used.
 

@@ -17,6 +17,7 @@ from raidsim.tests.calibration.inspection import mdstat_texts
 
 SAMPLES = Path(__file__).with_name("samples")
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(SAMPLES.iterdir())}
+TEXTS |= {path.name: path.read_text(encoding="utf-8") for path in sorted(SAMPLES.with_name("pasted").glob("*.txt"))}
 TEXTS |= {f"mdstat-{name}": mdstat_texts.text(array) for name, array in mdstat_texts.LEVELS.items()}
 
 
