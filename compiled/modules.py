@@ -28,7 +28,7 @@ FOLDERS = (
 """Folders of the model, compiled but for `EXCEPTIONS`."""
 EXCEPTIONS = (
     *("core.brent", "core.discard", "core.errors", "core.exact_sums", "core.fixed_service"),
-    *("disk.queue", "disk.spec"),
+    "disk.spec",
     *("file_system.nodes", "file_system.settings"),
     *("memory.dirty_balance", "memory.paged_file", "memory.pipe", "memory.settings"),
     *("raid.base.io_limit", "raid.metadata.journal", "raid.mirrors.barrier", "raid.mirrors.discard_ranges"),
