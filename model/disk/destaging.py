@@ -14,18 +14,22 @@ write command stack or the buffer is full, and may be reordered):
 
 from __future__ import annotations
 
+import bisect
 from abc import abstractmethod
-from bisect import bisect_right
 from collections import deque
+from typing import Final
 
 from .geometry import Geometry
 from .head import EARLY, Head
 from .seek import SeekCurve
 from .segments import DirtyExtents
 
-DESTAGE_UNIT = 128 * 1024
+# Final, so that compiled code does not look it up at every call.
+bisect_right: Final = bisect.bisect_right
+
+DESTAGE_UNIT: Final = 128 * 1024
 """Bytes of an extent written before the head looks at commands again."""
-SWEEP_WINDOW = 8
+SWEEP_WINDOW: Final = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
 
 

@@ -7,12 +7,12 @@ block/blk-mq.c (blk_add_rq_to_plug, blk_mq_flush_plug_list), block/blk-merge.c (
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from ..core.request import TRIM, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest
 
-PLUG_REQUESTS = 32
+PLUG_REQUESTS: Final = 32
 """A plug holds so many requests at most (BLK_MAX_REQUEST_COUNT), twice as many once they are of several devices."""
 
 PLUG_FLUSH_BYTES = 131_072
