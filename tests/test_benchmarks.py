@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks import disksim, history, parts, scaling
+from raidsim.benchmarks import disksim, history, paired, parts, scaling
 from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
 from raidsim.benchmarks.components import COMPONENTS
 from raidsim.benchmarks.loads import LOADS, OUTSTANDING
@@ -145,6 +145,15 @@ def test_disksim_is_compared_by_ratios() -> None:
     same = disksim.Comparison("RAID 10 of 4", True, 1.0, 73_000 / disksim.BARE_TIMEOUTS)
     assert same.times == pytest.approx(1.0)
     assert " ".join(disksim.as_text([same]).splitlines()[1].split()) == "RAID 10 of 4 on 1 0.0429 0.0429 1.00"
+
+
+def test_a_loss_in_paired_runs_is_refused() -> None:
+    """Protects the judgement: more than a tenth in most pairs is a loss; less, or a loss that scatters, is none."""
+    slow = paired.Pairs("slow", (0.85, 0.86, 0.84, 0.87, 0.85))
+    assert slow.is_regression
+    assert not paired.Pairs("within", (0.92, 0.93, 0.91)).is_regression
+    assert not paired.Pairs("scattered", (0.5, 0.88, 1.4, 0.86, 1.2, 0.6)).is_regression
+    assert paired.as_text([slow], "HEAD").splitlines()[1].split() == ["slow", "0.850", "1.0%", "slower"]
 
 
 def test_parts_are_files_of_the_model() -> None:
