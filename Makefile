@@ -49,6 +49,7 @@ check: .venv/dev.stamp
 
 bench: .venv/run.stamp
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --against
 
 compiled: .venv/compiled.stamp
 	$(BIN)/python -m raidsim.compiled

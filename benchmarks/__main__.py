@@ -13,7 +13,7 @@ from pathlib import Path
 from raidsim.compiled.loader import in_use
 from raidsim.scenarios.pictures.style import FORMS
 
-from . import disksim, history, long_run, parts, scaling, startup
+from . import disksim, history, long_run, paired, parts, scaling, startup
 from .components import COMPONENTS, Chore, Loaded
 from .loads import LOADS
 from .measure import (
@@ -55,6 +55,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", action="store_true", help="what an I/O costs, by part of the model")
     parser.add_argument("--startup", action="store_true", help="seconds until commands answer")
     parser.add_argument("--long-run", action="store_true", help="memory over a million I/Os (--long: 100 million)")
+    parser.add_argument("--speeds", action="store_true", help="only the ratios, as JSON")
+    parser.add_argument(
+        "--against",
+        nargs="?",
+        const="",
+        metavar="REVISION",
+        help="alternating runs of this source and a revision of git; default: HEAD, or HEAD~1 if model/ is unchanged",
+    )
     given = parser.parse_args(arguments)
     if given.rounds < 1:
         parser.error(f"--rounds is {given.rounds}; at least 1")
@@ -67,6 +75,11 @@ def main(arguments: list[str] | None = None) -> None:
         print(scaling.as_text(found))
         if given.plot is not None:
             scaling.draw(found, given.plot)
+    elif given.speeds:
+        speeds = measure(all_chores(), given.rounds, seconds=0.15, timeouts=TIMEOUTS)
+        print(json.dumps({speed.name: speed.ratio for speed in speeds}))
+    elif given.against is not None:
+        sys.exit(_against(given.against or paired.usual_revision(), given.rounds))
     elif given.disksim:
         print(disksim.as_text(disksim.compare(given.rounds, requests=20_000)))
     elif given.parts:
@@ -81,6 +94,12 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(0 if run.aim_met else 1)
     else:
         sys.exit(_bench(given.rounds, given.json, given.record, given.history))
+
+
+def _against(revision: str, pairs: int) -> int:
+    found = paired.compare(revision, pairs)
+    print(paired.as_text(found, revision))
+    return _SLOWER if any(one.is_regression for one in found) else 0
 
 
 def _bench(rounds: int, json_wanted: bool, record: bool, path: Path) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks import disksim, history, parts, scaling
+from raidsim.benchmarks import disksim, history, paired, parts, scaling
 from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
 from raidsim.benchmarks.components import COMPONENTS
 from raidsim.benchmarks.loads import LOADS, OUTSTANDING
@@ -135,15 +135,25 @@ def test_spread_ignores_an_outlier() -> None:
     assert spread([0.1, 0.2, 0.05, 0.15, 0.08]) > 0.1
 
 
-def test_disksim_is_compared_where_it_is_known() -> None:
-    """Protects the table beside DiskSim: a range where its time is known, a bound where only that, else nothing."""
-    shown = disksim.as_text(
-        [disksim.Comparison(name, 100_000.0, known) for name, (_, known) in disksim.WORKLOADS.items()]
-    ).splitlines()
-    for line, words in zip(
-        shown[1:], ("83,333-142,857 0.70-1.20", "below 142,857 over 0.70", *["not known -"] * 2), strict=False
-    ):
-        assert " ".join(line.split()).endswith(words)
+def test_disksim_is_compared_by_ratios() -> None:
+    """Protects the table beside DiskSim: every load has a line, and the factor is the quotient of two ratios."""
+    found = disksim.compare(rounds=1, requests=20)
+    assert [(one.name, one.cached) for one in found] == [
+        (name, cached) for name in disksim.WORKLOADS for cached in (False, True)
+    ]
+    assert all(one.per_cpu_s > 0 and one.ratio > 0 for one in found)
+    same = disksim.Comparison("RAID 10 of 4", True, 1.0, 73_000 / disksim.BARE_TIMEOUTS)
+    assert same.times == pytest.approx(1.0)
+    assert " ".join(disksim.as_text([same]).splitlines()[1].split()) == "RAID 10 of 4 on 1 0.0429 0.0429 1.00"
+
+
+def test_a_loss_in_paired_runs_is_refused() -> None:
+    """Protects the judgement: more than a tenth in most pairs is a loss; less, or a loss that scatters, is none."""
+    slow = paired.Pairs("slow", (0.85, 0.86, 0.84, 0.87, 0.85))
+    assert slow.is_regression
+    assert not paired.Pairs("within", (0.92, 0.93, 0.91)).is_regression
+    assert not paired.Pairs("scattered", (0.5, 0.88, 1.4, 0.86, 1.2, 0.6)).is_regression
+    assert paired.as_text([slow], "HEAD").splitlines()[1].split() == ["slow", "0.850", "1.0%", "slower"]
 
 
 def test_parts_are_files_of_the_model() -> None:

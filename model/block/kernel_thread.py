@@ -24,9 +24,7 @@ def compute(host: Host | None, seconds: float, then: Callable[[], None]) -> None
     if host is None or not seconds:
         then()
         return
-    finished = host.cpu.run(seconds).callbacks
-    assert finished is not None
-    finished.append(lambda _: then())
+    host.cpu.run_then(seconds, None, lambda _: then())
 
 
 class KernelThread:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ..core.device import Device
 from ..core.discard import pieces_of
@@ -25,8 +25,8 @@ from ..tasks.host import GIVE_WAY_S, Host
 from ..tasks.submitting_threads import SubmittingThreads
 from .throttle import Throttle
 
-_WAIT_QUEUES = 8
-_LARGEST_WAKE_BATCH = 8
+_WAIT_QUEUES: Final = 8
+_LARGEST_WAKE_BATCH: Final = 8
 
 
 class BlkMqQueue(SubmittingThreads):

@@ -13,22 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from ..core.engine import Engine
 from ..core.errors import ModelError
 from ..core.request import ASYNC, DIRECT, READ, TRIM, Request
 from ..schedulers import QueuedRequest
 
-WINDOW_S = 0.1
-DEFAULT_DEPTH = 16
-TARGET_NON_ROTATIONAL_S = 0.002
-TARGET_ROTATIONAL_S = 0.075
+WINDOW_S: Final = 0.1
+DEFAULT_DEPTH: Final = 16
+TARGET_NON_ROTATIONAL_S: Final = 0.002
+TARGET_ROTATIONAL_S: Final = 0.075
 
-_WRITE_SAMPLES = 3
-_UNKNOWN_WINDOWS = 5
-_CLOSE_IO_S = 0.1
-_LARGEST_SHIFT = 31
+_WRITE_SAMPLES: Final = 3
+_UNKNOWN_WINDOWS: Final = 5
+_CLOSE_IO_S: Final = 0.1
+_LARGEST_SHIFT: Final = 31
 
 
 class WriteBackThrottle:

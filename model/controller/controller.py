@@ -134,12 +134,10 @@ class RaidController(Device):
         )
         self._destager = Destager(engine, array, settings, self._writes, self._admit)
         self._unplug_array = array.unplug
-        self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
-        self._cached: tuple[Callable[[Request], None], ...] = (
-            self._gather if settings.gathers_in_turn else self._commit,
-        )
-        self._received: tuple[Callable[[Request], None], ...] = (self._write_through,)
-        self._received_fast: tuple[Callable[[Request], None], ...] = (self._write_fast,)
+        self._replied: Callable[[Request], None] = self._finish
+        self._cached: Callable[[Request], None] = self._gather if settings.gathers_in_turn else self._commit
+        self._received: Callable[[Request], None] = self._write_through
+        self._received_fast: Callable[[Request], None] = self._write_fast
         self._fast_path = FastPath(settings, array)
         self._active = 0
         self._outside: deque[Request] = deque()
@@ -240,9 +238,7 @@ class RaidController(Device):
             self._waiting.append(request)
             self._destager.pump(True)
 
-    def _transfer(
-        self, request: Request, then: tuple[Callable[[Request], None], ...], fast_path_s: float = 0.0
-    ) -> None:
+    def _transfer(self, request: Request, then: Callable[[Request], None], fast_path_s: float = 0.0) -> None:
         """Firmware time and data over the link, from now; `then` is the callback of the command's event."""
         now = self._engine._now
         settings = self._settings

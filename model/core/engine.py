@@ -1,38 +1,41 @@
-"""The clock: a thin layer over SimPy's ``Environment`` for callback-style components.
+"""The clock: it takes one entry after the other from a queue in order of time, and lets it happen.
 
 Below the page cache the simulator runs on callbacks, because that path runs millions of times; a
 component that knows when it will next be free needs no event for queueing. Workloads, flushers and
-resync are ordinary SimPy processes on the same clock.
+resync are SimPy processes. The engine is the environment of their events, with SimPy's rules of order: by time,
+then by priority, then as events were scheduled.
+
+The queue is two lists. Each of its searches, insertions and removals is one operation of Python, fast from source and
+compiled, and no entry needs a tuple or a number in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from heapq import heappop, heappush
-from itertools import count
-from typing import Any
+import bisect
+from collections.abc import Callable, Generator, Iterable
+from math import inf
+from typing import Any, Final
 
-import simpy
-from simpy.core import StopSimulation
-from simpy.events import NORMAL, URGENT, Event
+from mypy_extensions import i64
+from simpy.core import EmptySchedule, StopSimulation
+from simpy.events import NORMAL, URGENT, AllOf, AnyOf, Event, Process, Timeout
 
 from .random_streams import RandomStreams
 from .request import Request
+from .timed import Timed, TimedCall, TimedEvent, nothing
+
+# Final, so that compiled code does not look it up at every call.
+bisect_left: Final = bisect.bisect_left
+bisect_right: Final = bisect.bisect_right
+
+_KEPT: Final = 256
+"""Entries of the queue that have happened are removed when there are this many of them."""
 
 
-class _Call:
-    """A bare event: runs its callbacks at its time, allocates nothing else."""
+class Engine:
+    """The clock of a run, with named random streams and a count of scheduled events.
 
-    __slots__ = ("callbacks",)
-
-    _ok = True
-
-    def __init__(self, callbacks: tuple[Callable[[Any], object], ...]) -> None:
-        self.callbacks: Any = callbacks
-
-
-class Engine(simpy.Environment):
-    """SimPy's environment with named random streams and a count of scheduled events.
+    It has what SimPy's events and processes ask their environment for, and nothing else of :class:`simpy.Environment`.
 
     Parameters
     ----------
@@ -40,21 +43,25 @@ class Engine(simpy.Environment):
         Seed of the run; every component draws from its own stream, spawned by name.
     """
 
-    # SimPy's own, declared again so that compiled code need not look for them by name.
-    _now: float
-    _queue: list[Any]
-    _eid: count[int]
-
     def __init__(self, seed: int = 0) -> None:
-        super().__init__()
+        self._now: float = 0.0
+        self._times: list[float] = []
+        self._entries: list[Timed | None] = []
+        self._head: i64 = 0  # where the queue begins: what is before has happened
+        self._scheduled = 0
+        self._active_proc: Process | None = None  # SimPy's processes set it
         self.streams = RandomStreams(seed)
         self._threads: dict[int, int] = {}
 
     @property
+    def now(self) -> float:
+        """The current time (s)."""
+        return self._now
+
+    @property
     def scheduled_events(self) -> int:
         """How many events have been scheduled so far."""
-        # SimPy numbers its events with an itertools.count, which shows where it stands only in its repr, "count(7)".
-        return int(repr(self._eid)[6:-1])
+        return self._scheduled
 
     def thread_issuer(self, first: int) -> int:
         """The issuer of one more kernel thread of the machine, of a kind whose issuers count down from `first`."""
@@ -62,59 +69,135 @@ class Engine(simpy.Environment):
         self._threads[first] = issuer - 1
         return issuer
 
-    def complete(self, request: Any, callbacks: tuple[Callable[[Any], None], ...], at: float) -> None:
-        """Schedule `request` as its own completion event at absolute time `at` (s)."""
-        request.callbacks = callbacks
-        heappush(self._queue, (at, NORMAL, next(self._eid), request))
+    # What happens when.
+
+    def complete(self, request: Request, finish: Callable[[Any], object], at: float) -> None:
+        """Call ``finish(request)`` at absolute time `at` (s): the request is its own event."""
+        request.finish = finish
+        self._scheduled += 1
+        times = self._times
+        if not times or at >= times[-1]:
+            times.append(at)
+            self._entries.append(request)
+        else:
+            index = bisect_right(times, at, self._head)
+            times.insert(index, at)
+            self._entries.insert(index, request)
 
     def call_at(self, at: float, function: Callable[[Any], object]) -> Any:
         """Call ``function(event)`` at absolute time `at` (s); returns the event, which :meth:`cancel` takes."""
-        event = _Call((function,))
-        heappush(self._queue, (at, NORMAL, next(self._eid), event))
-        return event
+        call = TimedCall(function)
+        self._scheduled += 1
+        self._insert(at, call)
+        return call
 
     @staticmethod
     def cancel(event: Any) -> None:
         """Make a pending :meth:`call_at` event do nothing when its time comes."""
-        event.callbacks = ()
+        event.finish = nothing
+
+    def _insert(self, at: float, entry: Timed) -> None:
+        """Put an entry of normal priority into the queue, as :meth:`complete` does."""
+        index = bisect_right(self._times, at, self._head)
+        self._times.insert(index, at)
+        self._entries.insert(index, entry)
+
+    def pending(self) -> list[float]:
+        """Times (s) of all that is to happen, in order."""
+        return self._times[self._head :]
+
+    # What SimPy's events and processes ask their environment for.
+
+    @property
+    def active_process(self) -> Process | None:
+        """The process that runs now."""
+        return self._active_proc
+
+    def schedule(self, event: Event, priority: int = NORMAL, delay: float = 0.0) -> None:
+        """Let an event of SimPy happen after `delay` (s)."""
+        self._scheduled += 1
+        at, timed = self._now + delay, TimedEvent(event, priority)
+        if priority == NORMAL:
+            self._insert(at, timed)
+            return
+        times, entries = self._times, self._entries
+        index = bisect_left(times, at, self._head)
+        while index < len(times) and times[index] == at:
+            entry = entries[index]
+            if not isinstance(entry, TimedEvent) or entry.priority > priority:
+                break
+            index += 1
+        times.insert(index, at)
+        entries.insert(index, timed)
+
+    def peek(self) -> float:
+        """When the next event happens (s); infinite if there is none."""
+        head = self._head
+        return self._times[head] if head < len(self._times) else inf
+
+    def event(self) -> Event:
+        """An event that somebody triggers."""
+        environment: Any = self
+        return Event(environment)
+
+    def timeout(self, delay: float = 0.0, value: Any = None) -> Timeout:
+        """An event that happens after `delay` (s)."""
+        environment: Any = self
+        return Timeout(environment, delay, value)
+
+    def process(self, generator: Generator[Any, Any, Any]) -> Process:
+        """Start a SimPy process."""
+        environment: Any = self
+        return Process(environment, generator)
+
+    def spawn(self, generator: Generator[Any, Any, Any]) -> Process:
+        """Start a SimPy process."""
+        return self.process(generator)
+
+    def all_of(self, events: Iterable[Event]) -> AllOf:
+        """An event that happens when all of `events` have."""
+        environment: Any = self
+        return AllOf(environment, events)
+
+    def any_of(self, events: Iterable[Event]) -> AnyOf:
+        """An event that happens when one of `events` has."""
+        environment: Any = self
+        return AnyOf(environment, events)
+
+    # Runs.
+
+    def step(self) -> None:
+        """Let the next event happen."""
+        head = self._head
+        if head == len(self._entries):
+            raise EmptySchedule
+        entry = self._entries[head]
+        self._now = self._times[head]
+        self._entries[head] = None
+        self._head = head + 1
+        assert entry is not None
+        entry.finish(entry)
 
     def run(self, until: float | Event | None = None) -> Any:
         """Run until no event is left, until the event `until` has happened (its value is returned), or to that time.
 
-        It does what SimPy's does, without a call of :meth:`step` for each event.
+        It does what SimPy's does.
         """
         if until is not None:
             if not isinstance(until, Event):
-                at = until if isinstance(until, int) else float(until)
+                at = float(until)
                 if at <= self._now:
                     raise ValueError(f"until ({at}) must be greater than the current simulation time")
-                until = Event(self)
+                until = self.event()
                 until._ok = True
                 until._value = None
                 self.schedule(until, URGENT, at - self._now)
             elif until.callbacks is None:
                 return until.value  # type: ignore[unreachable]
             until.callbacks.append(StopSimulation.callback)
-        queue: list[Any] = self._queue
         try:
-            while queue:
-                self._now, _, _, event = heappop(queue)
-                if isinstance(event, Request):  # most are, and none has failed
-                    finished: Any = event.callbacks
-                    event.callbacks = None
-                    for call in finished:
-                        call(event)
-                    continue
-                callbacks, event.callbacks = event.callbacks, None
-                for callback in callbacks:
-                    callback(event)
-                if not event._ok and not hasattr(event, "_defused"):
-                    failure = type(event._value)(*event._value.args)
-                    raise failure from event._value
+            self._run(None)
         except StopSimulation as stop:
-            # What else waits for the event comes first when the run goes on.
-            event.callbacks = callbacks[callbacks.index(callback) + 1 :]
-            self.schedule(event, -1)  # type: ignore[arg-type]
             return stop.args[0]
         if until is not None:
             raise RuntimeError(f'No scheduled events left but "until" event was not triggered: {until}')
@@ -125,25 +208,29 @@ class Engine(simpy.Environment):
 
         It takes no number of an event, so a run that is looked at on its way counts as many events as one that is not.
         """
-        queue: list[Any] = self._queue
-        stop = _Call(())
-        heappush(queue, (at, URGENT, -1, stop))
-        while True:
-            self._now, _, _, event = heappop(queue)
-            if isinstance(event, Request):
-                finished: Any = event.callbacks
-                event.callbacks = None
-                for call in finished:
-                    call(event)
-                continue
-            if event is stop:
-                return
-            callbacks, event.callbacks = event.callbacks, None
-            for callback in callbacks:
-                callback(event)
-            if not event._ok and not hasattr(event, "_defused"):
-                raise event._value
+        stop = TimedCall(nothing)
+        index = bisect_left(self._times, at, self._head)
+        self._times.insert(index, at)
+        self._entries.insert(index, stop)
+        self._run(stop)
 
-    def spawn(self, generator: Generator[Any, Any, Any]) -> simpy.Process:
-        """Start a SimPy process."""
-        return self.process(generator)
+    def _run(self, stop: Timed | None) -> None:
+        """Let one event happen after the other until none is left, or it is `stop`."""
+        times, entries = self._times, self._entries
+        while True:
+            head = self._head
+            if head == len(entries):
+                return
+            entry = entries[head]
+            self._now = times[head]
+            if head >= _KEPT:
+                del entries[: head + 1]
+                del times[: head + 1]
+                self._head = 0
+            else:
+                entries[head] = None
+                self._head = head + 1
+            if entry is stop:
+                return
+            assert entry is not None
+            entry.finish(entry)

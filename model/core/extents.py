@@ -6,9 +6,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import bisect
 from collections.abc import Iterator
 from itertools import chain
+from typing import Final
+
+# Final, so that compiled code does not look it up at every call.
+bisect_left: Final = bisect.bisect_left
+bisect_right: Final = bisect.bisect_right
 
 MOST_EXTENTS = 512
 """An :class:`ExtentSet` splits a flat set that has more extents."""

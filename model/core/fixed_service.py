@@ -72,7 +72,7 @@ class FixedServiceDevice(Device):
         self.capacity = capacity
         self._service_s = service_s
         self._free = [0.0] * servers
-        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
+        self._finished: Callable[[Request], None] = self._complete
         self._outstanding = 0
         self.start_statistics(0.0)
 

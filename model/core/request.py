@@ -1,44 +1,45 @@
 """A request to a device.
 
-A request is also the event of its own completion: SimPy's queue needs of an event only
-``callbacks`` and ``_ok``, so the object that a device already holds is scheduled itself and a member
-I/O costs one heap entry and no further allocation.
+A request is also the event of its own completion: the object that a device already holds is the
+clock's heap entry, and a member I/O costs no further allocation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
-READ = 0
-WRITE = 1
-FLUSH = 2
+from .timed import Timed
+
+READ: Final = 0
+WRITE: Final = 1
+FLUSH: Final = 2
 """The pseudo-request of a drive that is flushed."""
-TRIM = 3
+TRIM: Final = 3
 """A discard: its bytes hold no data any more (:mod:`.discard`). Like a write it is odd: ``op & WRITE`` of both is 1."""
 
-ASYNC = 0
-WAITED = 1
-DIRECT = 2
-WRITE_THROUGH = 3
+ASYNC: Final = 0
+WAITED: Final = 1
+DIRECT: Final = 2
+WRITE_THROUGH: Final = 3
 """Values of :attr:`Request.sync`."""
 
-FLUSHER_ISSUER = -1
-RESYNC_ISSUER = -2
-PREREAD_ISSUER = -3
-DAEMON_ISSUER = -4
+FLUSHER_ISSUER: Final = -1
+RESYNC_ISSUER: Final = -2
+PREREAD_ISSUER: Final = -3
+DAEMON_ISSUER: Final = -4
 """Issuers that are the kernel's own threads; programs have positive numbers."""
 
-PARITY_THREADS = -16
-CRYPT_THREADS = -1 << 16
-RESYNC_THREADS = -1 << 20
+PARITY_THREADS: Final = -16
+CRYPT_THREADS: Final = -1 << 16
+RESYNC_THREADS: Final = -1 << 20
 """A machine may have several kernel threads of a kind (raid5d, dmcrypt_write, resync), each with its own number.
 
 Each sleeps on its own. :meth:`.engine.Engine.thread_issuer` counts down from this one.
 """
 
 
-class Request:
+class Request(Timed):
     """One I/O to a device.
 
     Attributes
@@ -63,7 +64,6 @@ class Request:
     """
 
     __slots__ = (
-        "callbacks",
         "done",
         "issuer",
         "offset",
@@ -73,8 +73,6 @@ class Request:
         "submitted",
         "sync",
     )
-
-    _ok = True  # SimPy asks every event whether it has failed
 
     def __init__(
         self,
@@ -94,7 +92,6 @@ class Request:
         self.sync = sync
         self.parent = parent
         self.submitted = 0.0
-        self.callbacks: Sequence[Callable[[Any], None]] | None = None
 
     def __repr__(self) -> str:
         word = "TRIM" if self.op == TRIM else "WRITE" if self.op else "READ"

@@ -89,7 +89,7 @@ class CryptDevice(Wrapper):
         self._queue: deque[Request] = deque()
         self._busy = 0
         self._urgent = False
-        self._done: tuple[Callable[[Request], None], ...] = (self._over,)
+        self._done: Callable[[Request], None] = self._over
 
     def unplug(self) -> None:
         """Let held-back requests go, also those that have still to be encrypted."""

@@ -127,7 +127,7 @@ class CryptPipeline(CryptDevice):
         begin = max(self._engine._now, self._inline_until.get(issuer, 0.0))
         finish = max(self._cpu.book(seconds), begin + seconds)
         self._inline_until[issuer] = finish
-        self._engine.complete(request, (self._inline_over,), finish)
+        self._engine.complete(request, self._inline_over, finish)
 
     def _inline_over(self, request: Request) -> None:
         if request.op == READ:

@@ -13,14 +13,17 @@ Ganger, "Automated disk drive characterization", CMU-CS-99-176, 1999):
 
 from __future__ import annotations
 
+import bisect
 from abc import abstractmethod
-from bisect import bisect_right
 from typing import Final
 
 from .destaging import WritingHead
 from .geometry import SECTOR, Geometry
 from .seek import SeekCurve
 from .segments import ParkedSegments, Segment
+
+# Final, so that compiled code does not look it up at every call.
+bisect_right: Final = bisect.bisect_right
 
 EMPTY: Final = -1
 """``Segment.reach`` of a segment that holds nothing."""

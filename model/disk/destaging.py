@@ -14,19 +14,41 @@ write command stack or the buffer is full, and may be reordered):
 
 from __future__ import annotations
 
+import bisect
 from abc import abstractmethod
-from bisect import bisect_right
 from collections import deque
+from typing import Final
 
 from .geometry import Geometry
 from .head import EARLY, Head
 from .seek import SeekCurve
 from .segments import DirtyExtents
 
-DESTAGE_UNIT = 128 * 1024
+# Final, so that compiled code does not look it up at every call.
+bisect_right: Final = bisect.bisect_right
+
+DESTAGE_UNIT: Final = 128 * 1024
 """Bytes of an extent written before the head looks at commands again."""
-SWEEP_WINDOW = 8
+SWEEP_WINDOW: Final = 8
 """Extents ahead of the sweep among which the soonest reached is written first."""
+
+
+class _Place:
+    """Where an extent lies on the platters.
+
+    Attributes
+    ----------
+    cylinder, turns
+        Of its start.
+    end, last_cylinder, end_turns
+        End (bytes) of its first unit of destaging, and cylinder and turns there.
+    """
+
+    __slots__ = ("cylinder", "end", "end_turns", "last_cylinder", "turns")
+
+    def __init__(self, end: int, span: tuple[int, float, int, float]) -> None:
+        self.end = end
+        self.cylinder, self.turns, self.last_cylinder, self.end_turns = span
 
 
 class WritingHead(Head):
@@ -93,7 +115,7 @@ class WritingHead(Head):
         self.in_flight = 0
         self._freeing: deque[tuple[float, int, int]] = deque()  # destage writes under way: when over, from, to
         self._leaving = 0  # bytes in `_freeing`
-        self._spans: dict[int, tuple[int, float, tuple[int, int, float]]] = {}  # by start, see _locate()
+        self._spans: dict[int, _Place] = {}  # by start
         self._sweep = 0  # offset at which the last write to the platters ended
         self._sweep_s = -1.0  # and when
         self._sweep_turns = 0.0  # and where: Geometry.turns_at_end()
@@ -182,8 +204,7 @@ class WritingHead(Head):
             self._free(at)
             if self._fits(offset, size):
                 break
-        run_from = self.dirty.run_from
-        while self._batch > 0 and run_from(self._sweep) > self._sweep:
+        while self._batch > 0 and self.dirty.run_from(self._sweep) > self._sweep:
             self._destage()
         return at
 
@@ -220,15 +241,15 @@ class WritingHead(Head):
 
     def writes_hold(self, start: int, end: int, at: float) -> bool:
         """Whether all of [start, end) is cached writes that at `at` (s) wait or are being destaged."""
-        run_from, freeing = self.dirty.run_from, self._freeing
+        dirty, freeing = self.dirty, self._freeing
         while freeing and freeing[0][0] <= at:
             _, low, high = freeing.popleft()
             self._leaving -= high - low
-        reached = run_from(start)
+        reached = dirty.run_from(start)
         if not freeing or reached >= end:
             return reached >= end
         while start < end:
-            reached = run_from(start)
+            reached = dirty.run_from(start)
             for _, low, high in freeing:
                 if low <= start and high > reached:
                     reached = high
@@ -254,8 +275,13 @@ class WritingHead(Head):
         whole = end - offset <= DESTAGE_UNIT
         if not whole:
             end = offset + DESTAGE_UNIT
-        if place is not None and place[2][0] == end:
-            cylinder, turns, (_, last_cylinder, end_turns) = place
+        if place is not None and place.end == end:
+            cylinder, turns, last_cylinder, end_turns = (
+                place.cylinder,
+                place.turns,
+                place.last_cylinder,
+                place.end_turns,
+            )
         else:
             cylinder, turns, last_cylinder, end_turns = geometry.span(offset, end)
         if on:
@@ -269,7 +295,8 @@ class WritingHead(Head):
         size = end - offset
         transfer = (end_turns - turns) * self._revolution_s
         if whole and starts[at] == offset:
-            del starts[at], ends[at]
+            starts.pop(at)
+            ends.pop(at)
             dirty.total -= size
         else:
             dirty.remove(offset, end)
@@ -324,27 +351,33 @@ class WritingHead(Head):
         last = len(starts) - 1 if beyond > 0 else at + SWEEP_WINDOW - 1
         wrapped = min(beyond, at)
         while True:
-            cylinder = (spans.get(starts[last]) or self._locate(last))[0]
-            ahead = cylinder >= arm
-            for number in range(at, last + 1) if ahead else range(last, at - 1, -1):
-                offset = starts[number]
-                cylinder, turns, _ = spans[offset] if offset in spans else self._locate(number)
+            place = spans.get(starts[last])
+            if place is None:
+                place = self._locate(last)
+            ahead = place.cylinder >= arm
+            number, step, left = (at, 1, last - at) if ahead else (last, -1, last - at)
+            while left >= 0:
+                place = spans.get(starts[number])
+                if place is None:
+                    place = self._locate(number)
+                cylinder = place.cylinder
                 reach = table[cylinder - arm] * inverse_revolution
                 if reach < soonest:
-                    reach += (turns - passed - reach) % 1.0
+                    reach += (place.turns - passed - reach) % 1.0
                     if reach < soonest:
                         best, soonest = number, reach
                 elif (cylinder >= arm) == ahead:
                     break  # the others are farther away still
+                number += step
+                left -= 1
             if wrapped <= 0:
                 return best
             at, last, wrapped = 0, wrapped - 1, 0
 
-    def _locate(self, number: int) -> tuple[int, float, tuple[int, int, float]]:
-        """Where an extent lies: cylinder and turns of its start; end of its first unit, cylinder and turns there."""
+    def _locate(self, number: int) -> _Place:
+        """Find out where an extent lies."""
         offset, end = self.dirty.starts[number], self.dirty.ends[number]
         if end - offset > DESTAGE_UNIT:
             end = offset + DESTAGE_UNIT
-        cylinder, turns, last_cylinder, end_turns = self.geometry.span(offset, end)
-        place = self._spans[offset] = cylinder, turns, (end, last_cylinder, end_turns)
+        place = self._spans[offset] = _Place(end, self.geometry.span(offset, end))
         return place

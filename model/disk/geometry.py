@@ -14,21 +14,24 @@ its head switches and the seek to the next.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from ..core.errors import ModelError
 from ..core.exact_sums import sum_in_order
 
-SECTOR = 512
-MOST_CYLINDERS = 2_000_000
+# Final, so that compiled code does not look it up at every call.
+bisect_right: Final = bisect.bisect_right
+
+SECTOR: Final = 512
+MOST_CYLINDERS: Final = 2_000_000
 """Several times what the largest drives of 2024 have."""
-_ROUNDING_BYTES = 4.0  # a head this close to the end of a sector has read it
+_ROUNDING_BYTES: Final = 4.0  # a head this close to the end of a sector has read it
 
 
 @dataclass(frozen=True, slots=True)

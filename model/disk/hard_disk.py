@@ -1,7 +1,8 @@
 """A hard disk: commands, mechanics, buffer and interface put together.
 
 One scheduled event per I/O, its completion. The drive works out when a command will be complete at the moment it
-starts it; :class:`~.media.Media` has the head's timeline, :mod:`.queue` the order of commands.
+starts it; :class:`~.media.Media` has the head's timeline. Without command queuing it knows one command at a time, and
+the others wait in the host, first come, first served; otherwise :mod:`.shortest_positioning` has their order.
 A command costs firmware time (overhead), media time unless the buffer serves it, and the transfer over the
 drive's own interface and the links beyond it; data flows on while it is still being read (cut-through).
 
@@ -14,10 +15,8 @@ command costs an event for each unit.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from heapq import heappush
-
-from simpy.events import NORMAL
 
 from ..core.device import Device
 from ..core.discard_limits import DiscardLimits, refused
@@ -30,7 +29,6 @@ from .geometry import SECTOR
 from .media import Media
 from .media_cache import CachingMedia
 from .media_log import LogSettings
-from .queue import DiskQueue, Fcfs
 from .shingled import ShingledMedia
 from .shortest_positioning import ShortestPositioning
 from .spec import DriveSpec, mechanics
@@ -86,7 +84,6 @@ class HardDisk(Device):
         "_outstanding",
         "_paced",
         "_pending",
-        "_queue",
         "_read_done_s",
         "_read_s",
         "_reserve",
@@ -97,6 +94,7 @@ class HardDisk(Device):
         "_through",
         "_turned",
         "_turns",
+        "_waiting",
         "_watermark",
         "_write_ahead",
         "_write_cache",
@@ -205,11 +203,11 @@ class HardDisk(Device):
             if self._concurrent
             else None
         )
-        self._queue: DiskQueue = Fcfs() if self._ordered is None else self._ordered
+        self._waiting: deque[Request] = deque()  # for a drive that does not queue, first come, first served
         self._active = False  # whether a command has the drive, or waits for the channel
         self._pending: Request | None = None
-        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
-        self._cached: tuple[Callable[[Request], None], ...] = (self._complete_cached,)
+        self._finished: Callable[[Request], None] = self._complete
+        self._cached: Callable[[Request], None] = self._complete_cached
         self._sent: dict[Request, tuple[float, float]] = {}  # uncached writes: data arrives from, to (s)
         self._outstanding = 0
         self._busy_from = 0.0
@@ -289,7 +287,10 @@ class HardDisk(Device):
             if self._serves(queue, request, now):
                 return
         if self._active:
-            self._queue.push(request)
+            if queue is None:
+                self._waiting.append(request)
+            else:
+                queue.push(request)
             return
         self._active = True
         self._start(request, now)
@@ -318,10 +319,12 @@ class HardDisk(Device):
             self._outstanding = 1
             self._busy_from = now
         if self._active:
-            if self._ordered is not None and self._ordered.full:
+            if self._ordered is None:
+                self._waiting.append(request)
+            elif self._ordered.full:
                 self._ordered.hold(request)
             else:
-                self._queue.push(request)
+                self._ordered.push(request)
             return
         self._active = True
         if self._channel is None:
@@ -422,10 +425,7 @@ class HardDisk(Device):
             at = self.media.write(request.offset, size, decoded, sent_from, sent) + self._write_done_s
             if self._log is not None and self._ordered is not None:
                 self._join(self._log, self._ordered, now)
-        # The same as Engine.complete(), inlined.
-        request.callbacks = self._finished
-        engine = self._engine
-        heappush(engine._queue, (at, NORMAL, next(engine._eid), request))
+        self._engine.complete(request, self._finished, at)
 
     def _join(self, log: CachingMedia, queue: ShortestPositioning, now: float) -> None:
         """Put the waiting writes into the record that the head is about to write to the media cache."""
@@ -574,23 +574,26 @@ class HardDisk(Device):
             self.write_bytes += request.size
         else:
             self._count(request, now)
-        queue, channel = self._queue, self._channel
+        channel, ordered = self._channel, self._ordered
         if channel is not None:
             channel.release()
-        if queue:
-            following = queue.next(now)
-            if channel is None:
-                self._start(following, now)
-                # After that, as a head without a command would begin to write back or to read ahead.
-                ordered = self._ordered
-                if ordered is not None and ordered.refills:
-                    self._refill(ordered, now)
-            else:
-                self._pending = following
-                if channel.acquire(self._granted):
-                    self._granted()
-        else:
+        following: Request | None = None
+        if ordered is None:
+            if self._waiting:
+                following = self._waiting.popleft()
+        elif len(ordered):
+            following = ordered.next(now)
+        if following is None:
             self._active = False
+        elif channel is None:
+            self._start(following, now)
+            # After that, as a head without a command would begin to write back or to read ahead.
+            if ordered is not None and ordered.refills:
+                self._refill(ordered, now)
+        else:
+            self._pending = following
+            if channel.acquire(self._granted):
+                self._granted()
         request.done(request)
 
     def _complete_cached(self, request: Request) -> None:

@@ -7,11 +7,12 @@ speed from an angle of their own at time 0, so the wait is exact and two request
 from __future__ import annotations
 
 from array import array
+from typing import Final
 
 from .geometry import Geometry
 from .seek import SeekCurve
 
-EARLY = 1e-7
+EARLY: Final = 1e-7
 """Turns by which a place counts as still ahead although rounding says it has just passed."""
 
 

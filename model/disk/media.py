@@ -23,13 +23,17 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import bisect
+from typing import Final
 
 from .buffer import EMPTY, BufferedHead
 from .geometry import SECTOR, Geometry
 from .head import EARLY
 from .seek import SeekCurve
 from .segments import Segment
+
+# Final, so that compiled code does not look it up at every call.
+bisect_right: Final = bisect.bisect_right
 
 
 class Media(BufferedHead):
@@ -145,7 +149,8 @@ class Media(BufferedHead):
             When the drive has decoded the command and looks into its buffer, and when it starts the arm.
         """
         end = offset + size
-        segment, evicted = self._segment, None
+        segment = self._segment
+        evicted: Segment | None = None
         if self._written and not self._returns:
             self.settle(hit_s)
             self._written = False

@@ -18,6 +18,7 @@ with a log and a map in two drives):
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from .head import EARLY
 from .media import Media
 from .media_log import BLOCK, LogSettings, MediaLog
 
-RUN = 64
+RUN: Final = 64
 """Assumed: writes that a full media cache moves home before it takes others: twice the commands that SATA queues."""
 
 

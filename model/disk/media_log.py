@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from .geometry import Geometry
 from .segments import DirtyExtents
 
-BLOCK = 4096
+BLOCK: Final = 4096
 """Bytes of the map's unit: the physical sector of drives with a media cache."""
 
 

@@ -8,9 +8,14 @@ without a clock: :mod:`.media` moves the head through time and fills and empties
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import bisect
+from typing import Final
 
 from ..core.extents import FlatExtentSet
+
+# Final, so that compiled code does not look it up at every call.
+bisect_left: Final = bisect.bisect_left
+bisect_right: Final = bisect.bisect_right
 
 
 class Segment:
@@ -112,7 +117,8 @@ class ParkedSegments:
             at = bisect_left(lows, oldest.low)
             while by_low[at] is not oldest:
                 at += 1
-            del lows[at], by_low[at]
+            lows.pop(at)
+            by_low.pop(at)
         low = segment.start
         if segment.consumed - low > self._segment_bytes:
             low = segment.consumed - self._segment_bytes
@@ -138,7 +144,8 @@ class ParkedSegments:
         at = bisect_left(self._lows, segment.low)
         while self._by_low[at] is not segment:
             at += 1
-        del self._lows[at], self._by_low[at]
+        self._lows.pop(at)
+        self._by_low.pop(at)
 
 
 class DirtyExtents(FlatExtentSet):

@@ -17,7 +17,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import deque
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..core.request import READ, WRITE, WRITE_THROUGH, Request
 from .head import EARLY
@@ -27,7 +27,7 @@ _Known: TypeAlias = "tuple[int, float, array[float], Request, float]"
 """A command: its cylinder, angle (s of a turn), seek table, the request, and its handicap (s): age weight x arrival."""
 
 
-_EARLY_S = 1e-9
+_EARLY_S: Final = 1e-9
 """Time (s) by which a place counts as still ahead although rounding says it has just passed."""
 
 

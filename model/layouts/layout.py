@@ -6,9 +6,11 @@ start of the array ("logical") or of the data area of a member.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
+
+from mypy_extensions import mypyc_attr
 
 from ..core.errors import ModelError
 
@@ -22,7 +24,8 @@ Copies = tuple[int, int, tuple[CopyPlace, ...]]
 """Logical offset, size, and the place of every copy, the primary one first."""
 
 
-class Layout(ABC):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Layout:
     """The map of one array.
 
     A subclass whose :attr:`algorithms` names a way to lay out raid0, 4, 5, 6 or 10 is offered under that name by

@@ -127,13 +127,17 @@ class Raid10Layout(Layout):
         length = self.chunk_bytes
         chunk, inside = divmod(offset, length)
         period, table, step = self.period, self._bytes, self._period_rows * length
-        pieces = []
+        pieces: list[Copies] = []
         while offset < end:
-            piece = min(length - inside, end - offset)
+            piece = length - inside
+            if piece > end - offset:
+                piece = end - offset
             turn, index = divmod(chunk, period)
             down = turn * step + inside
-            places = tuple([(member, at + down) for member, at in table[index]])
-            pieces.append((offset, piece, places))
+            places: list[CopyPlace] = []
+            for member, at in table[index]:
+                places.append((member, at + down))
+            pieces.append((offset, piece, tuple(places)))
             offset += piece
             chunk += 1
             inside = 0

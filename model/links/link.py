@@ -15,11 +15,16 @@ An ATA channel is more than a rate: it serves one command at a time for its mast
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import bisect
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
-_AS_LONG = 1.0 - 1e-9
+# Final, so that compiled code does not look it up at every call.
+bisect_left: Final = bisect.bisect_left
+bisect_right: Final = bisect.bisect_right
+
+_AS_LONG: Final = 1.0 - 1e-9
 """Durations that differ by less, which rounding explains, are the same."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import repeat
-from typing import Any
+from typing import Any, Final
 
 from ..core.device import Device
 from ..core.engine import Engine
@@ -19,10 +19,10 @@ from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host, SleepingThread
 
-BLOCK = 4096
+BLOCK: Final = 4096
 """Random numbers drawn at once."""
 
-AIO_PLUG_THRESHOLD = 2
+AIO_PLUG_THRESHOLD: Final = 2
 """io_submit plugs only for more I/Os than this at a time (fs/aio.c)."""
 
 
@@ -323,9 +323,7 @@ class ClosedLoad(DirectLoad):
         seconds += self._woken_s + self._spun_s
         self._reaped = 0
         self._woken_s = self._spun_s = 0.0
-        finished = self._cpu.run(seconds, self._core).callbacks
-        assert finished is not None
-        finished.append(self._worked)
+        self._cpu.run_then(seconds, self._core, self._worked)
 
     def _worked(self, _: Any) -> None:
         if self._may_submit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ..core.device import Device
 from ..core.engine import Engine
@@ -12,7 +12,7 @@ from ..core.errors import ModelError
 from ..tasks.cpu import Cpu
 from .direct_load import BLOCK, DirectLoad, core_of
 
-_THREADS_APART = 1 << 20
+_THREADS_APART: Final = 1 << 20
 """Distance between the issuer numbers of a load's threads; larger than the number of jobs."""
 
 

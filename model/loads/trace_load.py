@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from simpy import Event
 
@@ -20,8 +20,8 @@ from ..core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from .direct_load import ClosedLoad, DirectLoad
 
-SECTOR = 512
-MOST_BEHIND = 1 << 16
+SECTOR: Final = 512
+MOST_BEHIND: Final = 1 << 16
 """I/Os that have come and are not complete, above which a trace waits: no host has more outstanding."""
 
 TraceIo = tuple[float, int, int, int]

@@ -208,8 +208,8 @@ class NetworkFront(Device):
         self._number = 0
         self._held: deque[Request] = deque()
         self._memory_used = 0
-        self._arrived: tuple[Callable[[Request], None], ...] = (self._serve,)
-        self._replied: tuple[Callable[[Request], None], ...] = (self._finish,)
+        self._arrived: Callable[[Request], None] = self._serve
+        self._replied: Callable[[Request], None] = self._finish
         self.reads = self.writes = 0
 
     @property

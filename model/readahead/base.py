@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from .page_marks import PageMarks
 
-PAGE = 4096
+PAGE: Final = 4096
 
 
 class HeldPages(Protocol):

@@ -9,13 +9,15 @@ there are 16 clusters.
 
 from __future__ import annotations
 
+from typing import Final
+
 from .base import ReadAhead
 
-BLOCK = 16 << 10
+BLOCK: Final = 16 << 10
 """File system block that newfs makes (bytes)."""
-CLUSTER = 128 << 10
+CLUSTER: Final = 128 << 10
 """MAXPHYS (bytes)."""
-MOST_BLOCKS = 127
+MOST_BLOCKS: Final = 127
 """IO_SEQMAX."""
 
 

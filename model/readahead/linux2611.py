@@ -11,11 +11,13 @@ which it reads alone. So of several that read one file side by side one alone so
 
 from __future__ import annotations
 
+from typing import Final
+
 from .base import PAGE, HeldPages, ReadAhead
 
-_MOST_HITS = 256
+_MOST_HITS: Final = 256
 """So many pages of windows that were in memory turn reading ahead off (include/linux/mm.h, VM_MAX_CACHE_HIT)."""
-_LEAST = 4
+_LEAST: Final = 4
 """Pages of the smallest window after a miss (VM_MIN_READAHEAD, 16 KiB)."""
 
 

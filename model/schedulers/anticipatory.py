@@ -16,6 +16,7 @@ or mirrored array anticipates less than a disk does.
 from __future__ import annotations
 
 from bisect import insort
+from typing import Final
 
 from ..core.request import READ, WRITE, Request
 from .base import QueuedRequest, Scheduler
@@ -23,15 +24,15 @@ from .io_history import SeekHistory
 from .one_way import Ordered, nearest
 from .settings import AnticipatorySettings
 
-_FIRST_WRITE_BUDGET = 16
-_LARGEST_WRITE_BUDGET = 4096
-_THINK_TIME_WEIGHT = 0.125
+_FIRST_WRITE_BUDGET: Final = 16
+_LARGEST_WRITE_BUDGET: Final = 4096
+_THINK_TIME_WEIGHT: Final = 0.125
 """How much the newest pause between two reads counts in a process's think time."""
-_LONGEST_THINK_S = 0.02
+_LONGEST_THINK_S: Final = 0.02
 """A longer pause counts as this one: a reader that has been away is believed again soon (MAX_THINKTIME, HZ / 50)."""
-_MOST_BACK = 512 << 20
+_MOST_BACK: Final = 512 << 20
 """How far (bytes) the elevator goes back before it sweeps: MAXBACK, 2^20 sectors."""
-_CLOSE = 32 * 1024
+_CLOSE: Final = 32 * 1024
 """A read of another process so near (bytes) is served at once; doubles with every millisecond but the first."""
 
 

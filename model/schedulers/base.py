@@ -29,7 +29,6 @@ class QueuedRequest(Request):
         self.sync = first.sync
         self.parent = None
         self.submitted = 0.0
-        self.callbacks = None
         self.parts = [first]
         self.arrived = now
         self.passes = 0

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import insort
 from dataclasses import dataclass
+from typing import Final
 
 from ..core.request import ASYNC, READ, Request
 from .base import QueuedRequest, Scheduler
@@ -25,28 +26,28 @@ from .fair_queueing import FairQueueing
 from .one_way import nearest
 from .peak_rate import PeakRate
 
-_MOST_BACK = 16 << 20
+_MOST_BACK: Final = 16 << 20
 """How far (bytes) the elevator goes back before it sweeps (bfq_back_max)."""
-_SEEK_WAIT_S = 0.002
+_SEEK_WAIT_S: Final = 0.002
 """How long the drive idles for a process that seeks (BFQ_MIN_TT)."""
-_DEFAULT_BUDGET = 16 * 1024 * 512
+_DEFAULT_BUDGET: Final = 16 * 1024 * 512
 """Bytes, until enough turns have shown what the drive can do (bfq_default_max_budget)."""
-_ENOUGH_TURNS = 194
+_ENOUGH_TURNS: Final = 194
 _TURN_WEIGHT, _MOST_TURNS = 1 / 8, 256
 """The count of turns goes towards 256 by an eighth of what is missing (bfq_stats_min_budgets, budgets_assigned)."""
-_LEAST = 1 / 32
+_LEAST: Final = 1 / 32
 """Least budget, as a share of the largest (bfq_min_budget)."""
-_ASYNC_CHARGE = 3
+_ASYNC_CHARGE: Final = 3
 _QUEUE_DEPTH, _QUEUE_SAMPLES = 3, 32
 """A drive that had more requests inside queues them itself; looked at in so many completions (bfq_update_hw_tag)."""
-_UNKNOWN = -1
+_UNKNOWN: Final = -1
 _SURE_S, _TOO_SHORT_S = 0.020, 0.001
 """How fast a process was served is told after so long, and not at all before."""
-_BACK_IN_TIME = 3
+_BACK_IN_TIME: Final = 3
 """A process comes back in time within so many idlings."""
-_WRITE_BACK = 0
+_WRITE_BACK: Final = 0
 
-ASYNC_SHARE = 0.5
+ASYNC_SHARE: Final = 0.5
 """Share of a queue's requests that writes nobody waits for may take (bfq_update_depths)."""
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from .base import QueuedRequest
 from .fair_queueing import Flow
 from .one_way import Ordered
 
-_HISTORY = (1 << 32) - 1
-_SEEKS = 19
+_HISTORY: Final = (1 << 32) - 1
+_SEEKS: Final = 19
 """Of the last 32 requests, so many may be far from the one before (BFQQ_SEEKY)."""
-_FAR = 800 * 512
+_FAR: Final = 800 * 512
 """Bytes (BFQQ_SEEK_THR)."""
-_LARGE = 64 * 512
+_LARGE: Final = 64 * 512
 """A request of that size (bytes) is no seek where nothing turns (BFQQ_SECT_THR_NONROT)."""
-_NEWEST = 0.125
-_ENOUGH = 80 / 256
-_WINDOW_S = 0.2
+_NEWEST: Final = 0.125
+_ENOUGH: Final = 80 / 256
+_WINDOW_S: Final = 0.2
 
 
 def is_seek(position: int, queued: QueuedRequest, rotational: bool) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import deque
+from typing import Final
 
 from ..core.request import DIRECT, READ, Request
 from .base import QueuedRequest, Scheduler
@@ -17,18 +18,18 @@ from .io_history import SeekHistory
 from .one_way import Ordered, nearest
 from .settings import CfqSettings
 
-_MOST_BACK = 16 << 20
+_MOST_BACK: Final = 16 << 20
 """How far (bytes) the elevator goes back before it sweeps: cfq_back_max."""
-_SEEKY = 64 << 20
+_SEEKY: Final = 64 << 20
 """Mean distance (bytes) from which on a process seeks: CIC_SEEKY, 128 x 1,024 sectors."""
-_SEEK_WAIT_S = 0.002
+_SEEK_WAIT_S: Final = 0.002
 """How long the disk idles for a process that seeks."""
-_ENOUGH = 80 / 256
+_ENOUGH: Final = 80 / 256
 """A mean is looked at once it has seen so much (sample_valid)."""
-_TAGGED = 4
+_TAGGED: Final = 4
 """A drive that has once had more requests inside queues them itself."""
-_NEWEST = 0.125
-_WRITE_BACK = 0
+_NEWEST: Final = 0.125
+_WRITE_BACK: Final = 0
 
 
 class _ProcessQueue:

@@ -8,6 +8,8 @@ reads crawl while a big file is being written.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..core.request import WRITE, Request
 from .base import QueuedRequest, Scheduler
 
@@ -114,9 +116,9 @@ class BufferElevator(OneWayElevator):
             behind.passes -= taken
 
 
-_BUFFER_BYTES = 4096
+_BUFFER_BYTES: Final = 4096
 """What comes at once: the buffer head of a file system's block, or of a page of an array."""
-_SECTOR_BYTES = 512
+_SECTOR_BYTES: Final = 512
 
 
 def _merging(size: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-_NEWEST = 0.125
+from typing import Final
+
+_NEWEST: Final = 0.125
 """Weight of the newest seek."""
-_WELL_KNOWN = 60 / 256
-_FIRST_SEEK = 1 << 30
-_LATER_SEEK = 64 << 20
+_WELL_KNOWN: Final = 60 / 256
+_FIRST_SEEK: Final = 1 << 30
+_LATER_SEEK: Final = 64 << 20
 """A seek counts as no more than four times the mean and this, so that an odd one does not spoil the mean."""
 
 

@@ -14,23 +14,24 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Final
 
 from ..core.request import READ, TRIM
 from .base import QueuedRequest, Scheduler
 
-_KINDS = 3
-_DISCARD = 2
-_QUARTERS = 4
+_KINDS: Final = 3
+_DISCARD: Final = 2
+_QUARTERS: Final = 4
 """Buckets of the histogram up to the target: it has as many above it."""
-_BUCKETS = 2 * _QUARTERS
-_SAMPLES = 500
+_BUCKETS: Final = 2 * _QUARTERS
+_SAMPLES: Final = 500
 """A histogram is looked at when it has so many samples, or is so old:"""
-_OLD_S = 1.0
-_LOOK_S = 0.1
+_OLD_S: Final = 1.0
+_LOOK_S: Final = 0.1
 """So long after a completion all histograms are looked at."""
-_UNKNOWN = -1
+_UNKNOWN: Final = -1
 
-ASYNC_SHARE = 0.75
+ASYNC_SHARE: Final = 0.75
 """Share of a queue's requests that writes nobody waits for may take (KYBER_ASYNC_PERCENT)."""
 
 

@@ -7,10 +7,11 @@ cfq_choose_req): what lies too far back waits for the next sweep, which starts a
 from __future__ import annotations
 
 from bisect import bisect_left
+from typing import Final
 
 from .base import QueuedRequest
 
-_BACK_PENALTY = 2
+_BACK_PENALTY: Final = 2
 
 Ordered = list[tuple[int, int, QueuedRequest]]
 """Requests with their offset and a number that tells equal offsets apart, in order of both."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-_SECTOR = 512
+from typing import Final
+
+_SECTOR: Final = 512
 _REFERENCE = (14_000 / 65_536 * _SECTOR * 1e6, 33_000 / 65_536 * _SECTOR * 1e6)
 """Rate (bytes/s) of reference drives that turn and that do not (ref_rate: sectors a microsecond, 16-bit fractions)."""
-_FIRST_SHARE = 2 / 3
-_HIGHEST = 20 * _SECTOR * 1e6
-_INTERVAL_S = 1.0
-_SHORTEST_S = 0.3
-_FEWEST = 32
-_IDLE_S = 0.1
-_QUICK_S = 0.002
+_FIRST_SHARE: Final = 2 / 3
+_HIGHEST: Final = 20 * _SECTOR * 1e6
+_INTERVAL_S: Final = 1.0
+_SHORTEST_S: Final = 0.3
+_FEWEST: Final = 32
+_IDLE_S: Final = 0.1
+_QUICK_S: Final = 0.002
 """After a completion not longer ago the drive counts as busy (BFQ_MIN_TT)."""
-_SLOW = _SECTOR * 1e6 / 1024
+_SLOW: Final = _SECTOR * 1e6 / 1024
 """Bytes/s of the largest request since the last completion, below which the drive was idle."""
 
 

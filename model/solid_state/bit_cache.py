@@ -17,11 +17,13 @@ no time.
 
 from __future__ import annotations
 
+from typing import Final
+
 from .flash import MOVED, Flash
 from .spec import SolidStateSpec
 from .translation import Translation
 
-_LOOK_S = 1e-3
+_LOOK_S: Final = 1e-3
 """How long (s) idle time adds up before it is used."""
 
 

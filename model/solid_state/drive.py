@@ -143,7 +143,7 @@ class SolidState(DriveStatistics):
         # A write larger than the buffer goes through it piece by piece.
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
         self._waiting: deque[Request] = deque()
-        self._finished: tuple[Callable[[Request], None], ...] = (self._complete,)
+        self._finished: Callable[[Request], None] = self._complete
         self._outstanding = 0
         # What a small read needs, without a detour.
         self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD

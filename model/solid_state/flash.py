@@ -19,6 +19,7 @@ collection cross the channel twice (no copy-back inside a die, which skips error
 from __future__ import annotations
 
 from heapq import heapreplace
+from typing import Final
 
 from ..core.exact_sums import sum_in_order
 from .die import Die, Work
@@ -26,11 +27,11 @@ from .placement import Placement
 from .spec import SolidStateSpec
 from .timeline import Timeline
 
-CODEWORD = 4096
+CODEWORD: Final = 4096
 """Bytes that are corrected together, so that at least as many leave the flash."""
 HOST, CACHED, MOVED = 0, 1, 2
 """Kinds of programs."""
-_GATHERED = 3
+_GATHERED: Final = 3
 
 
 class Flash:

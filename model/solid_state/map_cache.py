@@ -14,7 +14,9 @@ Limits: writing changed map pages back is not charged; at the start of a run not
 
 from __future__ import annotations
 
-_ENTRIES = 1024
+from typing import Final
+
+_ENTRIES: Final = 1024
 
 
 class MapCache:

@@ -23,6 +23,7 @@ random, the two that make a stream must be the drive's consecutive commands.
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from .flash import CODEWORD, Flash
 from .placement import TABLE_MASK
@@ -31,12 +32,12 @@ from .translation import Translation
 from .write_buffer import WriteBuffer
 
 _NOWHERE, _SCATTERED, _STRIPED = 0, 2, 4
-_CACHED = 1
+_CACHED: Final = 1
 _INFINITY = float("inf")
-STREAMS = 16
+STREAMS: Final = 16
 """Streams followed at once. Assumed: buffers of 512 KiB for all of them take 8 MiB, a small part of a controller's
 memory."""
-_REMEMBERED = 64
+_REMEMBERED: Final = 64
 """Reads that belong to no stream, in which the next one is looked for; then all of them are forgotten, which costs less
 than one at a time."""
 

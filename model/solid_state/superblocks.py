@@ -22,13 +22,14 @@ Limits: no wear levelling, no refresh, no parity across dies.
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 from ..core.errors import ModelError
 from ..core.exact_sums import sum_in_order
 from ..core.extents import ExtentSet
 from .steady_state import valid_units
 
-RESERVE = 2
+RESERVE: Final = 2
 """Superblocks that collection keeps erased."""
 STATES = ("steady", "sequential", "fresh")
 """What a drive may hold at the start: overwritten at random for long; filled once in order; nothing."""

@@ -15,10 +15,11 @@ remembered, or each piece of a long backlog would look through all that is befor
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Final
 
 _INFINITY = float("inf")
-_KEPT = 64
-_FAR = 8
+_KEPT: Final = 64
+_FAR: Final = 8
 """Intervals looked through before it is worth while to remember that there was nothing between them."""
 
 

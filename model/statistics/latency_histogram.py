@@ -7,13 +7,15 @@ every power of two is divided into 64 bins, so a bin is at most 1/64 of its valu
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
-BINS_PER_GROUP = 64
-GROUPS = 58  # 0-63 ns, 64-127 ns, then one for every power of two up to 2^63 ns
-_BITS = 6
-_BUFFERED = 4096
+BINS_PER_GROUP: Final = 64
+GROUPS: Final = 58  # 0-63 ns, 64-127 ns, then one for every power of two up to 2^63 ns
+_BITS: Final = 6
+_BUFFERED: Final = 4096
 
 
 class LatencyHistogram:

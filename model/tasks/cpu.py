@@ -9,14 +9,15 @@ that knows when it is free, so a run costs one event and an interrupt none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heapreplace
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 from simpy.events import Event
 
 from ..core.engine import Engine
 
-QUANTUM_S = 0.001
+QUANTUM_S: Final = 0.001
 """CPU time that a process may owe before it is charged: short calls are charged together."""
 
 
@@ -100,9 +101,17 @@ class Cpu:
         Kernel work that interrupts the run is paid for by the next run on that core. A program that stays on a
         `core` waits for that one, others take the first that is free.
         """
+        return self._engine.timeout(self._ask(seconds, core))
+
+    def run_then(self, seconds: float, core: int | None, then: Callable[[Any], object]) -> None:
+        """Use `seconds` of one core as :meth:`run` does, and call ``then(event)`` after them."""
+        self._engine.call_at(self._engine._now + self._ask(seconds, core), then)
+
+    def _ask(self, seconds: float, core: int | None) -> float:
+        """Use `seconds` of one core on behalf of a program; in how many seconds it has had them."""
         self.busy_s += seconds
         now = self._engine._now
-        return self._engine.timeout(self._free[self._use(seconds, core, now)] - now)
+        return self._free[self._use(seconds, core, now)] - now
 
     def _use(self, seconds: float, core: int | None, now: float) -> int:
         """Keep a `core`, or the one that is free first, busy for so long from when it is; returns which."""

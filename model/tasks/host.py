@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from .cpu import Cpu
 from .prices import FREE, NotedPrices, Prices
@@ -47,7 +47,7 @@ class SleepingThread:
             left.extend(rest)
 
 
-GIVE_WAY_S = 0.001
+GIVE_WAY_S: Final = 0.001
 """A program that is running when a kernel thread is woken is not preempted before (CFS, sched_wakeup_granularity)."""
 
 

@@ -8,12 +8,12 @@ blk_mq_flush_plug_list), block/blk-merge.c (blk_attempt_plug_merge).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ..core.request import TRIM, WRITE_THROUGH, Request
 from ..schedulers import QueuedRequest
 
-PLUG_REQUESTS = 32
+PLUG_REQUESTS: Final = 32
 """A plug holds so many requests at most (BLK_MAX_REQUEST_COUNT), twice as many once they are of several devices."""
 
 PLUG_FLUSH_BYTES = 131_072

@@ -335,13 +335,13 @@ class Recorder(Causes):
                 self._note_work(cpu.name, end - seconds, seconds)
             return end
 
-        def run(cpu: Any, seconds: float, core: int | None = None) -> Any:
+        def ask(cpu: Any, seconds: float, core: int | None) -> Any:
             if self.on:
                 begin = max(self._engine.now, cpu.free_on(core))
                 self.work.append(CpuWork(cpu.name, "program", (), begin, begin + seconds))
-            return processor.run(cpu, seconds, core)
+            return processor._ask(cpu, seconds, core)
 
-        _change(cpu, {"interrupt": interrupt, "run": run})
+        _change(cpu, {"interrupt": interrupt, "_ask": ask})
 
     def _note_work(self, processor: str, began: float, seconds: float) -> None:
         """A processor works for so long: for the parts of a pass of md's thread, or for what is being done."""

@@ -34,7 +34,7 @@ def numbers(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-OPEN = ("model.core.device",)
+OPEN = ("model.core.device", "model.layouts.layout", "model.raid.read_balance.base")
 """Modules whose classes are made to be inherited from source, too (allow_interpreted_subclasses)."""
 
 

@@ -7,21 +7,21 @@ resync and normal I/O alternate on the whole array, and RAID 1 since 4.11 does s
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ...core.engine import Engine
 from ...core.request import READ, Request
 
-WAITS = -1
+WAITS: Final = -1
 """The ticket of a request that has to wait; the barrier serves it again when it may go."""
 
 Action = Callable[[], None]
 
 
-class ResyncBarrier(ABC):
+class ResyncBarrier:
     """Keeps resync and normal I/O apart.
 
     Parameters
@@ -146,7 +146,7 @@ class PausingBarrier(AlternatingBarrier):
     """
 
     __slots__ = ()
-    TICK_S = 0.004
+    TICK_S: Final = 0.004
 
     def resync(self, offset: int, start: Action) -> None:
         if not self._waiting:
@@ -179,8 +179,8 @@ class WindowBarrier(ResyncBarrier):
         "_running",
         "_waiting",
     )
-    WINDOW = 128 * 512
-    BELOW = 2
+    WINDOW: Final = 128 * 512
+    BELOW: Final = 2
 
     def __init__(self, engine: Engine, serve: Callable[[Request], None], unplug: Action, depth: int) -> None:
         super().__init__(engine, serve, unplug, depth)
@@ -276,8 +276,8 @@ class BucketBarrier(ResyncBarrier):
     """
 
     __slots__ = ("_buckets", "_draining", "_resync_waiting", "_slept")
-    BUCKET = 1 << 26
-    TICK_S = 0.004
+    BUCKET: Final = 1 << 26
+    TICK_S: Final = 0.004
     """A jiffy at HZ=250."""
 
     def __init__(self, engine: Engine, serve: Callable[[Request], None], unplug: Action, depth: int) -> None:

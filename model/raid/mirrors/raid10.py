@@ -18,7 +18,7 @@ from ...core.discard_limits import DiscardLimits
 from ...core.engine import Engine
 from ...core.errors import ArrayFailed
 from ...core.join import Join
-from ...core.request import DIRECT, READ, RESYNC_ISSUER, TRIM, WAITED, WRITE, Request
+from ...core.request import DIRECT, READ, RESYNC_ISSUER, WAITED, WRITE, Request
 from ...layouts import Copies, Layout, Raid10Layout
 from ...tasks.host import Host
 from ..base.array import Array
@@ -121,10 +121,12 @@ class Raid10Array(Array):
         return self.layout.tolerates(failed)
 
     def _serve(self, request: Request) -> None:
-        if request.op == TRIM:
-            self._discard(request)
+        if request.op == READ:
+            self._read(request)
+        elif request.op == WRITE:
+            self._write(request)
         else:
-            (self._read if request.op == READ else self._write)(request)
+            self._discard(request)
 
     def _read(self, request: Request) -> None:
         barrier = self._barrier
@@ -141,7 +143,8 @@ class Raid10Array(Array):
         balance, sleepers = self._balance, self.host.sleepers if self.host is not None else None
         for logical, size, places in left:
             readable = self._readable(places)
-            candidates, offsets = zip(*readable, strict=True)
+            candidates = [slot for slot, _ in readable]
+            offsets = [at for _, at in readable]
             piece = Request(READ, logical, size, done, request.issuer, request.sync)
             slot = balance.choose(piece, candidates, offsets)
             balance.started(slot, piece)

@@ -13,11 +13,12 @@ from ...core.errors import ModelError
 from ...files.description import refusal
 from ...files.plugins import classes_in
 from .ataraid import AtaRaid
-from .base import BalanceOptions, Mirrors, ReadBalance
+from .base import ReadBalance
 from .gmirror import GmirrorLoad, GmirrorPrefer, GmirrorRoundRobin, GmirrorSplit
 from .linux24 import Md24
 from .linux26 import Md26
 from .linux61 import Md30Raid10, Md36, Md61, Md61Raid10
+from .options import BalanceOptions, Mirrors
 from .primary import PrimaryOnly
 
 

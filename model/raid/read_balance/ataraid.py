@@ -16,7 +16,8 @@ from collections.abc import Sequence
 
 from ...core.errors import ModelError
 from ...core.request import Request
-from .base import SECTOR, BalanceOptions, Mirrors, ReadBalance
+from .base import SECTOR, ReadBalance
+from .options import BalanceOptions, Mirrors
 
 
 class Turn:

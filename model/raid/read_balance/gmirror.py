@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from ...core.errors import ModelError
 from ...core.request import READ, Request
 from ...files.description import PositiveSize, refusal
-from .base import SECTOR, BalanceOptions, Mirrors, ReadBalance
+from .base import SECTOR, ReadBalance
+from .options import BalanceOptions, Mirrors
 
 
 class GmirrorRoundRobin(ReadBalance):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.request import Request
-from .base import BalanceOptions, Mirrors, ReadBalance
+from .base import ReadBalance
+from .options import BalanceOptions, Mirrors
 
 
 class Md61(ReadBalance):
@@ -157,15 +158,20 @@ class Md61Raid10(ReadBalance):
         """See the class."""
         if len(candidates) == 1 or request.offset + request.size > self.in_sync_below:
             return candidates[0]
-        pending = self.pending
-        still = [slot for slot in candidates if not self.rotational[slot]]
-        if still:
-            return min(still, key=pending.__getitem__)
-        places = zip(candidates, offsets or [request.offset] * len(candidates), strict=True)
-        if not self.near:
-            return min(places, key=_address)[0]
-        head = self.head
-        return min(places, key=lambda place: abs(place[1] - head[place[0]]) if pending[place[0]] else 0)[0]
+        pending, rotational, head, near = self.pending, self.rotational, self.head, self.near
+        chosen, least = -1, 0
+        for slot in candidates:
+            if not rotational[slot] and (chosen < 0 or pending[slot] < least):
+                chosen, least = slot, pending[slot]
+        if chosen >= 0:
+            return chosen
+        for number, slot in enumerate(candidates):
+            cost = offsets[number] if offsets else request.offset
+            if near:
+                cost = abs(cost - head[slot]) if pending[slot] else 0
+            if chosen < 0 or cost < least:
+                chosen, least = slot, cost
+        return chosen
 
     def rebuild_source(self, candidates: Sequence[int]) -> int:
         """The first copy there is (raid10.c, raid10_sync_request)."""
@@ -184,7 +190,3 @@ class Md30Raid10(Md61Raid10):
 
     def __init__(self, mirrors: int, rotational: Sequence[bool] = (), near: bool = True) -> None:
         super().__init__(mirrors, (), near)
-
-
-def _address(place: tuple[int, int]) -> int:
-    return place[1]

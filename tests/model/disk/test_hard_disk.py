@@ -9,7 +9,6 @@ from raidsim.model.core.engine import Engine
 from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, WRITE, Request
 from raidsim.model.disk.hard_disk import HardDisk
-from raidsim.model.disk.queue import Fcfs
 from raidsim.model.disk.shortest_positioning import ShortestPositioning
 from raidsim.model.disk.spec import DriveSpec, mechanics
 from raidsim.model.drives.catalogue import hard_disk
@@ -255,8 +254,8 @@ def test_queuing_shortens_random_access() -> None:
     operations = _random(READ, 4 * KIB, 4000)
     fcfs, plain, _ = _run(JB, operations, outstanding=16)
     queued, ordered, _ = _run(NCQ, operations, outstanding=16)
-    assert isinstance(plain._queue, Fcfs)
-    assert isinstance(ordered._queue, ShortestPositioning)
+    assert plain._ordered is None
+    assert isinstance(ordered._ordered, ShortestPositioning)
     assert queued < 0.55 * fcfs
     alone = [_run(spec, operations, outstanding=1)[0] for spec in (JB, NCQ)]
     assert alone[1] == pytest.approx(alone[0], rel=0.01)

@@ -131,7 +131,7 @@ def test_the_core_that_is_free_first_takes_the_work(pinned: float) -> None:
         assert [cpu.free_on(number) for number in range(5)] == free
 
 
-def _story(environment: simpy.Environment) -> list[Any]:
+def _story(environment: Engine | simpy.Environment) -> list[Any]:
     """What happens, and what run() returns, over several runs until events and times."""
     seen: list[Any] = []
 

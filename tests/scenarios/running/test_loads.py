@@ -155,7 +155,7 @@ def test_every_kind_of_arrivals_keeps_the_rate(arrivals: Any) -> None:
 def test_constant_arrivals_of_several_jobs_take_turns() -> None:
     """Four jobs of 100 a second: one I/O every 2.5 ms, not four every 10 ms."""
     machine = BuiltMachine(on_drive(iops=100, jobs=4, arrivals="constant"))
-    firsts = sorted(event[0] for event in machine.engine._queue if event[0] > 0)[:4]
+    firsts = [at for at in machine.engine.pending() if at > 0][:4]
     assert firsts == pytest.approx([0.0025, 0.005, 0.0075, 0.01])
 
 

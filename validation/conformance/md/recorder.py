@@ -55,7 +55,7 @@ class RecordingMember(Device):
     def __init__(self, engine: Engine, name: str, capacity: int, completion_s: float = COMPLETION_S) -> None:
         self._engine = engine
         self._completion_s = completion_s
-        self._finished = (_complete,)
+        self._finished = _complete
         self.name = name
         self.capacity = capacity
         self.log: list[SentRequest] = []
