@@ -21,6 +21,7 @@ from raidsim.model.crypt.cryptoloop import CryptDevice
 from raidsim.model.crypt.dm_crypt import CryptPipeline, CryptSettings
 from raidsim.model.memory.partition import Partition, Slice
 from raidsim.model.raid.base.io_limit import BioSplit
+from raidsim.model.raid.base.locks import LockedArray
 from raidsim.model.raid.resync.spares import MemberSlot
 from raidsim.model.schedulers import Noop
 from raidsim.model.tasks.cpu import Cpu
@@ -104,6 +105,7 @@ def made(below: Device) -> dict[type[Wrapper], Wrapper]:
         BlockQueue: BlockQueue(engine, host, below, Noop(MIB), 1, MIB, 8, None),
         BlkMqQueue: BlkMqQueue(engine, host, below, depth=1),
         HardwareQueues: HardwareQueues(engine, host, below, depth=1, hardware_queues=1),
+        LockedArray: LockedArray(engine, host, below, [], []),
     }
 
 
@@ -115,6 +117,7 @@ ON_ITS_OWN: dict[type[Wrapper], dict[str, str]] = {
     MemberSlot: {"submit": "it remembers what is under way"},
     BioSplit: {},
     BlockFile: {},
+    LockedArray: {"submit": "the thread has its locks first"},
     CryptDevice: {
         "submit": "it encrypts first",
         "discard_limits": "discards pass only where they are allowed",
