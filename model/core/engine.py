@@ -30,6 +30,8 @@ bisect_right: Final = bisect.bisect_right
 
 _KEPT: Final = 256
 """Entries of the queue that have happened are removed when there are this many of them."""
+_PAST: Final = TimedCall(nothing)
+"""Stands where an entry was that has happened."""
 
 
 class Engine:
@@ -46,9 +48,9 @@ class Engine:
     def __init__(self, seed: int = 0) -> None:
         self._now: float = 0.0
         self._times: list[float] = []
-        self._entries: list[Timed | None] = []
+        self._entries: list[Timed] = []
         self._head: i64 = 0  # where the queue begins: what is before has happened
-        self._scheduled = 0
+        self._removed: i64 = 0  # entries that have happened and are in the lists no more
         self._active_proc: Process | None = None  # SimPy's processes set it
         self.streams = RandomStreams(seed)
         self._threads: dict[int, int] = {}
@@ -61,7 +63,7 @@ class Engine:
     @property
     def scheduled_events(self) -> int:
         """How many events have been scheduled so far."""
-        return self._scheduled
+        return self._removed + len(self._entries)
 
     def thread_issuer(self, first: int) -> int:
         """The issuer of one more kernel thread of the machine, of a kind whose issuers count down from `first`."""
@@ -74,7 +76,6 @@ class Engine:
     def complete(self, request: Request, finish: Callable[[Any], object], at: float) -> None:
         """Call ``finish(request)`` at absolute time `at` (s): the request is its own event."""
         request.finish = finish
-        self._scheduled += 1
         times = self._times
         if not times or at >= times[-1]:
             times.append(at)
@@ -87,7 +88,6 @@ class Engine:
     def call_at(self, at: float, function: Callable[[Any], object]) -> Any:
         """Call ``function(event)`` at absolute time `at` (s); returns the event, which :meth:`cancel` takes."""
         call = TimedCall(function)
-        self._scheduled += 1
         self._insert(at, call)
         return call
 
@@ -98,8 +98,9 @@ class Engine:
 
     def _insert(self, at: float, entry: Timed) -> None:
         """Put an entry of normal priority into the queue, as :meth:`complete` does."""
-        index = bisect_right(self._times, at, self._head)
-        self._times.insert(index, at)
+        times = self._times
+        index = len(times) if not times or at >= times[-1] else bisect_right(times, at, self._head)
+        times.insert(index, at)
         self._entries.insert(index, entry)
 
     def pending(self) -> list[float]:
@@ -115,7 +116,6 @@ class Engine:
 
     def schedule(self, event: Event, priority: int = NORMAL, delay: float = 0.0) -> None:
         """Let an event of SimPy happen after `delay` (s)."""
-        self._scheduled += 1
         at, timed = self._now + delay, TimedEvent(event, priority)
         if priority == NORMAL:
             self._insert(at, timed)
@@ -173,9 +173,8 @@ class Engine:
             raise EmptySchedule
         entry = self._entries[head]
         self._now = self._times[head]
-        self._entries[head] = None
+        self._entries[head] = _PAST
         self._head = head + 1
-        assert entry is not None
         entry.finish(entry)
 
     def run(self, until: float | Event | None = None) -> Any:
@@ -212,6 +211,7 @@ class Engine:
         index = bisect_left(self._times, at, self._head)
         self._times.insert(index, at)
         self._entries.insert(index, stop)
+        self._removed -= 1
         self._run(stop)
 
     def _run(self, stop: Timed | None) -> None:
@@ -227,10 +227,10 @@ class Engine:
                 del entries[: head + 1]
                 del times[: head + 1]
                 self._head = 0
+                self._removed += head + 1
             else:
-                entries[head] = None
+                entries[head] = _PAST
                 self._head = head + 1
             if entry is stop:
                 return
-            assert entry is not None
             entry.finish(entry)

@@ -577,21 +577,20 @@ class HardDisk(Device):
         channel, ordered = self._channel, self._ordered
         if channel is not None:
             channel.release()
-        following: Request | None = None
-        if ordered is None:
-            if self._waiting:
-                following = self._waiting.popleft()
-        elif len(ordered):
-            following = ordered.next(now)
-        if following is None:
+        if ordered is not None:
+            if len(ordered):
+                self._start(ordered.next(now), now)
+                # After that, as a head without a command would begin to write back or to read ahead.
+                if ordered.refills:
+                    self._refill(ordered, now)
+            else:
+                self._active = False
+        elif not self._waiting:
             self._active = False
         elif channel is None:
-            self._start(following, now)
-            # After that, as a head without a command would begin to write back or to read ahead.
-            if ordered is not None and ordered.refills:
-                self._refill(ordered, now)
+            self._start(self._waiting.popleft(), now)
         else:
-            self._pending = following
+            self._pending = self._waiting.popleft()
             if channel.acquire(self._granted):
                 self._granted()
         request.done(request)

@@ -101,17 +101,16 @@ class Cpu:
         Kernel work that interrupts the run is paid for by the next run on that core. A program that stays on a
         `core` waits for that one, others take the first that is free.
         """
-        return self._engine.timeout(self._ask(seconds, core))
+        self.busy_s += seconds
+        now = self._engine._now
+        return self._engine.timeout(self._free[self._use(seconds, core, now)] - now)
 
     def run_then(self, seconds: float, core: int | None, then: Callable[[Any], object]) -> None:
         """Use `seconds` of one core as :meth:`run` does, and call ``then(event)`` after them."""
-        self._engine.call_at(self._engine._now + self._ask(seconds, core), then)
-
-    def _ask(self, seconds: float, core: int | None) -> float:
-        """Use `seconds` of one core on behalf of a program; in how many seconds it has had them."""
         self.busy_s += seconds
         now = self._engine._now
-        return self._free[self._use(seconds, core, now)] - now
+        # Added to now again, as the clock does for a timeout: that may round.
+        self._engine.call_at(now + (self._free[self._use(seconds, core, now)] - now), then)
 
     def _use(self, seconds: float, core: int | None, now: float) -> int:
         """Keep a `core`, or the one that is free first, busy for so long from when it is; returns which."""

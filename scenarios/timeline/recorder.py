@@ -335,13 +335,20 @@ class Recorder(Causes):
                 self._note_work(cpu.name, end - seconds, seconds)
             return end
 
-        def ask(cpu: Any, seconds: float, core: int | None) -> Any:
+        def note_run(seconds: float, core: int | None) -> None:
             if self.on:
                 begin = max(self._engine.now, cpu.free_on(core))
                 self.work.append(CpuWork(cpu.name, "program", (), begin, begin + seconds))
-            return processor._ask(cpu, seconds, core)
 
-        _change(cpu, {"interrupt": interrupt, "_ask": ask})
+        def run(cpu: Any, seconds: float, core: int | None = None) -> Any:
+            note_run(seconds, core)
+            return processor.run(cpu, seconds, core)
+
+        def run_then(cpu: Any, seconds: float, core: int | None, then: Any) -> None:
+            note_run(seconds, core)
+            processor.run_then(cpu, seconds, core, then)
+
+        _change(cpu, {"interrupt": interrupt, "run": run, "run_then": run_then})
 
     def _note_work(self, processor: str, began: float, seconds: float) -> None:
         """A processor works for so long: for the parts of a pass of md's thread, or for what is being done."""

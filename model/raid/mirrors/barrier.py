@@ -322,6 +322,10 @@ class BucketBarrier(ResyncBarrier):
         self._drained()
         self._raise()
 
+    def _drains(self) -> bool:
+        """Whether a resync request waits for what is under way in its bucket."""
+        return self._draining is not None
+
     def _drained(self) -> None:
         """Start the resync request whose turn it is if nothing is under way in its bucket any more."""
         if self._draining is not None:
@@ -343,7 +347,7 @@ class BucketBarrier(ResyncBarrier):
             bucket.raised += 1
             self._draining = bucket, start
             self._drained()
-            if self._draining is not None:
+            if self._drains():
                 self._unplug()
 
     def _awake(self, _: Any) -> None:
