@@ -56,6 +56,24 @@ class Chosen:
         return given
 
 
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """A partition.
+
+    Attributes
+    ----------
+    drive, start, size
+        What it is on, and its range (bytes).
+    where
+        Where it was found.
+    """
+
+    drive: str
+    start: int
+    size: int
+    where: str
+
+
 @dataclass(slots=True)
 class Selection:
     """What the scenario is made of.
@@ -71,6 +89,8 @@ class Selection:
     copies
         Drives that nobody has seen: the places of members that are gone, or that the output does not name, each with a
         drive that it is taken to be like.
+    volumes
+        Partitions of drives that several arrays share, by name.
     notes
         What was left out, and why.
     """
@@ -79,6 +99,7 @@ class Selection:
     drives: dict[str, Match] = field(default_factory=dict)
     single: list[str] = field(default_factory=list)
     copies: dict[str, str] = field(default_factory=dict)
+    volumes: dict[str, Slice] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -55,6 +55,12 @@ class _Scenario:
         top.put("name", self.name)
         top.put("kernel", self.kernel, self.kernel_found, self.kernel_assumed)
         self._machine(top.inner("machine"))
+        if self.selection.volumes:
+            why = "partitions in the order of their numbers, each as large as its array needs"
+            volumes = top.inner("volumes", assumed=why)
+            for name, part in sorted(self.selection.volumes.items(), key=lambda each: _natural(each[0])):
+                value = {"on": part.drive, "start": size_text(part.start), "size": size_text(part.size)}
+                volumes.put(name, value, part.where)
         if self.selection.arrays:
             arrays = top.inner("arrays")
             for chosen in self.selection.arrays.values():

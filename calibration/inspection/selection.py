@@ -1,8 +1,8 @@
 """Which of the arrays that were found can be simulated, of which drives, and what is said of the others.
 
-A drive can be in one array only, so of arrays on partitions of the same drives the largest stays; the drive is as large
-as all of them need. A mirror of one member is its drive. What the model does not know is left out with a note, never
-put in as something else.
+Arrays on partitions of the same drives share these where the sizes of their partitions are known; of others the
+largest stays. The drive is as large as all of them need. A mirror of one member is its drive. What the model does not
+know is left out with a note, never put in as something else.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from ...model.core.errors import InputError
+from ...model.drives.catalogue import drive as catalogue_drive
 from ...model.files.quantities import format_size
 from ...model.layouts import ALGORITHMS, LEVELS
 from ...scenarios.description.arrays import ArraySpec
 from .chosen import Chosen, Selection
 from .drive_match import Match, match
+from .slices import ALIGNED, is_on_partitions, member_bytes, slices, whole
 from .solid_state_match import match_solid_state
 from .tools.findings import Fact, Findings, FoundArray, FoundDrive, FoundMember
 
@@ -57,6 +59,8 @@ class _Selecting:
         self.users: dict[str, str] = {}
         self.alone: dict[str, str] = {}
         self.needed: dict[str, int] = {}
+        self.sharing: list[str] = []
+        self.part_used: dict[str, str] = {}
 
     def result(self) -> Selection:
         candidates = [array for array in self.found.arrays.values() if not self._left_out(array)]
@@ -66,6 +70,7 @@ class _Selecting:
         for array in sorted(candidates, key=lambda each: (-each.bytes, each.name)):
             self._choose(array)
         self._drop_headless()
+        self._slice()
         order = list(self.found.arrays)
         chosen = self.selection.arrays
         self.selection.arrays = {name: chosen[name] for name in order if name in chosen}
@@ -141,11 +146,53 @@ class _Selecting:
         return match_solid_state(drive, needed) if self._solid(drive.name) else match(drive, needed)
 
     def _sum_up(self) -> None:
-        """What all arrays need of each drive together, those that are left out too."""
+        """What all arrays need of each drive together, those that are left out too; of several, in whole MiB."""
+        parts: dict[str, list[int]] = {}
         for array in self.found.arrays.values():
-            each = _member_bytes(array) if not array.container else None
+            each = member_bytes(array) if not array.container else None
             for name in {self._device(device) for device in array.devices} if each is not None else ():
-                self.needed[name] = self.needed.get(name, 0) + (each or 0)
+                parts.setdefault(name, []).append(each or 0)
+        for name, sizes in parts.items():
+            self.needed[name] = sizes[0] if len(sizes) == 1 else ALIGNED + sum(map(whole, sizes))
+
+    def _is_on_partitions(self, array: FoundArray) -> bool:
+        return is_on_partitions(array, self._device, member_bytes(array))
+
+    def _shares(self, array: FoundArray, names: list[str]) -> bool:
+        """Whether an array can be on other partitions of the drives of larger arrays, and of no others."""
+        users = [self.selection.arrays.get(self.users.get(name, "")) for name in names]
+        fits = all(user is not None and self._is_on_partitions(user.found) for user in users)
+        return fits and len(set(names)) == len(names) and self._is_on_partitions(array)
+
+    def _share(self, chosen: Chosen, names: list[str]) -> None:
+        """Take an array that shares its drives."""
+        for spare in chosen.spares:
+            self._note(f"{chosen.found.name}: {spare} cannot wait as a spare on a shared drive; left out")
+        chosen.spares = []
+        self.selection.arrays[chosen.found.name] = chosen
+        users = (self.users[name] for name in names)
+        self.sharing = list(dict.fromkeys([*self.sharing, *users, chosen.found.name]))
+
+    def _slice(self) -> None:
+        """Lay out the partitions of arrays that share drives, or leave the largest alone if they do not fit."""
+        arrays = [self.selection.arrays[name] for name in self.sharing if name in self.selection.arrays]
+        found = slices([(chosen, member_bytes(chosen.found) or 0) for chosen in arrays])
+        over = sorted({each.drive for each in found.values() if each.start + each.size > self._capacity(each.drive)})
+        if over:
+            for chosen in arrays:
+                if chosen.found.name not in self.users.values():
+                    self._note(f"{chosen.found.name} is left out: its partitions do not fit on {_listed(over)}")
+                    self.selection.arrays.pop(chosen.found.name)
+            arrays, found = [], {}
+        self.selection.volumes = found
+        for chosen in arrays:
+            chosen.members = [(member.device or name, member) for name, member in chosen.members]
+            self.part_used.pop(chosen.found.name, None)
+        self.selection.notes += self.part_used.values()
+
+    def _capacity(self, name: str) -> int:
+        matched = self.selection.drives[name]
+        return catalogue_drive(matched.model).with_values(**matched.overrides).capacity
 
     def _take_drive(self, array: FoundArray, name: str) -> None:
         """Take the drive of a mirror of one member as what it is."""
@@ -174,7 +221,11 @@ class _Selecting:
         if array.journal is not None:
             chosen.journal = self._device(array.journal.value)
         names = [name for name, member in taken if member.device is not None]
-        reason = self._taken(names) or self._impossible(chosen)
+        shares = self._shares(array, names)
+        reason = (None if shares else self._taken(names)) or self._impossible(chosen)
+        if reason is None and shares:
+            self._share(chosen, names)
+            return
         if reason is not None:
             self._note(f"{array.name} ({array.where}) is left out: {reason}")
             return
@@ -194,7 +245,8 @@ class _Selecting:
         if twice:
             return f"two of its members are on {twice[0]}"
         used = sorted({self.users[name] for name in names if name in self.users})
-        return f"its drives are in {_listed(used)} too, and a drive can be in one array" if used else None
+        rule = "arrays share a drive only on partitions of known size, with all members in use"
+        return f"its drives are in {_listed(used)} too, and {rule}" if used else None
 
     def _spare(self, name: str, chosen: Chosen) -> bool:
         """Whether a spare or journal can be used; drives only, that nothing else uses."""
@@ -223,7 +275,7 @@ class _Selecting:
 
     def _match(self, chosen: Chosen, names: list[str], extra: list[str]) -> None:
         """Find a drive of the catalogue for every drive of an array."""
-        used = _member_bytes(chosen.found)
+        used = member_bytes(chosen.found)
         own = [name for name in names if name not in self.found.arrays]
         short: list[str] = []
         for name in [*own, *chosen.spares, *extra]:
@@ -243,7 +295,7 @@ class _Selecting:
                 short.append(name)
         if short and used is not None:
             part = f"{chosen.found.name} uses {format_size(used)} of each drive"
-            self._note(f"{part}; the scenario gives it all of {_listed(short)}")
+            self.part_used[chosen.found.name] = f"{part}; the scenario gives it all of {_listed(short)}"
         like = next((name for name in own if name in self.selection.drives), None)
         for name, member in chosen.members:
             if member.device is None and like is not None:
@@ -327,23 +379,6 @@ def _only_member(array: FoundArray) -> str | None:
     """The device of a mirror that has no other member; None if it is no such mirror."""
     mirror = array.level is not None and array.level.value == "raid1" and array.controller is None
     return array.members[0].device if mirror and len(array.members) == 1 else None
-
-
-def _member_bytes(array: FoundArray) -> int | None:
-    """Bytes that an array uses of each member."""
-    if array.member_size is not None and array.member_size.value:
-        return array.member_size.value
-    if array.size is None or not array.size.value or array.level is None or not array.members:
-        return None
-    members, level = len(array.members), array.level.value
-    groups = array.groups.value if array.groups is not None else 1
-    copies = array.copies.value if array.copies is not None else 2
-    known = LEVELS.get(level)
-    if known is not None and known.has_mirrors:
-        return -(-array.size.value * max(1, copies) // members) if known.has_chunk else array.size.value
-    parities = known.parities if known is not None and known.has_parity else 0
-    data = members - parities * (groups if known is not None and known.has_groups else 1)
-    return -(-array.size.value // data) if data > 0 else None
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,31 @@ def test_the_newest_metadata_of_several_files_tells_who_is_lost() -> None:
 
 
 def test_drives_hold_all_their_slices() -> None:
-    """Protects arrays on partitions of the same drives: a drive is as large as all of them need."""
+    """Protects arrays on partitions of the same drives: all are there, and a drive is as large as all of them need."""
     spec, found = made("mdstat-slices-on-four-drives")
-    assert list(spec.arrays) == ["md2"]
-    for drive in ("sda", "sdb", "sdc", "sdd"):
+    drives = ("sda", "sdb", "sdc", "sdd")
+    numbers = {"md126": 1, "md4": 8, "md2": 6, "md1": 5, "md3": 7}
+    assert {name: array.members for name, array in spec.arrays.items()} == {
+        name: tuple(f"{drive}{number}" for drive in drives) for name, number in numbers.items()
+    }
+    assert found.document["workload"]["targets"] == ["md2"]
+    for drive in drives:
         assert terabytes(spec, drive) == pytest.approx(2.50, abs=0.01)
-    assert any("md2 uses 1.27 TiB of each drive" in note for note in found.notes)
+        ranges = [spec.volumes[f"{drive}{number}"].range(0) for number in sorted(numbers.values())]
+        assert all(start + size == after for (start, size), (after, _) in pairwise(ranges))
+    assert spec.volumes["sda6"].size == pytest.approx(4101562368 * 1024 // 3, abs=1 << 20)
+    assert not [note for note in found.notes if "left out" in note or "gives it all" in note]
+
+
+@pytest.mark.parametrize(("change", "reason"), [(("sdd6[3]", "sdd6[3](F)"), "in use"), (("sda6", "sda"), "known size")])
+def test_arrays_that_cannot_share_their_drives(change: tuple[str, str], reason: str) -> None:
+    """Protects degraded arrays and whole drives: the largest array has the drives, and the others say why not."""
+    text = (PASTED / "mdstat-slices-on-four-drives.txt").read_text(encoding="utf-8").replace(*change)
+    if "(F)" in text:
+        text = text.replace("algorithm 2 [4/4] [UUUU]", "algorithm 2 [4/3] [UUU_]")
+    found = inspect([Source("x", text)], "x")
+    assert list(found.document["arrays"]) == ["md2"]
+    assert [note for note in found.notes if note.startswith("md4 ") and reason in note]
 
 
 def test_a_mirror_of_one_member_is_its_drive() -> None:
@@ -110,7 +130,7 @@ def test_a_stripe_of_one_member(name: str) -> None:
 def test_an_indent_is_no_damage() -> None:
     """Protects code blocks of forums and quoted mails; a place still counts what stands before the line."""
     spec, _ = made("mdstat-indented")
-    assert (spec.arrays["md1"].level, spec.arrays["md1"].members) == ("raid1", ("sdb", "sda"))
+    assert (spec.arrays["md1"].level, spec.arrays["md1"].members) == ("raid1", ("sdb3", "sda3"))
     damaged = (PASTED / "mdstat-indented.txt").read_text().replace("sdb3[0]", "sdb3[x]")
     with pytest.raises(InputError) as refused:
         inspect([Source("x", damaged)], "x")

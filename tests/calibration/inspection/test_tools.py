@@ -86,13 +86,15 @@ def test_mdadm_export_alone_has_no_chunk() -> None:
 
 
 def test_partitions_of_the_same_drives() -> None:
-    """Protects machines with /boot on a small mirror: the largest array stays, the other one is noted."""
+    """Protects machines with /boot on a small mirror: both arrays are there, each on its own partitions."""
     spec, found = made("lsblk.json")
-    assert list(spec.arrays) == ["md1"]
-    assert spec.arrays["md1"].members == ("sda", "sdb")
+    assert {name: array.members for name, array in spec.arrays.items()} == {
+        "md0": ("sda1", "sdb1"),
+        "md1": ("sda2", "sdb2"),
+    }
+    assert spec.volumes["sda1"].on == ("sda",)
     assert {spec.machine.drives[name].model for name in ("sda", "sdb")} == {"WD5000AAKS"}
     notes = " ".join(found.notes)
-    assert "md0" in notes
     assert not spec.machine.drives["nvme0n1"].spec().rotational
     assert "sdc: not disks" in notes
     assert "sr0" not in notes

@@ -198,7 +198,7 @@ def test_raid10_takes_a_kernel_that_has_it() -> None:
             ),
             "both near and far",
         ),
-        ("md9 : active raid1 sdb2[0] sdc2[1]\n      1000 blocks [2/2] [UU]", "its drives are in md0 too"),
+        ("md9 : active raid1 sdb[0] sdc[1]\n      1000 blocks [2/2] [UU]", "its drives are in md0 too"),
         ("md9 : active raid1 sdx1[0] sdx2[1]\n      976759936 blocks [2/2] [UU]", "two of its members are on sdx"),
         ("md9 : active raid1 loop0[0] loop1[1]\n      102400 blocks [2/2] [UU]", "stands in for disks of"),
     ],

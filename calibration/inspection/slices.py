@@ -1,0 +1,82 @@
+"""Arrays on partitions of the same drives: which can share a drive, and where each partition lies.
+
+Only the sizes of partitions are known, by what their arrays use of them. They are laid one after the other in the order
+of their numbers, as partitioning tools do: the first begins at 1 MiB, and all end at whole MiB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from ...model.layouts import LEVELS
+from .chosen import Chosen, Slice
+from .tools.findings import FoundArray
+
+ALIGNED = 1 << 20
+LEAST = 16 << 20
+"""Bytes of a partition; a smaller one may not hold a chunk."""
+_NUMBER = re.compile(r"(\d+)$")
+
+
+def whole(size: int) -> int:
+    """Bytes, up to whole MiB."""
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def is_on_partitions(array: FoundArray, device: Callable[[str], str], used: int | None) -> bool:
+    """Whether an array can share its drives: a whole one on partitions of known size, which nothing rebuilds.
+
+    Parameters
+    ----------
+    array
+        The array.
+    device
+        Gives the drive that a member is a part of.
+    used
+        Bytes that it uses of each member, if known.
+    """
+    plain = array.controller is None and array.action is None and array.journal is None
+    return (
+        plain
+        and used is not None
+        and used >= LEAST
+        and all(
+            member.state == "in use" and member.device is not None and device(member.device) != member.device
+            for member in array.members
+        )
+    )
+
+
+def slices(arrays: Iterable[tuple[Chosen, int]]) -> dict[str, Slice]:
+    """The partitions of some arrays, each with the bytes that it uses of a member."""
+    parts: dict[str, list[tuple[int, str, int, str]]] = {}
+    for chosen, used in arrays:
+        for drive, member in chosen.members:
+            name = member.device or ""
+            number = _NUMBER.search(name)
+            parts.setdefault(drive, []).append((int(number[1]) if number else 0, name, whole(used), member.where))
+    found = {}
+    for drive, several in parts.items():
+        start = ALIGNED
+        for _, name, size, where in sorted(several):
+            found[name] = Slice(drive, start, size, where)
+            start += size
+    return found
+
+
+def member_bytes(array: FoundArray) -> int | None:
+    """Bytes that an array uses of each member."""
+    if array.member_size is not None and array.member_size.value:
+        return array.member_size.value
+    if array.size is None or not array.size.value or array.level is None or not array.members:
+        return None
+    members, level = len(array.members), array.level.value
+    groups = array.groups.value if array.groups is not None else 1
+    copies = array.copies.value if array.copies is not None else 2
+    known = LEVELS.get(level)
+    if known is not None and known.has_mirrors:
+        return -(-array.size.value * max(1, copies) // members) if known.has_chunk else array.size.value
+    parities = known.parities if known is not None and known.has_parity else 0
+    data = members - parities * (groups if known is not None and known.has_groups else 1)
+    return -(-array.size.value // data) if data > 0 else None
