@@ -152,15 +152,26 @@ class Result(Drawn):
         value = values.get(name, self.prediction.figures.get(key, math.nan))
         return interval_of(value, self.prediction.estimates.get(key))
 
-    def real_interval(self) -> Interval:
-        """Return the interval of the throughput (bytes/s) on real machines.
+    def real_interval(self, name: str = "throughput") -> Interval:
+        """Return the 90 % interval of a figure on real machines.
 
-        It is as wide as the errors of raidsim's predictions of published reports, for figures of the same kind; its
-        ends are 0 and infinite where too few reports say anything.
+        It is as wide as the errors of raidsim's predictions of published reports, for figures of the same kind.
+
+        Parameters
+        ----------
+        name
+            As for `interval`.
+
+        Returns
+        -------
+        Interval
+            Its ends are 0 and infinite where too few reports say anything, and for a rate that the load prescribes.
         """
-        found = self._intervals().rate
-        low, high = (0.0, math.inf) if found is None else found.around(self.throughput)
-        return Interval(self.throughput, low, high)
+        value = self.interval(name).value
+        known = self._intervals()
+        found = known.rate if name in ("throughput", "iops") else known.tail if "p99" in name else known.latency
+        low, high = (0.0, math.inf) if found is None else found.around(value)
+        return Interval(value, low, high)
 
     def _intervals(self) -> RunIntervals:
         return run_intervals(self.spec, offered=is_open(self.spec) and not self.saturated)

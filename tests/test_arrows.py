@@ -11,6 +11,23 @@ from raidsim.tests.house import ABSOLUTE, API, FLOORS, ITEMS, ROOT, TOP, folder_
 FLOOR = {folder: floor for floor, folders in enumerate(FLOORS) for folder in folders}
 FACES = ("cli", "web")
 MOST_FILES, MOST_ITEMS = 16, 25
+RUNNING = (
+    "calibration.fit.fit",
+    "calibration.inspection.inspection",
+    "calibration.sensitivity.sensitivity",
+    "calibration.simulation.evaluator",
+    "scenarios.advice.advice",
+    "scenarios.comparison.alternatives",
+    "scenarios.fio.run",
+    "scenarios.questions.replications",
+    "scenarios.running.simulate",
+    "scenarios.sweeps.sweep",
+    "scenarios.traces.replay.replay",
+    "scenarios.workers.task_pool",
+)
+"""Modules whose functions simulate, fit or inspect: the public API has a name for what they do."""
+DEEPER = {"fio", "inspect", "replay", "sensitivity", "sweep", "validate"}
+"""Commands that call these themselves, for options that the public API does not have."""
 OF_THE_WHOLE = {"faults", "fuzz", "golden", "oracles", "phenomena"}
 """Folders of tests that run the whole machine."""
 
@@ -87,6 +104,17 @@ def test_tests_mirror_the_folders() -> None:
     """Protects finding the test of a file: tests stand in a folder of the same name as the files they test."""
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
     assert {folder.as_posix() for folder in folders if not (ROOT / folder).is_dir()} == OF_THE_WHOLE
+
+
+def test_commands_ask_through_the_public_api() -> None:
+    """Protects one way to ask: `api` calls what runs anything; the commands that call it themselves become fewer."""
+    modules = sources(ROOT)
+    deeper = {
+        name.rsplit(".", 1)[1]
+        for name, path in modules.items()
+        if name.startswith("cli.commands.") and any(target in RUNNING for _, target in imports(name, path, modules))
+    }
+    assert deeper == DEEPER
 
 
 def _good(root: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import raidsim
 from raidsim.api import base
 from raidsim.api.figures import latency_of_all
+from raidsim.calibration.uncertainty.model_interval import run_intervals
 from raidsim.model.statistics.latency_histogram import LatencyHistogram
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.api.small import small
@@ -75,6 +76,20 @@ def test_a_saturated_load_has_no_latency() -> None:
     assert "saturated" in repr(result)
     assert result.to_dict()["saturated"] is True
     assert not raidsim.run(small(total_iops=20), progress=False).saturated
+
+
+def test_intervals_of_real_machines_are_those_of_the_reports(result: raidsim.Result) -> None:
+    """Protects from false confidence: a rate, a mean and a percentile each have the interval of their own kind, and a
+    rate that the load prescribes has none.
+    """
+    known = run_intervals(small().spec)
+    for name, of_kind in (("iops", known.rate), ("read.mean", known.latency), ("write.p99", known.tail)):
+        found = result.real_interval(name)
+        low, high = (0.0, math.inf) if of_kind is None else of_kind.around(found.value)
+        assert (found.low, found.high) == (low, high), name
+    assert known.rate is not None
+    offered = raidsim.run(small(total_iops=20), progress=False)
+    assert offered.real_interval("iops").high == math.inf
 
 
 def test_a_result_is_one_line_a_table_and_json(result: raidsim.Result) -> None:
