@@ -318,7 +318,8 @@ class FileSystem:
         changed = self._remove_node(file)
         for address, size in self._allocator.free(file):
             changed += self._space_changed(address, size)
-        yield from self.metadata.change(changed, (), by)
+        superblock = (0,) if settings.orphan_list else ()  # the mount holds it, so it is not read
+        yield from self.metadata.change(changed, superblock, by)
 
     def rmdir(self, path: str, by: Account) -> Generator[Any, Any, None]:
         """Remove an empty directory."""

@@ -60,6 +60,9 @@ class FileSystemSettings(Spec):
     """Bytes of a chunk that are read together when an inode is; 0: only its block."""
     first_inodes: int = Field(default=0, ge=0)
     """Inodes that mkfs uses beside that of the root directory."""
+    orphan_list: bool = False
+    """If true, removing a file changes the superblock, the first block, which begins the list of files without a name
+    whose blocks are not free yet."""
     inode_extent: Size = 0
     """Bytes that a journal of records adds to an inode for each extent of its file."""
     inline_directory: Size = 0

@@ -1,8 +1,10 @@
-"""Where a journal of blocks begins, and when a commit says that its oldest part is free again."""
+"""What a journal of blocks takes, where it begins, and when a commit says that its oldest part is free again."""
 
 from __future__ import annotations
 
-from raidsim.model.core.request import WRITE
+import pytest
+
+from raidsim.model.core.request import READ, WRITE
 from raidsim.model.file_system.block_journal import BlockJournal
 from raidsim.tests.model.file_system.test_file_system import BLOCK, MIB, Machine
 
@@ -38,3 +40,18 @@ def test_a_commit_frees_a_quarter_of_the_journal() -> None:
     assert used < 1.2 * MIB
     assert superblock_writes(0.25, synced=False)[0] < writes
     assert superblock_writes(0.0, synced=True)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["ext3", "ext4"])
+def test_removing_a_file_changes_the_superblock(kind: str) -> None:
+    """Protects what unlink writes: the superblock begins the list of files without a name, and is in memory.
+    Counter-test: without that list it is not written.
+    """
+    for listed in (True, False):
+        machine = Machine(kind, orphan_list=listed)
+        machine.create("f", BLOCK)
+        machine.forget_all()
+        machine.do(machine.system.unlink("f", machine.program))
+        machine.do(machine.system.settle(machine.program))
+        assert (0 in machine.device.addresses(WRITE)) == listed
+        assert 0 not in machine.device.addresses(READ)
