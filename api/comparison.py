@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.core.errors import InputError
-from ..model.files.quantities import parse_fraction, parse_time
+from ..model.files.quantities import parse_fraction
 from ..scenarios.comparison import side_by_side
 from ..scenarios.comparison.alternatives import Design, designs_of, on_common_span
 from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Measured, Settings, runs_planned
@@ -251,7 +251,6 @@ def compare(
     replications: int = REPLICATIONS,
     precision: float | str | None = None,
     rebuild: bool = True,
-    replacement: str = "24h",
     curve: bool = False,
     points: int = POINTS,
     workers: int | None = None,
@@ -273,8 +272,6 @@ def compare(
         More runs until the means are known to this share (0.02 or "2%": half of the 90 % interval), 0.05 % to 99 %.
     rebuild
         If true, simulate how long a rebuild takes, and say how probable data loss is.
-    replacement
-        Time until a failed drive without a spare is replaced.
     curve
         If true, measure a load curve of each.
     points
@@ -305,7 +302,6 @@ def compare(
         precision=None if precision is None else share(precision),
         baseline=baseline,
         rebuild=rebuild,
-        replacement_s=parse_time(replacement, "replacement"),
         curve_points=within("points", points, FEWEST_POINTS, MOST_POINTS) if curve else 0,
     )
     if isinstance(scenarios, Scenario | str | os.PathLike):

@@ -60,7 +60,6 @@ def test_what_cannot_be_compared_is_refused() -> None:
         ({"replications": 0}, "replications: found 0; expected: 1 to 60"),
         ({"curve": True, "points": 3}, "points: found 3; expected: 6 to 40"),
         ({"workers": -1}, "workers: found -1; expected: 0 to 1,024"),
-        ({"replacement": "soon"}, "replacement"),
     ],
 )
 def test_what_no_comparison_can_be_is_refused(given: dict[str, Any], words: str) -> None:
