@@ -13,7 +13,7 @@ from ..model.files.yaml_files import Positions
 from ..scenarios.advice import advice as answers
 from ..scenarios.advice.verdict import Verdict
 from ..scenarios.designs.requirement import RequirementSpec, read_requirement
-from .base import Drawn
+from .base import Drawn, processes
 from .scenario import Scenario
 from .support.progress import progress_share
 
@@ -181,7 +181,7 @@ def advise(requirement: Requirement, *, workers: int | None = None, progress: bo
     InputError
         If something in the requirement cannot be.
     """
-    return advise_on(requirement_of(requirement), workers, progress)
+    return advise_on(requirement_of(requirement), processes(workers), progress)
 
 
 def requirement_of(requirement: Requirement) -> RequirementSpec:

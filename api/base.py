@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+MOST_WORKERS = 1024
 SCHEMA_VERSION = 1
 """Version of what `to_dict` and `to_json` give. It rises when a key goes away or changes its meaning."""
 
@@ -186,6 +188,18 @@ def chosen(name: str, known: Sequence[str], place: str) -> str:
     close = get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     raise InputError(place, f"found {name!r}", f"{hint}expected: {', '.join(known)}")
+
+
+def within(place: str, value: int, low: int, high: int) -> int:
+    """`value` if it lies between two bounds; otherwise `InputError`."""
+    if not low <= value <= high:
+        raise InputError(place, f"found {value:,}", f"expected: {low:,} to {high:,}")
+    return value
+
+
+def processes(workers: int | None) -> int:
+    """How many processes share the work; one per core unless given."""
+    return (os.cpu_count() or 1) if workers is None else within("workers", workers, 0, MOST_WORKERS)
 
 
 def number(value: float) -> str:

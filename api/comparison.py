@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model.core.errors import InputError
-from ..model.files.quantities import parse_time
+from ..model.files.quantities import parse_fraction
 from ..scenarios.comparison import side_by_side
 from ..scenarios.comparison.alternatives import Design, designs_of, on_common_span
-from ..scenarios.comparison.side_by_side import REPLICATIONS, Measured, Settings, runs_planned
+from ..scenarios.comparison.side_by_side import MOST_REPLICATIONS, REPLICATIONS, Measured, Settings, runs_planned
 from ..scenarios.documents.document import Document
-from ..scenarios.questions.load_curve import POINTS
+from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS
 from ..scenarios.workers.task_pool import TaskPool
-from .base import Drawn, chosen, drawn, megabytes, milliseconds, number
-from .curve import LoadCurve
+from .base import Drawn, chosen, drawn, megabytes, milliseconds, number, processes, within
+from .curve import MOST_POINTS, LoadCurve
 from .figures import Interval, interval_of
 from .result import ESTIMATES
 from .scenario import Scenario, Source, paths, scenario_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+LEAST_SHARE = 0.0005
 _MOST_VALUES = 4
 """Differences that a scenario of a list is called by."""
 
@@ -248,9 +249,8 @@ def compare(
     *,
     baseline: int | None = None,
     replications: int = REPLICATIONS,
-    precision: float | None = None,
+    precision: float | str | None = None,
     rebuild: bool = True,
-    replacement: str = "24h",
     curve: bool = False,
     points: int = POINTS,
     workers: int | None = None,
@@ -269,11 +269,9 @@ def compare(
     replications
         Runs of each, 1 to 60, with random numbers of their own; default 5.
     precision
-        More runs until the means are known to this share (0.02: half of the 90 % interval is 2 % of the mean).
+        More runs until the means are known to this share (0.02 or "2%": half of the 90 % interval), 0.05 % to 99 %.
     rebuild
         If true, simulate how long a rebuild takes, and say how probable data loss is.
-    replacement
-        Time until a failed drive without a spare is replaced.
     curve
         If true, measure a load curve of each.
     points
@@ -300,12 +298,11 @@ def compare(
     'raid10'
     """
     settings = Settings(
-        replications=replications,
-        precision=precision,
+        replications=within("replications", replications, 1, MOST_REPLICATIONS),
+        precision=None if precision is None else share(precision),
         baseline=baseline,
         rebuild=rebuild,
-        replacement_s=parse_time(replacement, "replacement"),
-        curve_points=points if curve else 0,
+        curve_points=within("points", points, FEWEST_POINTS, MOST_POINTS) if curve else 0,
     )
     if isinstance(scenarios, Scenario | str | os.PathLike):
         if not vary and not curve:
@@ -318,6 +315,14 @@ def compare(
     if not several:
         raise InputError("compare", "no scenario", "expected: one or more")
     return _compared(several[0].name, _designs(several), settings, workers, progress)
+
+
+def share(precision: float | str) -> float:
+    """A precision as a share; `InputError` if it is none that runs can reach."""
+    value = parse_fraction(precision, "precision") if isinstance(precision, str) else precision
+    if not LEAST_SHARE <= value < 1:
+        raise InputError("precision", f"found {precision}", "expected: 0.05% to 99%")
+    return value
 
 
 def compare_varied(
@@ -336,8 +341,7 @@ def _compared(
 ) -> Comparison:
     designs, span = on_common_span(designs)
     planned = max(1, runs_planned(designs, settings))
-    count = (os.cpu_count() or 1) if workers is None else workers
-    with TaskPool(count) as pool, progress_share("simulating", progress) as follow:
+    with TaskPool(processes(workers)) as pool, progress_share("simulating", progress) as follow:
         follow(lambda: pool.done / planned)
         found = side_by_side.compare(designs, settings, pool)
     return Comparison(title, found, settings, span)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..scenarios.questions import load_curve as curves
-from ..scenarios.questions.load_curve import POINTS, CurvePoint, runs_needed
+from ..scenarios.questions.load_curve import FEWEST_POINTS, POINTS, CurvePoint, runs_needed
 from ..scenarios.workers.task_pool import TaskPool
-from .base import Drawn, milliseconds, number
+from .base import Drawn, milliseconds, number, processes, within
 from .scenario import Source, scenario_of
 from .support.compare_document import curve_document
 from .support.progress import progress_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+MOST_POINTS = 40
 
 
 class LoadCurve(Drawn):
@@ -89,7 +91,7 @@ def load_curve(
         A scenario with a load of direct I/O: a :class:`Scenario`, a name of the library or a file. Its depth or rate is
         replaced by the offered load.
     points
-        Loads to measure; default 10.
+        Loads to measure, 6 to 40; default 10.
     workers
         Processes; 0 is this one. Default: one per core. They make no difference to the results.
     progress
@@ -101,8 +103,8 @@ def load_curve(
         If the scenario has another kind of load.
     """
     chosen = scenario_of(scenario)
-    count = (os.cpu_count() or 1) if workers is None else workers
-    with TaskPool(count) as pool, progress_share("measuring the load curve", progress) as follow:
+    within("points", points, FEWEST_POINTS, MOST_POINTS)
+    with TaskPool(processes(workers)) as pool, progress_share("measuring the load curve", progress) as follow:
         follow(lambda: pool.done / runs_needed(points))
         (found,) = curves.load_curves([chosen.spec], points, pool)
     if isinstance(found, curves.LoadCurve):

@@ -20,14 +20,14 @@ from ..model.layouts import (
     layout_for,
 )
 from ..model.layouts.chart import chunk_chart, parity_chart, segment_chart, zone_chart
-from .base import Drawn, drawn, html
+from .base import Drawn, drawn, html, within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_CHUNKS = 1_000_000
-_MOST_DISKS, _MOST_DRAWN = 1000, 64
+_MOST_DISKS, _MOST_FIELDS, _MOST_DRAWN = 1000, 100_000, 64
 _DEFAULT_ROWS = 4
 _MOST_DEFAULT_ROWS = 12
 
@@ -156,8 +156,9 @@ def layout(
     >>> raidsim.layout("raid5", 4).rows[:2]
     (('D0', 'D1', 'D2', 'P'), ('D4', 'D5', 'P', 'D3'))
     """
-    if not 0 < disks <= _MOST_DISKS:
-        raise InputError("disks", f"found {disks:,}", f"expected: 1 to {_MOST_DISKS:,}")
+    within("disks", disks, 1, _MOST_DISKS)
+    if rows is not None:
+        within("rows", rows, 1, _MOST_FIELDS // disks)
     chunk_bytes = parse_size(chunk, "chunk")
     sizes = [parse_size(size, "member_sizes") for size in member_sizes]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -17,7 +16,7 @@ from ..scenarios.sweeps.plan import SweepPlan, plan_of, read_sweep
 from ..scenarios.sweeps.result_store import ResultStore
 from ..scenarios.sweeps.sweep import SweepProgress, run_sweep
 from ..scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
-from .base import Drawn
+from .base import Drawn, processes
 from .scenario import Scenario, Source, paths, scenario_of
 from .support.figures import heading, scaled, usual
 from .support.sweep_progress import sweep_progress
@@ -164,6 +163,8 @@ def sweep(
     >>> raidsim.sweep(base, jobs=[1, 4], workers=0, progress=False)
     Sweep('database server': 2 runs of jobs)
     """
+    if timeout is not None and not timeout > 0:
+        raise InputError("timeout", f"found {timeout}", "expected: more than 0 s")
     plan = _plan(scenario, paths(vary), replications, figures)
     kept = ResultStore(Path(MEMORY if store is None else store), write=True)
     try:
@@ -224,8 +225,8 @@ def _workers(count: int | None, executor: Executor | str | None) -> SweepWorkers
     if isinstance(executor, str):
         return ClusterWorkers(executor, lambda text: print(text, file=sys.stderr))
     if executor is not None:
-        return _Lent(executor, count or getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
-    return ThisProcess() if count == 0 else ProcessWorkers(count or os.cpu_count() or 1)
+        return _Lent(executor, count or getattr(executor, "_max_workers", None) or processes(None))
+    return ThisProcess() if count == 0 else ProcessWorkers(processes(count))
 
 
 class _Lent(SweepWorkers):

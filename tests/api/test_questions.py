@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,32 @@ def test_what_cannot_be_compared_is_refused() -> None:
         raidsim.compare([small()], disks=[4, 5], **quick)
     with pytest.raises(raidsim.InputError, match="did you mean 'raid5'"):
         found["raid51"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"precision": 2}, "precision: found 2; expected: 0.05% to 99%"),
+        ({"precision": "0%"}, "precision: found 0%"),
+        ({"replications": 0}, "replications: found 0; expected: 1 to 60"),
+        ({"curve": True, "points": 3}, "points: found 3; expected: 6 to 40"),
+        ({"workers": -1}, "workers: found -1; expected: 0 to 1,024"),
+    ],
+)
+def test_what_no_comparison_can_be_is_refused(given: dict[str, Any], words: str) -> None:
+    """Protects from a call that never ends or says nothing: one message names the parameter and what is expected."""
+    with pytest.raises(raidsim.InputError, match=re.escape(words)):
+        raidsim.compare(small(), depth=[1, 2], progress=False, **given)
+
+
+def test_what_no_sweep_or_map_can_be_is_refused() -> None:
+    """The same of sweeps, load curves and maps."""
+    with pytest.raises(raidsim.InputError, match="timeout: found 0"):
+        raidsim.sweep(small(), depth=[1, 2], timeout=0)
+    with pytest.raises(raidsim.InputError, match="points: found 41"):
+        raidsim.load_curve(small(), points=41)
+    with pytest.raises(raidsim.InputError, match="rows: found 0"):
+        raidsim.layout("raid5", 4, rows=0)
 
 
 def test_a_load_curve_rises_to_its_saturation(monkeypatch: pytest.MonkeyPatch) -> None:
