@@ -31,7 +31,7 @@ _CONFIGURATION = """\
 [mypy]
 mypy_path = .
 plugins = pydantic.mypy
-[mypy-scipy.*,yaml.*]
+[mypy-scipy.*,yaml.*,raidsim.api.*]
 ignore_missing_imports = True
 """
 
