@@ -100,9 +100,6 @@ class Device:
         """Whether :meth:`plug` holds requests back."""
         return False
 
-    def give_back_memory(self) -> None:
-        """Give back the memory by which caches of the device have grown, as the kernel asks when it drops caches."""
-
     def plug(self) -> None:
         """Hold requests back until :meth:`unplug`, so that neighbours merge."""
 
@@ -201,10 +198,6 @@ class Wrapper(Device):
     def plugs(self) -> bool:
         """See :attr:`Device.plugs`."""
         return self.device.plugs
-
-    def give_back_memory(self) -> None:
-        """See :meth:`Device.give_back_memory`."""
-        self.device.give_back_memory()
 
     def plug(self) -> None:
         """See :meth:`Device.plug`."""

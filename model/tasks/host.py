@@ -76,6 +76,8 @@ class Host:
         What its tasks hold back while they plug a queue or an array: each unplugs before another one plugs.
     thread_plugs
         The open plugs of kernel threads that compute while they are plugged, by the stream they issue.
+    shrinkers
+        What gives back the memory that caches of the kernel have grown by, when caches are dropped.
     writer_turns
         Whose turn it is of the programs that write files side by side.
     stalled_issuer, stalled_until
@@ -90,6 +92,7 @@ class Host:
         "plug",
         "plug_limits",
         "prices",
+        "shrinkers",
         "sleepers",
         "stalled_issuer",
         "stalled_until",
@@ -108,6 +111,7 @@ class Host:
         self.plug_limits = PlugLimits() if plug_limits is None else plug_limits
         self.plug = TaskPlug(limits=self.plug_limits)
         self.thread_plugs: dict[int, TaskPlug] = {}
+        self.shrinkers: list[Callable[[], None]] = []
         self.writer_turns = WriterTurns(cpu.cores)
         self.stalled_issuer = 0
         self.stalled_until = 0.0

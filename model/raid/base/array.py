@@ -62,8 +62,6 @@ class Array(Device):
     daemon_resync_bytes, load
         Resync I/O of each member that the array's own thread has issued, which members count as anybody's; and counts
         of the array's own I/O, None while nobody asks for them.
-    shrinkers
-        Give back the memory that caches of the array have grown by.
     """
 
     __slots__ = (
@@ -84,7 +82,6 @@ class Array(Device):
         "reads",
         "rebuilding",
         "resync_thread",
-        "shrinkers",
         "writes",
     )
 
@@ -115,7 +112,6 @@ class Array(Device):
         self.load: ArrayLoad | None = None
         self.resync_thread: Submitter | None = None
         self._thread_until = 0.0
-        self.shrinkers: list[Callable[[], None]] = []
         self.daemon_resync_bytes = [0] * len(self._members)
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
@@ -203,13 +199,6 @@ class Array(Device):
     def plugs(self) -> bool:
         """Whether any member does."""
         return any(member.plugs for member in self._members)
-
-    def give_back_memory(self) -> None:
-        """Its own caches do, and those of members that are arrays."""
-        for shrink in self.shrinkers:
-            shrink()
-        for member in self._members:
-            member.give_back_memory()
 
     def plug(self) -> None:
         """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""

@@ -107,8 +107,7 @@ class ParityArray(Array):
         self._heads = settings.heads
         self._discards = settings.discards
         self._lowest_first = settings.lowest_first
-        self._locate = layout.locate
-        self._row = layout.row
+        self._locate, self._row = layout.locate, layout.row
         self._chunk_bytes = layout.chunk_bytes
         self._data_members = layout.data_members
         # By the number of the chunk in a period: where it is.
@@ -118,7 +117,8 @@ class ParityArray(Array):
             raise ModelError(f"{name}: a journal needs md's thread as it is since Linux 4.4 (hold None)")
         row_bytes = 0 if in_passes else layout.chunk_bytes
         self.cache = StripeCache(settings.heads, settings.head, row_bytes, settings.most_heads)
-        self.shrinkers.append(self.cache.shrink)
+        if host is not None:
+            host.shrinkers.append(self.cache.shrink)
         daemon = ParityDaemon(engine, self)
         self._writer: RowWriter | StripeHandler
         self._discarder: StripeDiscarder | None = None

@@ -71,7 +71,8 @@ def drop_caches(machine: FileMachine) -> Generator[Any, Any, None]:
         cache.pages.forget(cache.device_file)
     system.drop_inodes()
     yield from system.journal.settle()
-    cache.device.give_back_memory()
+    for shrink in machine.process.host.shrinkers:
+        shrink()
 
 
 def _operations(machine: FileMachine, what: str, path: str, rest: list[str]) -> Iterable[Operation]:
