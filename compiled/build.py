@@ -70,8 +70,9 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
         root = stage / "raidsim"
         for folder in ("model", "compiled"):
             shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-        for file in ("__init__.py", "py.typed"):
-            shutil.copy(ROOT / file, root / file)
+        # The package's own __init__.py names what is not copied.
+        (root / "__init__.py").touch()
+        shutil.copy(ROOT / "py.typed", root / "py.typed")
         (stage / "mypy.ini").write_text(_CONFIGURATION, encoding="utf-8")
         sources = [f"raidsim/{module.replace('.', '/')}.py" for module in modules]
         with _inside(stage):
