@@ -61,6 +61,7 @@ def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target:
             "issuer": FIRST_ISSUER + number * workload.jobs + job,
             "name": name,
             "fsync": workload.fsync,
+            "independent": workload.users_are_independent,
             "ios": None if pattern is None else pattern.ios(engine.streams, name, start, share),
         }
         jobs.append(_job(engine, host, workload, target, number * workload.jobs + job, common))
@@ -76,7 +77,7 @@ def _job(
     if iops is not None:
         gaps = _gaps(engine, workload, name, number, iops)
         call_s = costs.submit_s + costs.complete_s
-        return OpenLoad(engine, target, iops=iops, independent=True, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
+        return OpenLoad(engine, target, iops=iops, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
     cost: dict[str, Any] = {
         "depth": workload.depth,
         "submit_s": costs.submit_s,
