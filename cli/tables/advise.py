@@ -92,7 +92,7 @@ def _ranking(advice: Advice) -> Table:
     table.add_column("layout", no_wrap=True)
     headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
     headings += [f"{op} p99" for op in advice.requirement.load.ops]
-    headings += ["of max", "loss/year"]
+    headings += ["of max", f"loss in {format_duration(advice.requirement.service.life)}"]
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     before = ""
@@ -113,7 +113,7 @@ def _ranking(advice: Advice) -> Table:
         cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
         most = verdict.saturates_at
         used = "" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
-        loss = "?" if verdict.loss_per_year is None else _share(verdict.loss_per_year)
+        loss = "?" if verdict.risk is None else _share(verdict.risk.over_life)
         table.add_row(Text(words), *cells, used, loss)
     return table
 
@@ -312,6 +312,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         ],
         "saturation_iops": verdict.saturates_at,
         "loss_per_year": verdict.loss_per_year,
+        "loss_over_life": None if verdict.risk is None else verdict.risk.over_life,
         "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),
     }
     if measured is not None:

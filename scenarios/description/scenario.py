@@ -15,7 +15,7 @@ from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
-from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec, ServiceSpec, VolumeSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .idle import IdleSpec
@@ -87,6 +87,8 @@ class ScenarioSpec(Spec):
     """What loads the machine."""
     failures: tuple[FailureSpec, ...] = ()
     """Members that are lost during the run."""
+    service: ServiceSpec = ServiceSpec()
+    """How the drives are looked after over the years, for the risk of losing data."""
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
 

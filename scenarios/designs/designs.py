@@ -156,6 +156,7 @@ class Design:
             "arrays": {TARGET: array},
             "workload": workload or requirement.load.document(),
             "seed": requirement.seed,
+            "service": requirement.service.document(),
         }
         return Document(self.name, data, DocumentPositions(self.name, {}))
 

@@ -18,6 +18,7 @@ from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
+from ..description.arrays import ServiceSpec
 from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
 from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
@@ -240,7 +241,9 @@ class RequirementSpec(Spec):
     survives
         Drives that may fail, whichever they are, without losing data.
     data_loss
-        Largest probability of losing data within a year.
+        Largest probability of losing data within a year, in the long run.
+    service
+        How the drives are looked after and how often they fail, as in a scenario.
     budget
         Most that drives, controllers and machine may cost together.
     headroom
@@ -273,6 +276,7 @@ class RequirementSpec(Spec):
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
     bitmap: PositiveSize | Literal["none"] | None = None
     hot_spares: int = Field(default=0, ge=0, le=16)
+    service: ServiceSpec = ServiceSpec()
     machine: str | dict[str, Any] | None = None
     kernel: KernelName = "linux-6.1"
     precision: Fraction = Field(default=0.02)
