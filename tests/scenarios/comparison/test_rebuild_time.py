@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from raidsim.scenarios.comparison.rebuild_time import (
@@ -43,10 +45,10 @@ def test_load_slows_it_down() -> None:
     assert heavy > 2 * light
 
 
-def paced(load: dict[str, object], **limits: str) -> RebuildTimes:
+def paced(load: Mapping[str, object], **limits: str) -> RebuildTimes:
     """The rebuild of a RAID 5 of three small drives, with limits of md's speed."""
     resync = {"action": "check", **limits}
-    found = rebuild_times(design("raid5", 3, drive="Generic-20GB-ATA", workload=load, resync=resync))
+    found = rebuild_times(design("raid5", 3, drive="Generic-20GB-ATA", workload=dict(load), resync=resync))
     assert found is not None
     return found
 

@@ -220,7 +220,7 @@ def test_the_long_run_is_what_the_probability_of_many_years_tends_to() -> None:
 
 def served(**service: object) -> LossRisk:
     """The risk of a RAID 5 of five whose drives are rebuilt in a day, with this service."""
-    found = data_loss(design("raid5", 5).model_copy(update={"service": ServiceSpec(**service)}), 24 * HOUR)  # type: ignore[arg-type]
+    found = data_loss(design("raid5", 5).model_copy(update={"service": ServiceSpec(**service)}), 24 * HOUR)
     assert found is not None
     return found
 
@@ -236,7 +236,7 @@ def test_the_service_life_is_what_the_probability_is_over() -> None:
 
 
 def test_a_slow_rebuild_makes_the_first_year_no_measure_of_the_long_run() -> None:
-    """With a rebuild of a year the first year has few second failures, and five years have many more than five times that."""
+    """With a rebuild of a year the first year has few second failures, and five years have far more."""
     slow = data_loss(design("raid6", 8), YEAR)
     assert slow is not None
     assert slow.over_life > 10 * slow.per_year
