@@ -14,8 +14,8 @@ from rich.text import Text
 from ...calibration.uncertainty.model_interval import RunIntervals
 from ...model.files.quantities import format_duration
 from ...model.statistics.usage import DRIVES, SATURATED
+from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -54,6 +54,8 @@ def print_prediction(
         typer.echo()
     if prediction.latencies and not prediction.saturated and not isinstance(spec.workload, FioSpec):
         console.print(_latencies(spec, prediction))
+    if prediction.loads:
+        console.print(_loads(prediction))
     if prediction.phases:
         console.print(_phases(prediction))
     console.print(_usages(prediction))
@@ -139,6 +141,8 @@ def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottlene
         return ", ".join(f"{each.array} at {_number(each.rate / 1e6)} MB/s per member" for each in then.rebuilds)
     if isinstance(spec.workload, FioSpec):
         return f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
+    if isinstance(spec.workload, LoadsSpec):
+        return f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
     if isinstance(spec.workload, LoadSpec):
         gained = f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
         if is_open(spec) and not then.saturated:
@@ -175,6 +179,8 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
         return []
     rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
+    if isinstance(workload, LoadsSpec):
+        return [f"all loads: {rate}, {iops}"]
     if isinstance(workload, LoadSpec):
         lines = [f"{rate}, {iops}"]
         if prediction.saturated:
@@ -220,7 +226,7 @@ def _scale_lines(scale: int) -> list[str]:
 
 
 def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
-    of_cache = " of the page cache's I/Os" if spec.workload.kind != "load" else ""
+    of_cache = " of the page cache's I/Os" if spec.workload.kind not in ("load", "several") else ""
     table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("")
     for column in _COLUMNS:
@@ -230,6 +236,22 @@ def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
             f"{1e3 * figures[f'{column}_s']:,.3f}{_spread(prediction, f'{op}_{column}_seconds')}" for column in _COLUMNS
         ]
         table.add_row(op, *cells)
+    return table
+
+
+def _loads(prediction: Prediction) -> Table:
+    """What each of several loads gets."""
+    table = Table(title="Loads (above: all together)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("load")
+    times = [f"{op} {name} (ms)" for op in ("read", "write") for name in ("mean", "p99")]
+    for column in ("MB/s", "I/Os per s", *times):
+        table.add_column(column, justify="right")
+    for name, load in prediction.loads.items():
+        told = [load.latencies.get(op, {}).get(f"{figure}_s") for op in ("read", "write") for figure in ("mean", "p99")]
+        cells = ["" if seconds is None or load.saturated else _number(1e3 * seconds) for seconds in told]
+        rate = _number(load.rate / 1e6) + _spread(load, "rate")
+        words = f"{name}: saturated" if load.saturated else name
+        table.add_row(Text(words), rate, _number(sum(load.iops.values())), *cells)
     return table
 
 

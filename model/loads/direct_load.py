@@ -227,6 +227,8 @@ class ClosedLoad(DirectLoad):
         What that time is spent on; loads that share it take turns. None if it costs nothing.
     host
         Whose locks the thread spins for inside its submissions. None for a thread that submits meanwhile.
+    begin_s
+        When the first I/O may come, from now (s).
     """
 
     __slots__ = (
@@ -269,6 +271,7 @@ class ClosedLoad(DirectLoad):
         host: Host | None = None,
         fsync: int = 0,
         independent: bool = False,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -303,7 +306,7 @@ class ClosedLoad(DirectLoad):
         self._outstanding = 0
         self._reaped = 0
         self._running = True
-        engine.call_at(engine._now, self._start)
+        engine.call_at(engine._now + begin_s, self._start)
 
     @property
     def outstanding(self) -> int:

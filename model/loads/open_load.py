@@ -31,6 +31,8 @@ class OpenLoad(DirectLoad):
         CPU time (s) of the thread for an I/O: to submit it and to take its completion.
     cpu
         What that time is spent on. None if an I/O costs no CPU time.
+    begin_s
+        When the first I/O may come, from now (s).
 
     Attributes
     ----------
@@ -70,6 +72,7 @@ class OpenLoad(DirectLoad):
         cpu: Cpu | None = None,
         fsync: int = 0,
         independent: bool = False,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -96,7 +99,7 @@ class OpenLoad(DirectLoad):
         self._due = 0
         self.arrived = 0
         self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
-        engine.call_at(engine._now + next(self._pauses), self._arrive)
+        engine.call_at(engine._now + begin_s + next(self._pauses), self._arrive)
 
     def _draw_pauses(self, poisson: bool) -> Iterator[float]:
         pause_s = 1.0 / self.iops

@@ -57,6 +57,7 @@ class ThinkingLoad(ClosedLoad):
         host: Host | None = None,
         fsync: int = 0,
         independent: bool = True,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -78,6 +79,7 @@ class ThinkingLoad(ClosedLoad):
             host=host,
             fsync=fsync,
             independent=independent,
+            begin_s=begin_s,
         )
         self._think = think
         self._thinking = 0

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-_APART: Final = 1 << 20
-"""Distance between the issuer numbers of a load's threads; larger than the number of jobs."""
+_APART: Final = (1 << 10) * 9 * 5 * 7 * 11 * 13
+"""Distance between the issuer numbers of a load's threads; larger than the number of jobs.
+
+It is a multiple of all numbers up to 16, so that the threads of a job stay on one core and one client of a network,
+which are dealt out by the issuer's number."""
 
 
 class UserThreads:

@@ -9,8 +9,8 @@ from ...model.files.quantities import format_rate
 from ...model.kernels import kernel
 from ...model.layouts import LEVELS
 from ...model.statistics.usage import Usage, limit
+from ..description.any_workload import IdleSpec, LoadsSpec
 from ..description.arrays import ResyncSpec
-from ..description.idle import IdleSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
@@ -20,6 +20,7 @@ from ..running.base.run import Run
 from ..running.base.sample import Sample
 from ..running.idle_run import IdleRun
 from ..running.load_run import LoadRun
+from ..running.several_loads import SeveralLoadsRun
 from ..running.simulate import simulate
 from .redundancy import Part, separate_parts
 
@@ -169,7 +170,7 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) ->
     member = member_bytes(spec, name)
     # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
     zoned = any(part.layout is None and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
-    places = _PLACES if zoned and isinstance(spec.workload, LoadSpec | IdleSpec) else ((0.5, 1.0),)
+    places = _PLACES if zoned and isinstance(spec.workload, LoadSpec | LoadsSpec | IdleSpec) else ((0.5, 1.0),)
     total = 0.0
     words = ""
     for share, weight in places:
@@ -183,7 +184,7 @@ def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) ->
 def _progress(spec: ScenarioSpec, watch: Callable[[Run], None] | None) -> tuple[RebuildProgress, str]:
     """The rebuild of a scenario, and what sets its pace; a load is run only for as long as that takes to see."""
     workload = spec.workload
-    if isinstance(workload, LoadSpec | IdleSpec):
+    if isinstance(workload, LoadSpec | LoadsSpec | IdleSpec):
         run = _brief(spec, workload)
         if watch is not None:
             watch(run)
@@ -203,12 +204,16 @@ def _pace(usages: Iterable[Usage]) -> str:
     return found.words if found.saturated else f"the latency of its own I/Os; busiest is {found.words}"
 
 
-def _brief(spec: ScenarioSpec, workload: LoadSpec | IdleSpec) -> LoadRun | IdleRun:
+def _brief(spec: ScenarioSpec, workload: LoadSpec | LoadsSpec | IdleSpec) -> LoadRun | SeveralLoadsRun | IdleRun:
     """A run of a few seconds; unlike simulate(), it does not mind if none of the load's I/Os comes in that time."""
     brief = {"warm_up": _WARM_UP_S, "duration": _MEASURED_S}
     if isinstance(workload, IdleSpec):
         idle = workload.model_copy(update=brief)
         return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)
+    if isinstance(workload, LoadsSpec):
+        # All of them at the same time: a rebuild takes longer than any load is there.
+        loads = workload.changed(begin=None, end=None).model_copy(update=brief)
+        return SeveralLoadsRun(BuiltMachine(spec.model_copy(update={"workload": loads})), loads)
     load = without_phases(workload).model_copy(update={**brief, "precision": None})
     return LoadRun(BuiltMachine(spec.model_copy(update={"workload": load})), Sample())
 

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 from ...model.tasks.io_call_price import IoEngine
-from .fio_jobs import FioSpec
-from .idle import IdleSpec
 from .load_parts import (
     Arrivals,
     HistogramArrivals,
@@ -30,7 +19,6 @@ from .load_parts import (
     UniformLocality,
     whole_sectors,
 )
-from .programs import ProgramsSpec
 
 _ALIGNED = 1 << 20
 MOST_OUTSTANDING = 1 << 16
@@ -344,29 +332,3 @@ class LoadSpec(Spec):
 
 def _bytes(size: int) -> str:
     return "1 byte" if size == 1 else f"{size} bytes"
-
-
-def _known_kind(value: Any) -> Any:
-    kind = _kind(value)
-    if kind not in _KINDS:
-        raise refusal(f"unknown kind {kind!r}", f"allowed: {', '.join(_KINDS)}", ("kind",))
-    return value
-
-
-def _kind(value: Any) -> str:
-    """Which workload a document describes; dd unless it says so."""
-    return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
-
-
-_KINDS = ("dd", "load", "programs", "fio", "idle")
-
-Workload = Annotated[
-    Annotated[DdSpec, Tag("dd")]
-    | Annotated[LoadSpec, Tag("load")]
-    | Annotated[ProgramsSpec, Tag("programs")]
-    | Annotated[FioSpec, Tag("fio")]
-    | Annotated[IdleSpec, Tag("idle")],
-    Discriminator(_kind),
-    BeforeValidator(_known_kind),
-]
-"""Any workload."""
