@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..designs.designs import Design
+from ..designs.designs import Design, LeftOut, left_out
 from ..designs.requirement import RequirementSpec
 from .alternatives import Alternatives
 from .fewest_drives import FewestDrives
@@ -38,6 +38,8 @@ class Advice:
         Chunk sizes that were not simulated, because they make as many commands of every I/O.
     impossible
         Designs that cannot be built, with the reason.
+    left_out
+        Levels of which no design can be built, with the reason.
     would_do
         If nothing meets it: designs of more drives that do.
     attainable
@@ -54,6 +56,7 @@ class Advice:
     best: int
     alike: tuple[int, ...]
     impossible: tuple[tuple[Design, str], ...]
+    left_out: tuple[LeftOut, ...] = ()
     would_do: tuple[Verdict, ...] = ()
     attainable: tuple[Attainable, ...] = ()
     simulations: int = 0
@@ -98,6 +101,7 @@ def advise(
         best=len(front),
         alike=tuple(fewest.alike),
         impossible=tuple(fewest.impossible),
+        left_out=tuple(left_out(requirement)),
         would_do=tuple(would_do),
         attainable=tuple(attainable),
         simulations=done,
