@@ -75,6 +75,10 @@ def _question(wanted: RequirementSpec) -> list[str]:
         limits.append(f"{wanted.budget:,.0f} at most")
     if wanted.headroom is not None:
         limits.append(f"{100 * wanted.headroom:.0f} % of saturation at most")
+    if wanted.while_rebuilding:
+        limits.append("also during a rebuild")
+    if wanted.growth and wanted.years:
+        limits.append(f"after {wanted.years:g} years of {100 * wanted.growth:g} % growth")
     return [f"load: {', '.join(parts)}", f"wanted: {', '.join(limits) or 'that it is not saturated'}"]
 
 

@@ -27,7 +27,7 @@ class Advice:
     Attributes
     ----------
     requirement
-        The question.
+        The question, at the end of its years of growth.
     verdicts
         All designs, in the order in which the requirement has them; of several numbers of drives the fewest that do.
     ranked
@@ -79,6 +79,7 @@ def advise(
     watch
         Called with the number of simulations done, and of those known to be needed.
     """
+    requirement = requirement.grown()
     trials = Trials(requirement)
     fewest = FewestDrives(trials)
     candidates = fewest.candidates

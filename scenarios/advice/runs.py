@@ -12,10 +12,10 @@ from typing import Literal, TypeVar
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
-from ..comparison.rebuild_time import rebuild_time
+from ..comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
 from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
-from ..designs.requirement import RequirementSpec
+from ..designs.requirement import TARGET, RequirementSpec
 from ..questions.load_curve import as_much_as_it_takes
 from ..running.simulate import simulate
 from ..workers.process_setup import end_with_parent
@@ -114,6 +114,9 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
     spec = task.design.scenario(wanted, wanted.load.document(**times))
     if task.kind == "rebuild":
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+    if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
+        # Halfway, where the rebuilt member is neither all there nor all missing.
+        spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
     found = simulate(as_much_as_it_takes(spec) if task.kind in ("saturate", "full") else spec)
     served = sum_in_order(found.iops.values())
     names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]

@@ -151,6 +151,9 @@ class Design:
                 array[field] = getattr(level, field)
         if family.group_drives is not None:
             array["groups"] = self.members // family.group_drives
+        known = LEVELS[level.level]
+        if family.controller.is_none:
+            array |= {option: value for option, value in requirement.array.items() if option in known.options}
         if requirement.bitmap is not None and family.controller.is_none and "bitmap" in LEVELS[level.level].options:
             array["bitmap"] = requirement.bitmap if requirement.bitmap == "none" else f"{requirement.bitmap}B"
         if not family.controller.is_none:
@@ -168,6 +171,8 @@ class Design:
             "seed": requirement.seed,
             "service": requirement.service.document(),
         }
+        beside = {"network": requirement.network, "vm": requirement.vm, "path_length": requirement.path_length}
+        data |= {name: value for name, value in beside.items() if value is not None}
         return Document(self.name, data, DocumentPositions(self.name, {}))
 
     def scenario(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> ScenarioSpec:

@@ -24,6 +24,7 @@ from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
+from .growth import Growth
 
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
@@ -255,8 +256,14 @@ class RequirementSpec(Spec):
         no bitmap, and without this field what mdadm makes.
     hot_spares
         Drives that stand by, of those counted.
-    machine, kernel
+    growth, years
+        Growth of load and capacity in a year, and the years until when the array must do.
+    while_rebuilding
+        If true, the limits hold also while a member is being rebuilt.
+    machine, kernel, network, vm, path_length
         What it hangs on, as in a scenario, without drives.
+    array
+        Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have them.
     precision
         Half the width of the 90 % intervals that decide, as a share.
     """
@@ -277,11 +284,27 @@ class RequirementSpec(Spec):
     bitmap: PositiveSize | Literal["none"] | None = None
     hot_spares: int = Field(default=0, ge=0, le=16)
     service: ServiceSpec = ServiceSpec()
+    growth: Growth = 0.0
+    years: float = Field(default=0.0, ge=0, le=50)
+    while_rebuilding: bool = False
     machine: str | dict[str, Any] | None = None
+    network: dict[str, Any] | None = None
+    vm: dict[str, Any] | None = None
+    path_length: float | None = Field(default=None, gt=0)
+    array: dict[str, Any] = Field(default_factory=dict)
     kernel: KernelName = "linux-6.1"
     precision: Fraction = Field(default=0.02)
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
+
+    def grown(self) -> RequirementSpec:
+        """The requirement at the end of its years: more I/Os, and more bytes."""
+        factor = (1.0 + self.growth) ** self.years
+        if factor == 1.0:
+            return self
+        load = self.load.model_copy(update={"iops": self.load.iops * factor})
+        capacity = None if self.capacity is None else round(self.capacity * factor)
+        return self.model_copy(update={"load": load, "capacity": capacity})
 
     @model_validator(mode="after")
     def _answerable(self) -> Self:
@@ -295,6 +318,10 @@ class RequirementSpec(Spec):
             for key in ("drives", "controllers"):
                 if key in self.machine:
                     raise refusal(f"{key} of the machine", f"allowed: in {key} of the requirement", ("machine", key))
+        known = sorted({option for level in LEVELS.values() for option in level.options} - {"bitmap"})
+        for option in self.array:
+            if option not in known:
+                raise refusal(f"unknown option {option!r}", f"allowed: {', '.join(known)}", ("array", option))
         if not 0.001 <= self.precision <= 0.5:
             raise refusal(f"{100 * self.precision:g} %", "allowed: 0.1% to 50%", ("precision",))
         if self.headroom is not None and not 0 < self.headroom <= 1:

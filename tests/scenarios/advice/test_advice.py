@@ -13,7 +13,7 @@ from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
-from raidsim.scenarios.advice.runs import Measured, Simulations, Task
+from raidsim.scenarios.advice.runs import Measured, Simulations, Task, run_task
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
@@ -183,3 +183,15 @@ def test_what_would_do_does(easy: Advice) -> None:
         assert [(each.design.name, each.measured and each.measured.latencies) for each in one] == [
             (each.design.name, each.measured and each.measured.latencies) for each in other
         ]
+
+
+def test_limits_hold_beside_a_rebuild_if_asked() -> None:
+    """Reads of RAID 5 wait for a rebuild; an array without redundancy has none, and nothing changes."""
+    for level, slower in (("raid5", True), ("raid0", False)):
+        usual = wanted(**{**EASY, "levels": [level]})
+        beside = usual.model_copy(update={"while_rebuilding": True})
+        design = FewestDrives(Trials(usual)).candidates[0].designs[0]
+        alone, rebuilding = (run_task(each, Task(design, "brief", 150, 300)) for each in (usual, beside))
+        found = rebuilding.latencies["read_mean"].mean / alone.latencies["read_mean"].mean
+        assert (found > 1.2) is slower
+        assert (found == 1.0) is not slower

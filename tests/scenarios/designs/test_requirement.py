@@ -130,6 +130,37 @@ def test_rows_are_told_apart_by_their_names() -> None:
     assert next(family.words for family, _ in families(spec)) == "RAID 60 in groups of 8, 64 KiB"
 
 
+def test_a_requirement_takes_what_a_scenario_takes() -> None:
+    """Network, dirty memory, CPU prices and array options come into every design that has them."""
+    spec = wanted(
+        network={"protocol": "nfs4", "port": "25GbE"},
+        vm={"dirty_bytes": "64MiB"},
+        path_length=2.0,
+        array={"stripe_cache": 1024},
+        service={"life": "7y", "scrub": "none"},
+        levels=["raid5", "raid10"],
+    )
+    five, ten = (Design(family, counts[0]).scenario(spec) for family, counts in families(spec)[::2])
+    assert five.network is not None
+    assert five.network.protocol == "nfs4"
+    assert five.vm is not None
+    assert five.path_length == 2.0
+    assert five.service == spec.service
+    assert five.arrays["md0"].stripe_cache == 1024
+    assert ten.arrays["md0"].level == "raid10"
+    assert ten.arrays["md0"].stripe_cache is None
+    with pytest.raises(InputError, match=r"array\.stripes: found unknown option 'stripes'; allowed: "):
+        wanted(array={"stripes": 4})
+
+
+def test_a_load_that_grows_is_that_of_the_last_year() -> None:
+    """30 % a year for three years are 2.197 times the I/Os and bytes; without years nothing grows."""
+    spec = wanted(growth="30%", years=3, capacity="10TB")
+    assert spec.grown().load.iops == pytest.approx(500 * 1.3**3)
+    assert spec.grown().capacity == pytest.approx(10e12 * 1.3**3)
+    assert wanted(growth=0.3).grown() == wanted(growth=0.3)
+
+
 def test_pairs_of_raid10_are_whole_unless_only_odd_numbers_are_given() -> None:
     """A range gives RAID 10 its even numbers; an odd number by itself is md's to build."""
     levels = ["raid10"]
