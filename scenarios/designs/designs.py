@@ -15,7 +15,8 @@ from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..documents.positions import DocumentPositions
-from .requirement import TARGET, ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
+from .required_load import TARGET
+from .requirement import ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
 
 CONTROLLER = "raid"
 _WIDEST_MIRROR = 3

@@ -19,17 +19,14 @@ from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
 from ..description.arrays import ServiceSpec
-from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
-from ..description.workloads import LoadSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
 from .growth import Growth
+from .required_load import BesideLoad, RequiredLoad
 
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
-TARGET = "md0"
-"""What the array of every design is called."""
 _RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
 _ALLOWED_COUNTS = f"allowed: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
 
@@ -56,49 +53,6 @@ def _counts(value: Any) -> Any:
 
 Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 """Numbers of drives, in rising order: ``12``, ``4-24``, ``[8, 12, 16-20]``."""
-
-
-class RequiredLoad(Spec):
-    """The I/Os that come, whatever the array does; fields as in
-    :class:`~raidsim.scenarios.description.workloads.LoadSpec`, `iops` of all jobs.
-    """
-
-    iops: float = Field(gt=0, le=1e7)
-    """I/Os a second of all jobs together."""
-    read_share: Fraction = 1.0
-    block_size: IoSize = 4096
-    read_size: IoSize | None = None
-    write_size: IoSize | None = None
-    align: SectorSize | None = None
-    pattern: Literal["random", "sequential", "mixed"] = "random"
-    sequential_share: Fraction | None = None
-    run_length: float | None = Field(default=None, ge=2, le=1e6)
-    locality: Locality | None = None
-    arrivals: Arrivals | None = None
-    jobs: int = Field(default=1, ge=1, le=4096)
-    span: PositiveSize | None = None
-
-    @model_validator(mode="after")
-    def _is_a_load(self) -> Self:
-        self.spec()
-        return self
-
-    def spec(self, **more: Any) -> LoadSpec:
-        """The load on the array of a design, with other fields added or replaced (None: left out)."""
-        mine = {**self.model_dump(exclude_none=True, exclude={"iops"}), "total_iops": self.iops, **more}
-        fields = {name: value for name, value in mine.items() if value is not None}
-        return LoadSpec.model_validate({"kind": "load", "targets": (TARGET,), **fields})
-
-    def document(self, **more: Any) -> dict[str, Any]:
-        """The same as a document has it, with units."""
-        load = self.spec(**more)
-        data = load.model_dump(exclude_unset=True, exclude={"targets"})
-        return {name: f"{value!r}s" if name in ("warm_up", "duration") else value for name, value in data.items()}
-
-    @property
-    def ops(self) -> tuple[str, ...]:
-        """What occurs of "read" and "write"."""
-        return tuple(op for op, share in (("read", self.read_share), ("write", 1.0 - self.read_share)) if share > 0)
 
 
 class Limits(Spec):
@@ -235,6 +189,9 @@ class RequirementSpec(Spec):
     ----------
     load
         The I/Os it must serve.
+    beside
+        Loads that are there at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold
+        for them.
     limits
         How late they may be.
     capacity
@@ -271,6 +228,7 @@ class RequirementSpec(Spec):
     name: str = "requirement"
     """Shown with the results."""
     load: RequiredLoad
+    beside: tuple[BesideLoad, ...] = ()
     limits: Limits = Limits()
     capacity: PositiveSize | None = None
     survives: int = Field(default=0, ge=0, le=16)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
+from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LONGEST_S, MOST_OUTSTANDING, LoadSpec
 from ..running.base.prediction import Prediction
@@ -53,13 +54,23 @@ def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
     """The scenario's I/Os with so many users that nothing is ever idle for want of an I/O.
 
     The users are independent, as those of a load at a rate: a single thread would stop submitting whenever md blocks it
-    for a write of its bitmap, and the array would be idle meanwhile.
+    for a write of its bitmap, and the array would be idle meanwhile. Of several loads it is the first that has so many.
     """
+    workload = spec.workload
+    if isinstance(workload, LoadsSpec):
+        first, *others = workload.loads
+        filled = first.model_copy(update=_filled(first, len(spec.machine.drives)))
+        return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
     load = _load(spec)
+    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, len(spec.machine.drives)))})
+
+
+def _filled(load: LoadSpec, drives: int) -> dict[str, object]:
+    """The fields of a load that make it one of many users."""
     queues = load.jobs * len(load.targets)
-    wanted = _USERS_PER_DRIVE * max(1, len(spec.machine.drives))
+    wanted = _USERS_PER_DRIVE * max(1, drives)
     depth = max(load.depth, min(-(-wanted // queues), MOST_OUTSTANDING // queues))
-    values = {
+    return {
         "depth": depth,
         "independent": True,
         "think_time": 0.0,
@@ -68,7 +79,6 @@ def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
         "arrivals": None,
         "phases": (),
     }
-    return spec.model_copy(update={"workload": load.model_copy(update=values)})
 
 
 def _load(spec: ScenarioSpec) -> LoadSpec:

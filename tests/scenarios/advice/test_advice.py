@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.core.errors import InputError
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
@@ -195,3 +196,17 @@ def test_limits_hold_beside_a_rebuild_if_asked() -> None:
         found = rebuilding.latencies["read_mean"].mean / alone.latencies["read_mean"].mean
         assert (found > 1.2) is slower
         assert (found == 1.0) is not slower
+
+
+def test_other_loads_are_there_and_the_limits_are_those_of_the_required_one() -> None:
+    """A stream beside it makes reads later; its own I/Os are not among those that are judged."""
+    stream = {"name": "backup", "pattern": "sequential", "block_size": "1MiB", "read_share": "0%", "depth": 2}
+    usual, both = wanted(**EASY), wanted(**EASY, beside=[stream])
+    design = next(each for each in FewestDrives(Trials(both)).candidates if each.possible).designs[0]
+    alone, beside = (run_task(each, Task(design, "brief", 150, 300)) for each in (usual, both))
+    assert beside.latencies["read_mean"].mean > 1.5 * alone.latencies["read_mean"].mean
+    assert beside.iops == pytest.approx(alone.iops, rel=0.1)
+    full = run_task(both, Task(design, "full", 150, 300))
+    assert full.iops > 2 * beside.iops
+    with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected a part of RAID 10"):
+        run_task(wanted(**EASY, beside=[{**stream, "span": "900TB"}]), Task(design, "brief", 150, 300))
