@@ -14,7 +14,7 @@ from ...api.support.figures import SPEED, speed_figures, unit_of
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
-from ...scenarios.description.arrays import ServiceSpec
+from ...scenarios.description.tuning import ServiceSpec
 
 _LONG_S = 7 * 86400.0
 """A rebuild that takes longer is worth a warning."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -14,7 +13,7 @@ from rich.text import Text
 
 from ...calibration.uncertainty.model_interval import RunIntervals
 from ...model.files.quantities import format_duration
-from ...model.statistics.usage import DRIVES, SATURATED, Usage
+from ...model.statistics.usage import SATURATED
 from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.programs import ProgramsSpec
@@ -27,10 +26,9 @@ from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.steady_state import SATURATED_PRECISION
+from .usages import print_usages
 
 _WIDTH = 100
-_MANY = 9
-"""Parts of a kind from which they share a line."""
 _WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
 _COLUMNS = ("mean", "p50", "p90", "p99", "p99.9", "max")
 
@@ -65,9 +63,7 @@ def print_prediction(
         console.print(_loads(prediction))
     if prediction.phases:
         console.print(_phases(prediction))
-    console.print(_usages(prediction, all_parts))
-    if not all_parts and any(len(usages) >= _MANY for usages in _alike(prediction.usages)):
-        console.print(Text("least/median/most of the parts of a kind; --all-parts lists each.\n"))
+    print_usages(console, prediction, all_parts)
     for rebuild in prediction.rebuilds:
         console.print(Text(_rebuild_line(rebuild)))
     if found is not None:
@@ -286,68 +282,6 @@ def _phase_limit(phase: Prediction) -> str:
     most = max((usage.utilisation for usage in phase.usages), default=0.0)
     limit = phase.bottleneck if most >= SATURATED else f"none ({100 * most:.0f} % busy)"
     return f"saturated: {limit}" if phase.saturated else limit
-
-
-def _usages(prediction: Prediction, all_parts: bool) -> Table:
-    """What each part did, many alike on one line; a drive's queue is the mean number of commands inside it."""
-    seconds = prediction.measured_s
-    title = f"How busy, over {format_duration(seconds)}"
-    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
-    table.add_column("part", no_wrap=True)
-    for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for usages in _alike(prediction.usages):
-        if all_parts or len(usages) < _MANY:
-            for usage in usages:
-                _usage_rows(table, usage, seconds)
-        else:
-            _usage_row_of_many(table, usages, seconds)
-    return table
-
-
-def _alike(usages: Iterable[Usage]) -> list[list[Usage]]:
-    """Parts that differ by the number in their names, together; in the order of the first of each."""
-    found: dict[tuple[str, str, str], list[Usage]] = {}
-    for usage in usages:
-        found.setdefault((usage.kind, usage.name.rstrip("0123456789"), usage.what), []).append(usage)
-    return list(found.values())
-
-
-def _usage_rows(table: Table, usage: Usage, seconds: float) -> None:
-    moved = f"{usage.bytes / 1e6 / seconds:,.2f}"
-    if usage.kind in DRIVES:
-        reads, writes = (f"{count / seconds:,.0f}" for count in (usage.reads, usage.writes))
-        cells = (f"{usage.mean_queue:.2f}", reads, writes, moved)
-    else:
-        cells = ("", "", "", moved if usage.bytes else "")
-    name = f"{usage.name} ({usage.what})" if usage.what else usage.name
-    table.add_row(Text(name), f"{100 * usage.utilisation:.0f} %", *cells)
-    for way in usage.ways if len(usage.ways) > 1 else ():
-        moved = f"{way.bytes / 1e6 / seconds:,.2f}" if way.bytes else ""
-        table.add_row(Text(f"  {way.name}"), f"{100 * way.utilisation:.0f} %", "", "", "", moved)
-
-
-def _usage_row_of_many(table: Table, usages: Sequence[Usage], seconds: float) -> None:
-    """Parts of a kind on one line: the least, the median and the most of each column, and how many are saturated."""
-    busy = _spread_of([100 * usage.utilisation for usage in usages], 0)
-    full = sum(usage.utilisation >= SATURATED for usage in usages)
-    name = f"{len(usages)} x {usages[0].name.rstrip('0123456789')} ({usages[0].name} to {usages[-1].name})"
-    cells = ["", "", "", ""]
-    if usages[0].kind in DRIVES:
-        cells[0] = _spread_of([usage.mean_queue for usage in usages], 1)
-        cells[1] = _spread_of([usage.reads / seconds for usage in usages], 0)
-        cells[2] = _spread_of([usage.writes / seconds for usage in usages], 0)
-    if any(usage.bytes for usage in usages):
-        cells[3] = _spread_of([usage.bytes / 1e6 / seconds for usage in usages], 1)
-    table.add_row(Text(name), f"{busy} %", *cells)
-    if full:
-        table.add_row(Text(f"  {full} of them above {100 * SATURATED:.0f} %"), "", "", "", "", "")
-
-
-def _spread_of(values: Sequence[float], digits: int) -> str:
-    """The least, the median and the most: "79/85/91"; one number if they print alike."""
-    shown = [f"{value:,.{digits}f}" for value in (min(values), statistics.median(values), max(values))]
-    return shown[0] if len(set(shown)) == 1 else "/".join(shown)
 
 
 def _rebuild_line(rebuild: RebuildProgress) -> str:

@@ -16,8 +16,8 @@ from itertools import combinations, count
 from ...model.core.exact_sums import sum_in_order
 from ...model.drives.catalogue import AnyDrive
 from ...model.layouts import MirroredLayout, Raid10Layout
-from ..description.arrays import ServiceSpec
 from ..description.scenario import ScenarioSpec
+from ..description.tuning import ServiceSpec
 from .loss_chain import Chain
 from .redundancy import Part, separate_parts, top_parts
 

@@ -16,13 +16,13 @@ from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
 from .any_workload import IdleSpec, LoadsSpec, Workload
-from .arrays import ArraySpec, EncryptedSpec, FailureSpec, ServiceSpec, VolumeSpec
+from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
 from .programs import ProgramsSpec
-from .tuning import VirtualMemorySpec, check_queues
+from .tuning import ServiceSpec, VirtualMemorySpec, check_queues
 from .workloads import DdSpec, LoadSpec
 
 

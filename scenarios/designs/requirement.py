@@ -18,7 +18,7 @@ from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
-from ..description.arrays import ServiceSpec
+from ..description.tuning import ServiceSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied

@@ -390,21 +390,3 @@ def test_ctrl_c_ends_with_130(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     assert err == "interrupted\n"
-
-
-def test_many_parts_alike_share_a_line(raidsim: Raidsim, tmp_path: Path) -> None:
-    """Twelve disks are one line with the least, the median and the most; --all-parts lists them; eight are listed."""
-    path = tmp_path / "many.yaml"
-    path.write_text(
-        "machine: {model: server, drives: {model: Exos-15E900-900GB, count: 12}}\n"
-        "arrays: {md0: {level: raid0}}\nworkload: {depth: 64, warm_up: 20ms, duration: 50ms}\n"
-    )
-    status, out, _ = raidsim(str(path), "--no-relief")
-    assert status == 0
-    assert "12 x disk (disk0 to disk11)" in out
-    assert "\n  disk3 " not in out
-    assert "least/median/most of the parts of a kind; --all-parts lists each." in out
-    for arguments in (("--all-parts",), ("--set", "disks=8")):
-        _, out, _ = raidsim(str(path), "--no-relief", *arguments)
-        assert "\n  disk3 " in out
-        assert "disk (disk0" not in out

@@ -10,8 +10,8 @@ import pytest
 
 from raidsim.scenarios.comparison.loss_chain import Chain
 from raidsim.scenarios.comparison.reliability import YEAR_S, LossRisk, data_loss, failure_rate, unknown_rates
-from raidsim.scenarios.description.arrays import ServiceSpec
 from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.tuning import ServiceSpec
 from raidsim.tests.scenarios.advice.sample_designs import design
 
 HOUR = 3600.0
