@@ -9,17 +9,18 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
+from ...api.run import run
+from ...api.scenario import Scenario
 from ...model.core.errors import InputError
-from ...model.core.exact_sums import sum_in_order
 from ...model.drives.catalogue import drive as catalogued
 from ...model.files.quantities import parse_fraction, parse_size
+from ...scenarios.description.workloads import MOST_OUTSTANDING
 from ...scenarios.designs.capacity import capacity_plan
-from ...scenarios.documents.document import document_from
-from ...scenarios.questions.load_curve import as_much_as_it_takes
-from ...scenarios.running.simulate import simulate
 from ..tables.capacity import print_capacity
 
 _MOST_DISKS = 1000
+_USERS_PER_DRIVE = 128
+"""As many as a load curve measures the saturation with."""
 
 
 def capacity_command(
@@ -73,7 +74,12 @@ def _random_iops(level: str, drives: int, model: str, spares: int, groups: int |
     described = {
         "machine": {"model": "server", "drives": {"model": model, "count": drives}},
         "arrays": {"md0": array},
-        "workload": {"read_share": 0.7, "warm_up": "500ms", "duration": "1s"},
+        "workload": {
+            "read_share": 0.7,
+            "depth": min(_USERS_PER_DRIVE * drives, MOST_OUTSTANDING),
+            "independent": True,
+            "warm_up": "500ms",
+            "duration": "1s",
+        },
     }
-    spec = as_much_as_it_takes(document_from(json.dumps(described), "capacity").spec())
-    return sum_in_order(simulate(spec).iops.values())
+    return run(Scenario.from_yaml(json.dumps(described)), progress=False).iops

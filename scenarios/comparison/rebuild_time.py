@@ -33,6 +33,8 @@ _MEASURED_S = 3.0
 """md looks at its speed over windows of 3 s (SYNC_MARK_STEP in drivers/md/md.c)."""
 _AT_LIMIT = 0.15
 """Share within which a rebuild is as fast as a md's limits: md naps for half a second, and a run is 3 s long."""
+_AT_MOST = 0.25
+"""The same for the upper limit: md naps each time it is reached, and a run of 3 s sees few naps."""
 _SLOWED = 0.9
 """Share of the idle array's pace below which the load is what slows a rebuild down."""
 
@@ -81,7 +83,7 @@ def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -
     by_md = spec.arrays[name].controller is None
     idle_rate, rate = member / quiet.seconds, member / loaded.seconds
     idle_limit = quiet.pace
-    if by_md and idle_rate >= (1.0 - _AT_LIMIT) * most:
+    if by_md and idle_rate >= (1.0 - _AT_MOST) * most:
         idle_limit = f"speed_limit_max ({format_rate(most)})"
     loaded_limit = idle_limit
     starves = by_md and rate < (1.0 - _AT_LIMIT) * least

@@ -62,11 +62,11 @@ def test_what_sets_the_pace_is_named() -> None:
     loaded = paced({"depth": 2}, speed_min="1MB/s")
     assert loaded.idle_s > drive.capacity / drive.outer_media_rate
     assert "disk" in loaded.idle_limit
-    assert loaded.loaded_s > 1.3 * loaded.idle_s
+    assert loaded.loaded_s > 1.2 * loaded.idle_s
     assert loaded.loaded_limit == "the load"
     limited = paced(LIGHT, speed_max="8MB/s")
     assert limited.idle_limit == limited.loaded_limit == "speed_limit_max (7.63 MiB/s)"
-    assert limited.idle_s == pytest.approx(drive.capacity / 8e6, rel=0.15)
+    assert limited.idle_s == pytest.approx(drive.capacity / 8e6, rel=0.3)
     assert limited.loaded_s == pytest.approx(limited.idle_s, rel=0.05)
 
 
