@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.core.errors import InputError
-from ..scenarios.description.idle import IdleSpec
+from ..scenarios.description.any_workload import IdleSpec
 from ..scenarios.description.programs import ProgramsSpec
 from ..scenarios.machine.observer import UNOBSERVED, Observer
 from ..scenarios.questions.rebuild_comparison import compare_rebuild

@@ -36,6 +36,7 @@ COMMANDS = {
         "Compare the model with recorded behaviour of real programs.",
     ),
     "layout": (".commands.layout:layout_command", "Show where an array keeps its data, copies and parity."),
+    "capacity": (".commands.capacity:capacity_command", "Count what an array holds, and what it costs."),
     "run": (".commands.run:run_command", "Simulate a scenario file."),
     "compare": (".commands.compare:compare_command", "Compare designs side by side under the same requests."),
     "advise": (".commands.advise:advise_command", "Find the layouts that meet a requirement."),

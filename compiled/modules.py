@@ -55,7 +55,7 @@ ALONE = (
         "raid.read_balance.linux61",
         "raid.read_balance.primary",
     ),
-    *("loads.trace_load", "statistics.latency_histogram"),
+    *("loads.trace_load", "loads.user_threads", "statistics.latency_histogram"),
 )
 """Modules of folders that are not compiled otherwise."""
 

@@ -37,7 +37,7 @@ def run_figure(spec: ScenarioSpec, prediction: Prediction) -> Figure:
     during = next((f" during {name}" for name, phase in prediction.phases.items() if phase is busiest), "")
     _draw_usages(panels[0], bars, left_out, busiest, during)
     if late:
-        title = "How late" if spec.workload.kind in ("load", "fio") else "How late the page cache's I/Os are"
+        title = "How late" if spec.workload.kind in ("load", "several", "fio") else "How late the page cache's I/Os are"
         _draw_latencies(panels[1], prediction, title)
         figure.legend(loc="outside lower right", ncols=2, handlelength=2.8)
     headed(figure, f"{spec.name} ({spec.kernel})")

@@ -21,7 +21,6 @@ def comparison_document(title: str, found: Comparison, settings: Settings, span:
         "precise": found.precise,
         "baseline": found.baseline,
         "span_bytes": span,
-        "replacement_s": settings.replacement_s,
         "designs": [_design(each) for each in found.designs],
     }
 
@@ -42,6 +41,9 @@ def _design(each: Measured) -> dict[str, Any]:
         "utilisation": each.utilisation,
         "saturated": each.saturated,
         "rebuild_s": _finite(each.rebuild_s),
+        "rebuild": None
+        if each.rebuild is None
+        else {k: _finite(v) if k.endswith("_s") else v for k, v in dataclasses.asdict(each.rebuild).items()},
         "rebuild_stands_still": each.rebuild_s is not None and math.isinf(each.rebuild_s),
         "rebuild_refused": each.rebuild_refused,
         "data_loss": None if each.risk is None else {k: _finite(v) for k, v in dataclasses.asdict(each.risk).items()},

@@ -59,6 +59,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
     fields["drives"] = [dataclasses.asdict(each) for each in prediction.drives]
     fields["estimates"] = {name: _estimate(each) for name, each in prediction.estimates.items()}
     fields["phases"] = {name: _prediction(each) for name, each in prediction.phases.items()}
+    fields["loads"] = {name: _prediction(each) for name, each in prediction.loads.items()}
     reached = prediction.precision_reached
     fields["precision_reached"] = reached if reached is None or math.isfinite(reached) else None
     return fields

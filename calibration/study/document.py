@@ -11,10 +11,10 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Fraction, PositiveSize, Spec, refusal
 from ...model.kernels import KernelName
+from ...scenarios.description.any_workload import Workload
 from ...scenarios.description.arrays import ArraySpec, EncryptedSpec, VolumeSpec
 from ...scenarios.description.file_systems import FileSystemSpec
 from ...scenarios.description.machine import MachineSpec
-from ...scenarios.description.workloads import Workload
 from .expansion import expanded_study
 from .figures import Unit
 

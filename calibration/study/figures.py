@@ -8,10 +8,11 @@ from typing import Literal
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
 from ...model.programs.iozone import Iozone
+from ...scenarios.description.any_workload import Workload
 from ...scenarios.description.fio_jobs import FioSpec
 from ...scenarios.description.program_steps import DropCacheStep
 from ...scenarios.description.programs import ProgramsSpec
-from ...scenarios.description.workloads import DdSpec, LoadSpec, Workload
+from ...scenarios.description.workloads import DdSpec, LoadSpec
 from ...scenarios.running.base.prediction import DriveActivity, Prediction
 
 Dimension = Literal["bytes/s", "1/s", "s", "share"]

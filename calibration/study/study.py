@@ -16,11 +16,11 @@ from pydantic import ValidationError, model_validator
 from ...model.core.errors import InputError
 from ...model.files.description import refusal
 from ...model.files.description_errors import load_spec
+from ...scenarios.description.any_workload import Workload
 from ...scenarios.description.devices import Devices
 from ...scenarios.description.program_steps import TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import Workload
 from .cell import Cell, unit_value
 from .document import CaseSpec, RunSpec, StudyDocument
 from .figures import UNITS, Dimension, figures_of, in_words

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ...scenarios.description.any_workload import IdleSpec, Workload
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
-from ...scenarios.description.workloads import LoadSpec, Workload
+from ...scenarios.description.workloads import LoadSpec
 from .discrepancy import Device, FigureClass, Kind, StudyErrors, device_of, learnt, load_table
 
 _YEAR = re.compile(r"-(\d{4})$")

@@ -23,7 +23,6 @@ from ..tables.compare import print_comparison
 from ..tables.predict import tables_console
 
 _MOST_POINTS = 40
-_REPLACEMENT = "24h"
 
 
 def compare_command(
@@ -53,7 +52,13 @@ def compare_command(
         typer.Option(
             "--replacement",
             metavar="TIME",
-            help=f"Until a failed drive is replaced without a spare; default {_REPLACEMENT}.",
+            help="Until a failed drive is replaced without a spare (service.replacement); default 24h.",
+        ),
+    ] = None,
+    service_life: Annotated[
+        str | None,
+        typer.Option(
+            "--service-life", metavar="TIME", help="What the risk of losing data is over (service.life); default 5y."
         ),
     ] = None,
     curve: Annotated[
@@ -78,7 +83,14 @@ def compare_command(
         raise InputError("--points", "found it without --curve", "allowed: with --curve")
     if replacement is not None and not rebuild:
         raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
-    base = Scenario.of(read_document(scenario, sets or []))
+    if service_life is not None and not rebuild:
+        raise InputError("--service-life", "found it with --no-rebuild", "allowed: with --rebuild")
+    sets = [*(sets or [])]
+    for option, value in (("replacement", replacement), ("service-life", service_life)):
+        if value is not None:
+            parse_time(value, f"--{option}")
+            sets.append(f"service.{option.removeprefix('service-')}={value}")
+    base = Scenario.of(read_document(scenario, sets))
     if plot is not None:
         check_picture(plot, base.document.name)
     settings = Settings(
@@ -86,7 +98,6 @@ def compare_command(
         precision=None if precision is None else _precision(precision),
         baseline=baseline,
         rebuild=rebuild,
-        replacement_s=parse_time(replacement or _REPLACEMENT, "--replacement"),
         curve_points=(points or POINTS) if curve else 0,
     )
     varied: list[tuple[str, list[Any]]] = [parse_alternatives(text) for text in vary or []]

@@ -56,6 +56,9 @@ def run_command(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="OUT.svg", help="Draw how busy and how late (svg, png or pdf).")
     ] = None,
+    all_parts: Annotated[
+        bool, typer.Option("--all-parts", help="A line for every drive, port and link; default: many alike share one.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Simulate a scenario: how fast, how late, how busy each part is, and what limits."""
@@ -77,7 +80,7 @@ def run_command(
     intervals = run_intervals(spec, offered)
     console = run_console()
     if not as_json:
-        print_prediction(console, spec, prediction, found)
+        print_prediction(console, spec, prediction, found, all_parts)
         console.file.flush()
     if timeline is not None:
         recorded = record(spec, result.sample, ios) if recorder is None else Timeline.of(spec.name, recorder)

@@ -75,7 +75,12 @@ def _question(wanted: RequirementSpec) -> list[str]:
         limits.append(f"{wanted.budget:,.0f} at most")
     if wanted.headroom is not None:
         limits.append(f"{100 * wanted.headroom:.0f} % of saturation at most")
-    return [f"load: {', '.join(parts)}", f"wanted: {', '.join(limits) or 'that it is not saturated'}"]
+    if wanted.while_rebuilding:
+        limits.append("also during a rebuild")
+    if wanted.growth and wanted.years:
+        limits.append(f"after {wanted.years:g} years of {100 * wanted.growth:g} % growth")
+    beside = [f"beside it: {', '.join(each.name for each in wanted.beside)}"] if wanted.beside else []
+    return [f"load: {', '.join(parts)}", *beside, f"wanted: {', '.join(limits) or 'that it is not saturated'}"]
 
 
 def _effort(advice: Advice) -> str:
@@ -92,7 +97,7 @@ def _ranking(advice: Advice) -> Table:
     table.add_column("layout", no_wrap=True)
     headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
     headings += [f"{op} p99" for op in advice.requirement.load.ops]
-    headings += ["of max", "loss/year"]
+    headings += ["of max", f"loss in\n{format_duration(advice.requirement.service.life)}"]
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     before = ""
@@ -103,9 +108,7 @@ def _ranking(advice: Advice) -> Table:
         if built_of != before:
             table.add_row(Text(built_of, style="bold"))
             before = built_of
-        words = f"{'*' if rank < advice.best else ' '} {family.layout_words}"
-        if family.has_chunk:
-            words += f", {format_size(family.chunk)}"
+        words = f"{'*' if rank < advice.best else ' '} {_row_words(verdict)}"
         cells = [str(facts.drives)]
         if priced:
             cells.append("" if facts.cost is None else f"{facts.cost:,.0f}")
@@ -113,9 +116,15 @@ def _ranking(advice: Advice) -> Table:
         cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
         most = verdict.saturates_at
         used = "" if not most else f"{100 * advice.requirement.load.iops / most:.0f} %"
-        loss = "?" if verdict.loss_per_year is None else _share(verdict.loss_per_year)
+        loss = "?" if verdict.risk is None else _share(verdict.risk.over_life)
         table.add_row(Text(words), *cells, used, loss)
     return table
+
+
+def _row_words(verdict: Verdict) -> str:
+    """Level, groups, chunk and spares: what tells a row from the others of the same drives."""
+    spares = verdict.design.spare_words
+    return f"{verdict.design.family.words}, {spares}" if spares else verdict.design.family.words
 
 
 def _built_of(family: Family) -> str:
@@ -124,7 +133,8 @@ def _built_of(family: Family) -> str:
 
 def _best() -> str:
     return (
-        "Latencies in ms, 90 % intervals. fail: failures survived for sure, and with luck; of max: of the load at "
+        "Latencies in ms, 90 % intervals. loss: probability of losing data over the service life; fail: "
+        "failures survived for sure, and with luck; of max: of the load at "
         "which it saturates. * not beaten: no other is as good in everything and better in something."
     )
 
@@ -182,7 +192,7 @@ def _slow(failed: Sequence[Verdict]) -> Table:
             table.add_row(Text(drives, style="bold"))
             before = drives
         needs, most, why = _why(verdict)
-        table.add_row(Text(f"  {family.layout_words}"), needs, most, Text(why))
+        table.add_row(Text(f"  {_row_words(verdict)}"), needs, most, Text(why))
     return table
 
 
@@ -205,7 +215,8 @@ def _names(members: Sequence[Verdict]) -> str:
     by_drives: dict[str, list[str]] = {}
     for verdict in members:
         family = verdict.design.family
-        words = family.layout_words
+        spares = verdict.design.spare_words
+        words = f"{family.layout_words}, {spares}," if spares else family.layout_words
         if not family.controller.is_none:
             words += f" on {family.controller.model}"
         by_drives.setdefault(words, []).append(f"{verdict.design.drives} x {family.drive.model}")
@@ -255,6 +266,10 @@ def _notes(advice: Advice) -> list[str]:
         unbuilt.setdefault(reason, []).append(design.family.layout_words)
     for reason, names in unbuilt.items():
         lines.append(f"Cannot be built: {_listed(dict.fromkeys(names))}: {reason}.")
+    reasons: dict[str, list[str]] = {}
+    for each in advice.left_out:
+        reasons.setdefault(each.reason, []).append(each.name)
+    lines += [f"No design: {_listed(names)}: {reason}." for reason, names in reasons.items()]
     return lines
 
 
@@ -281,6 +296,7 @@ def document(advice: Advice) -> dict[str, Any]:
         "attainable": [_verdict(each.verdict) | {"iops": each.iops} for each in advice.attainable],
         "chunks_alike": list(advice.alike),
         "impossible": [{"name": design.name, "reason": reason} for design, reason in advice.impossible],
+        "left_out": [{"name": each.name, "reason": each.reason} for each in advice.left_out],
         "designs": advice.considered,
         "simulations": advice.simulations,
     }
@@ -312,6 +328,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         ],
         "saturation_iops": verdict.saturates_at,
         "loss_per_year": verdict.loss_per_year,
+        "loss_over_life": None if verdict.risk is None else verdict.risk.over_life,
         "rebuild_s": None if verdict.rebuild_s is None else _finite(verdict.rebuild_s),
     }
     if measured is not None:

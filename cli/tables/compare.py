@@ -14,6 +14,10 @@ from ...api.support.figures import SPEED, speed_figures, unit_of
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
+from ...scenarios.description.tuning import ServiceSpec
+
+_LONG_S = 7 * 86400.0
+"""A rebuild that takes longer is worth a warning."""
 
 
 def print_comparison(console: Console, title: str, found: Comparison, settings: Settings, span: int | None) -> None:
@@ -29,7 +33,9 @@ def print_comparison(console: Console, title: str, found: Comparison, settings: 
         if any(each.against for each in possible):
             _print(console, _differences(possible, found.baseline))
     _print(console, _facts(possible))
-    if any(each.rebuild_s is not None or each.risk is not None for each in possible):
+    if any(each.rebuild is not None for each in possible):
+        _print(console, _rebuilds(possible))
+    if any(each.rebuild is not None or each.risk is not None for each in possible):
         _print(console, _risks(possible))
     if any(each.facts is not None and each.facts.cost is not None for each in possible):
         _print(console, _costs(possible))
@@ -156,20 +162,39 @@ def _facts(designs: Sequence[Measured]) -> Table:
     return table
 
 
+def _rebuilds(designs: Sequence[Measured]) -> Table:
+    table = _table("Rebuild of a drive", ["idle", "set by", "beside the load", "set by"], whole=False)
+    for each in designs:
+        times = each.rebuild
+        if times is None:
+            words = "refused" if each.rebuild_refused else "none"
+            _row(table, each, [words, "", words, ""])
+            continue
+        loaded = "does not finish while the array is saturated" if times.starves else _time(times.loaded_s)
+        _row(table, each, [_time(times.idle_s), times.idle_limit, loaded, times.loaded_limit])
+    return table
+
+
 def _risks(designs: Sequence[Measured]) -> Table:
-    columns = ["rebuild\nof a drive", "data loss\nper year", "drives\nfail", "sectors\nunreadable", "once in"]
-    table = _table("Rebuild beside this load, and probability that data are lost within a year", columns)
+    lives = {each.risk.life_s for each in designs if each.risk is not None}
+    over = f"over {format_duration(lives.pop())}" if len(lives) == 1 else "over the service life"
+    columns = [
+        f"data loss\n{over}",
+        "drives\nfail",
+        "sectors\nunreadable",
+        "in the\nfirst year",
+        "in the long run\nonce in",
+    ]
+    table = _table("Probability that data are lost", columns)
     for each in designs:
         risk = each.risk
         if risk is None:
-            rebuild = "refused" if each.rebuild_refused else _time(each.rebuild_s)
-            _row(table, each, [rebuild, "unknown", "", "", ""])
+            _row(table, each, ["unknown", "", "", "", ""])
             continue
-        errors = "unknown" if risk.from_read_errors is None else _probability(risk.from_read_errors)
-        years = math.inf if risk.per_year <= 0 else -1.0 / math.log1p(-min(risk.per_year, 1 - 1e-12))
-        once = _once_in(years)
-        cells = [_time(each.rebuild_s), _probability(risk.per_year), _probability(risk.from_failures), errors, once]
-        _row(table, each, cells)
+        errors = "unknown" if risk.life_from_read_errors is None else _probability(risk.life_from_read_errors)
+        once = _once_in(math.inf if risk.losses_per_year <= 0 else 1.0 / risk.losses_per_year)
+        cells = [_probability(risk.over_life), _probability(risk.life_from_failures), errors]
+        _row(table, each, [*cells, _probability(risk.per_year), once])
     return table
 
 
@@ -230,15 +255,33 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
     if settings.rebuild:
         models = sorted({model for each in found.designs for model in each.unknown_rates})
         if models:
-            lines.append(f"no data loss per year: the failure rate of {', '.join(models)} is not known")
-        if any(each.risk is not None for each in found.designs):
-            lines.append(
-                f"data loss: independent failures at the maker's rate, a drive replaced after "
-                f"{format_duration(settings.replacement_s)} where no spare stands by; real drives do worse"
-            )
+            lines.append(f"no risk of data loss: the failure rate of {', '.join(models)} is not known")
+        lines += [
+            f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week beside this load: "
+            f"raise speed_limit_min, or plan for the load to be lower meanwhile"
+            for each in found.designs
+            if each.rebuild_s is not None and each.rebuild_s > _LONG_S
+        ]
+        services = {each.design.spec.service for each in found.designs if each.risk and each.design.spec is not None}
+        if len(services) == 1:
+            lines.append(_assumed(services.pop()))
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
     return lines
+
+
+def _assumed(service: ServiceSpec) -> str:
+    """What the risk of losing data rests on."""
+    rate = {"data-sheet": "the maker's rate", "field": "the rate of hard disks in the field"}.get(str(service.afr))
+    words = rate or f"{100 * float(service.afr):.3g} % a year"
+    how = (
+        "independent failures" if service.stress == 1 else f"failures {service.stress:g} times as often after a failure"
+    )
+    checks = "never checked" if service.scrub == "none" else f"checked every {format_duration(service.scrub)}"
+    return (
+        f"data loss: {how} at {words}, a drive replaced after {format_duration(service.replacement)} where no spare "
+        f"stands by, all data {checks}; real drives do worse"
+    )
 
 
 def _time(seconds: float | None) -> str:

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from ...calibration.uncertainty.model_interval import RunIntervals
 from ...model.files.quantities import format_duration
-from ...model.statistics.usage import DRIVES, SATURATED
+from ...model.statistics.usage import SATURATED
+from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
@@ -26,6 +26,7 @@ from ...scenarios.questions.without_bottleneck import WithoutBottleneck, is_open
 from ...scenarios.running.base.prediction import Prediction, RebuildProgress
 from ...scenarios.running.base.wear import WARRANTY_YEARS, DriveWear
 from ...scenarios.running.steady_state import SATURATED_PRECISION
+from .usages import print_usages
 
 _WIDTH = 100
 _WORDS = {"recover": ("rebuilt", "rebuild"), "check": ("checked", "check"), "repair": ("repaired", "repair")}
@@ -39,9 +40,13 @@ def run_console() -> Console:
 
 
 def print_prediction(
-    console: Console, spec: ScenarioSpec, prediction: Prediction, found: RebuildComparison | None
+    console: Console,
+    spec: ScenarioSpec,
+    prediction: Prediction,
+    found: RebuildComparison | None,
+    all_parts: bool = False,
 ) -> None:
-    """What the run itself gave."""
+    """What the run itself gave; with `all_parts` every part has its line, however many there are."""
     console.print(Text(f"{spec.name} ({spec.kernel})", style="bold"))
     for line in (*array_words(spec), *file_system_words(spec)):
         console.print(Text(line))
@@ -54,9 +59,11 @@ def print_prediction(
         typer.echo()
     if prediction.latencies and not prediction.saturated and not isinstance(spec.workload, FioSpec):
         console.print(_latencies(spec, prediction))
+    if prediction.loads:
+        console.print(_loads(prediction))
     if prediction.phases:
         console.print(_phases(prediction))
-    console.print(_usages(prediction))
+    print_usages(console, prediction, all_parts)
     for rebuild in prediction.rebuilds:
         console.print(Text(_rebuild_line(rebuild)))
     if found is not None:
@@ -139,6 +146,8 @@ def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottlene
         return ", ".join(f"{each.array} at {_number(each.rate / 1e6)} MB/s per member" for each in then.rebuilds)
     if isinstance(spec.workload, FioSpec):
         return f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
+    if isinstance(spec.workload, LoadsSpec):
+        return f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
     if isinstance(spec.workload, LoadSpec):
         gained = f"{_number(then.rate / 1e6)} MB/s, {_times(then.rate / prediction.rate)}"
         if is_open(spec) and not then.saturated:
@@ -175,6 +184,8 @@ def _totals(spec: ScenarioSpec, prediction: Prediction) -> list[str]:
         return []
     rate = f"{_number(prediction.rate / 1e6)} MB/s{_spread(prediction, 'rate')}"
     iops = " and ".join(f"{_number(rate)} {op}s/s" for op, rate in prediction.iops.items())
+    if isinstance(workload, LoadsSpec):
+        return [f"all loads: {rate}, {iops}"]
     if isinstance(workload, LoadSpec):
         lines = [f"{rate}, {iops}"]
         if prediction.saturated:
@@ -220,7 +231,7 @@ def _scale_lines(scale: int) -> list[str]:
 
 
 def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
-    of_cache = " of the page cache's I/Os" if spec.workload.kind != "load" else ""
+    of_cache = " of the page cache's I/Os" if spec.workload.kind not in ("load", "several") else ""
     table = Table(title=f"Latency{of_cache} (ms)", title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("")
     for column in _COLUMNS:
@@ -230,6 +241,22 @@ def _latencies(spec: ScenarioSpec, prediction: Prediction) -> Table:
             f"{1e3 * figures[f'{column}_s']:,.3f}{_spread(prediction, f'{op}_{column}_seconds')}" for column in _COLUMNS
         ]
         table.add_row(op, *cells)
+    return table
+
+
+def _loads(prediction: Prediction) -> Table:
+    """What each of several loads gets."""
+    table = Table(title="Loads (above: all together)", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table.add_column("load")
+    times = [f"{op} {name} (ms)" for op in ("read", "write") for name in ("mean", "p99")]
+    for column in ("MB/s", "I/Os per s", *times):
+        table.add_column(column, justify="right")
+    for name, load in prediction.loads.items():
+        told = [load.latencies.get(op, {}).get(f"{figure}_s") for op in ("read", "write") for figure in ("mean", "p99")]
+        cells = ["" if seconds is None or load.saturated else _number(1e3 * seconds) for seconds in told]
+        rate = _number(load.rate / 1e6) + _spread(load, "rate")
+        words = f"{name}: saturated" if load.saturated else name
+        table.add_row(Text(words), rate, _number(sum(load.iops.values())), *cells)
     return table
 
 
@@ -255,29 +282,6 @@ def _phase_limit(phase: Prediction) -> str:
     most = max((usage.utilisation for usage in phase.usages), default=0.0)
     limit = phase.bottleneck if most >= SATURATED else f"none ({100 * most:.0f} % busy)"
     return f"saturated: {limit}" if phase.saturated else limit
-
-
-def _usages(prediction: Prediction) -> Table:
-    """What each part did; a drive's queue is the mean number of commands inside it."""
-    seconds = prediction.measured_s
-    title = f"How busy, over {format_duration(seconds)}"
-    table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
-    table.add_column("part", no_wrap=True)
-    for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for usage in prediction.usages:
-        moved = f"{usage.bytes / 1e6 / seconds:,.2f}"
-        if usage.kind in DRIVES:
-            reads, writes = (f"{count / seconds:,.0f}" for count in (usage.reads, usage.writes))
-            cells = (f"{usage.mean_queue:.2f}", reads, writes, moved)
-        else:
-            cells = ("", "", "", moved if usage.bytes else "")
-        name = f"{usage.name} ({usage.what})" if usage.what else usage.name
-        table.add_row(Text(name), f"{100 * usage.utilisation:.0f} %", *cells)
-        for way in usage.ways if len(usage.ways) > 1 else ():
-            moved = f"{way.bytes / 1e6 / seconds:,.2f}" if way.bytes else ""
-            table.add_row(Text(f"  {way.name}"), f"{100 * way.utilisation:.0f} %", "", "", "", moved)
-    return table
 
 
 def _rebuild_line(rebuild: RebuildProgress) -> str:

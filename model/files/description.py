@@ -78,7 +78,7 @@ Size = Annotated[
 """Bytes, 0 or more."""
 PositiveSize = Annotated[Size, Field(gt=0)]
 """Bytes, 1 or more."""
-_DURATION_UNIT = "(ns|us|[\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}]s|ms|s|min|h|d)"
+_DURATION_UNIT = "(ns|us|[\N{MICRO SIGN}\N{GREEK SMALL LETTER MU}]s|ms|s|min|h|d|y)"
 _DURATION_SCHEMA = WithJsonSchema(
     {
         "anyOf": [{"type": "string", "pattern": _NUMBER + _DURATION_UNIT + r"\s*$"}, {"const": 0}],

@@ -22,11 +22,11 @@ _MAGNITUDE = 30  # powers of ten either side of 1 that any quantity here could n
 _SIZE_UNITS = {"B": 1, "byte": 1, "bytes": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 _SIZE_UNITS |= {prefix + "iB": 2**power for prefix, power in zip("KMGTP", range(10, 60, 10), strict=True)}
 _TIME_UNITS = {"ns": "1e-9", "us": "1e-6", "\N{MICRO SIGN}s": "1e-6", "\N{GREEK SMALL LETTER MU}s": "1e-6"}
-_TIME_UNITS |= {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "d": "86400"}
+_TIME_UNITS |= {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "d": "86400", "y": "31557600"}
 _FREQUENCY_UNITS = {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"}
 
 _SIZE_ALLOWED = "allowed: a whole number of bytes with a unit, such as 512B, 64KiB, 1MiB or 80GB"
-_TIME_ALLOWED = "allowed: a number with ns, us, ms, s, min, h or d, such as 8.9ms"
+_TIME_ALLOWED = "allowed: a number with ns, us, ms, s, min, h, d or y, such as 8.9ms"
 _RATE_ALLOWED = "allowed: a size per second above 0, such as 60MB/s or 1.5GiB/s"
 _ROTATION_ALLOWED = "allowed: turns per minute above 0, such as 7200rpm"
 _FREQUENCY_ALLOWED = "allowed: a number above 0 with Hz, kHz, MHz or GHz, such as 1.67GHz"
@@ -146,7 +146,12 @@ def format_duration(seconds: float) -> str:
     if seconds < 1:
         return "0 s" if not seconds else f"{seconds / 1e-9:.3g} ns"
     whole = round(seconds)
-    for unit, factor, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
+    for unit, factor, smaller, part in (
+        ("y", 31557600, "d", 86400),
+        ("d", 86400, "h", 3600),
+        ("h", 3600, "min", 60),
+        ("min", 60, "s", 1),
+    ):
         if whole >= factor:
             rest = round(whole % factor / part)
             ones = whole // factor

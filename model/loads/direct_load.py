@@ -6,7 +6,6 @@ callbacks: an I/O needs no scheduled event beyond those of the device, or one if
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Any, Final
@@ -18,6 +17,7 @@ from ..core.request import DIRECT, READ, WAITED, WRITE, Request
 from ..statistics.latency_histogram import LatencyHistogram
 from ..tasks.cpu import Cpu
 from ..tasks.host import Host, SleepingThread
+from .user_threads import UserThreads
 
 BLOCK: Final = 4096
 """Random numbers drawn at once."""
@@ -53,6 +53,9 @@ class DirectLoad:
         `read_share` and `sequential` then have no say, and `size` is the largest.
     fsync
         Completed writes after which the device is flushed (fio's fsync); 0: never.
+    independent
+        If true, the I/Os come from independent users, each with a thread that waits until its I/O is complete. If
+        false, one thread submits all of them, as in fio, and submits nothing while md or the block layer blocks it.
 
     Attributes
     ----------
@@ -75,6 +78,7 @@ class DirectLoad:
         "_stream",
         "_unplug",
         "_unsynced",
+        "_users",
         "bytes",
         "name",
         "read_latency",
@@ -101,6 +105,7 @@ class DirectLoad:
         name: str = "load",
         ios: Iterator[tuple[int, int, int]] | None = None,
         fsync: int = 0,
+        independent: bool = False,
     ) -> None:
         self.span = device.capacity - start if span is None else span
         if size < 1 or start < 0 or self.span < size or start + self.span > device.capacity:
@@ -127,6 +132,7 @@ class DirectLoad:
         queues = device.queues()
         # All are of one host, whose sleeping threads they share.
         self._sleepers: dict[int, SleepingThread] = queues[0].sleepers if queues else {}
+        self._users = UserThreads(issuer) if independent else None
         self._unplug = device.unplug
         self.start_statistics(engine._now)
 
@@ -162,6 +168,11 @@ class DirectLoad:
         return Request(op, place, size, self._done, self._stream, DIRECT if op else WAITED)
 
     def _submit(self) -> None:
+        users = self._users
+        if users is not None:
+            self._stream = users.take()
+            self._device.submit(self._next())
+            return
         self._device.submit(self._next())
         if self._sleepers:
             thread = self._sleepers.get(self._stream)
@@ -169,11 +180,13 @@ class DirectLoad:
                 self._asleep = True
                 thread.backlog.append(self._awake)
 
-    @abstractmethod
     def _awake(self) -> None:
-        """A queue that put the thread to sleep has let it go."""
+        """Take note that the one thread of a load that is not independent is awake again."""
+        self._asleep = False
 
     def _done(self, request: Request) -> None:
+        if self._users is not None:
+            self._users.give_back(request.issuer)
         latency_s = self._engine._now - request.submitted
         if request.op == READ:
             self.bytes += request.size
@@ -195,9 +208,10 @@ class DirectLoad:
 
 
 class ClosedLoad(DirectLoad):
-    """One thread that keeps `depth` I/Os outstanding, and sleeps where the block layer puts it to sleep.
+    """One thread that keeps `depth` I/Os outstanding, and sleeps where md or the block layer puts it to sleep.
 
-    While it waits for a flush (`fsync`) it submits nothing; what is outstanding goes on.
+    With `independent` these are `depth` users of one program, each with a thread and an I/O of its own. While the
+    program waits for a flush (`fsync`) it submits nothing; what is outstanding goes on.
 
     Parameters
     ----------
@@ -213,6 +227,8 @@ class ClosedLoad(DirectLoad):
         What that time is spent on; loads that share it take turns. None if it costs nothing.
     host
         Whose locks the thread spins for inside its submissions. None for a thread that submits meanwhile.
+    begin_s
+        When the first I/O may come, from now (s).
     """
 
     __slots__ = (
@@ -254,6 +270,8 @@ class ClosedLoad(DirectLoad):
         cpu: Cpu | None = None,
         host: Host | None = None,
         fsync: int = 0,
+        independent: bool = False,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -267,6 +285,7 @@ class ClosedLoad(DirectLoad):
             name=name,
             ios=ios,
             fsync=fsync,
+            independent=independent,
         )
         self._syncing = False
         if depth < 1 or batch < 1:
@@ -287,7 +306,7 @@ class ClosedLoad(DirectLoad):
         self._outstanding = 0
         self._reaped = 0
         self._running = True
-        engine.call_at(engine._now, self._start)
+        engine.call_at(engine._now + begin_s, self._start)
 
     @property
     def outstanding(self) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from ..core.device import Device
 from ..core.engine import Engine
@@ -12,23 +11,17 @@ from ..core.errors import ModelError
 from ..tasks.cpu import Cpu
 from .direct_load import BLOCK, DirectLoad, core_of
 
-_THREADS_APART: Final = 1 << 20
-"""Distance between the issuer numbers of a load's threads; larger than the number of jobs."""
-
 
 class OpenLoad(DirectLoad):
     """I/Os at a given rate, however fast the device is (fio's rate_iops).
 
-    An I/O that is due waits while a thread submits another one, or while all cores are busy.
+    An I/O that is due waits while a thread submits another one, or while all cores are busy; if one thread submits all
+    of them (`independent` is false), also until it is awake.
 
     Parameters
     ----------
     iops
         I/Os a second.
-    independent
-        If true, the I/Os come from independent users: while the block layer or md blocks the thread that submits one
-        I/O, another thread submits the next. If false, one thread submits all of them, as in fio, and I/Os that are due
-        wait until it is awake.
     poisson
         Whether the times between them are exponential, or all the same.
     gaps
@@ -38,6 +31,8 @@ class OpenLoad(DirectLoad):
         CPU time (s) of the thread for an I/O: to submit it and to take its completion.
     cpu
         What that time is spent on. None if an I/O costs no CPU time.
+    begin_s
+        When the first I/O may come, from now (s).
 
     Attributes
     ----------
@@ -46,16 +41,12 @@ class OpenLoad(DirectLoad):
     """
 
     __slots__ = (
-        "_awake_threads",
         "_call_s",
         "_core",
         "_cpu",
         "_due",
-        "_first_issuer",
         "_free_s",
-        "_independent",
         "_pauses",
-        "_threads",
         "_waits",
         "arrived",
         "iops",
@@ -68,7 +59,6 @@ class OpenLoad(DirectLoad):
         *,
         size: int,
         iops: float,
-        independent: bool = False,
         poisson: bool = True,
         read_share: float = 1.0,
         sequential: bool = False,
@@ -81,6 +71,8 @@ class OpenLoad(DirectLoad):
         call_s: float = 0.0,
         cpu: Cpu | None = None,
         fsync: int = 0,
+        independent: bool = False,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -94,6 +86,7 @@ class OpenLoad(DirectLoad):
             name=name,
             ios=ios,
             fsync=fsync,
+            independent=independent,
         )
         if not iops > 0:
             raise ModelError(f"{name}: {iops} I/Os a second; more than 0")
@@ -104,13 +97,9 @@ class OpenLoad(DirectLoad):
         self._free_s = 0.0
         self._waits = False
         self._due = 0
-        self._independent = independent
-        self._threads = 1
-        self._first_issuer = issuer
-        self._awake_threads = [issuer]
         self.arrived = 0
         self._pauses = self._draw_pauses(poisson) if gaps is None else gaps
-        engine.call_at(engine._now + next(self._pauses), self._arrive)
+        engine.call_at(engine._now + begin_s + next(self._pauses), self._arrive)
 
     def _draw_pauses(self, poisson: bool) -> Iterator[float]:
         pause_s = 1.0 / self.iops
@@ -143,29 +132,6 @@ class OpenLoad(DirectLoad):
             self._due -= 1
             self._submit()
             self._unplug()
-
-    def _submit(self) -> None:
-        if not self._independent:
-            super()._submit()
-            return
-        awake = self._awake_threads
-        while awake and self._falls_asleep(awake[-1]):
-            awake.pop()
-        if not awake:
-            awake.append(self._first_issuer + self._threads * _THREADS_APART)
-            self._threads += 1
-        self._stream = awake[-1]
-        self._device.submit(self._next())
-        if self._falls_asleep(self._stream):
-            awake.pop()
-
-    def _falls_asleep(self, issuer: int) -> bool:
-        """Whether the thread sleeps; it is used again when it is awake."""
-        thread = self._sleepers.get(issuer) if self._sleepers else None
-        if thread is None or not thread.sleeps:
-            return False
-        thread.backlog.append(partial(self._awake_threads.append, issuer))
-        return True
 
     def _may_go_on(self, _: Any) -> None:
         """A core was to be free now, for a thread that has done its work."""

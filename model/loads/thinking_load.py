@@ -3,7 +3,7 @@
 N users each send an I/O, wait R seconds for it, think Z seconds and send the next, so that together they send
 X = N / (R + Z) a second (the interactive response time law: Denning and Buzen, "The operational analysis of queueing
 network models", ACM Computing Surveys 10, 1978). One user is what fio does with ``thinktime`` and one I/O outstanding;
-with more outstanding fio puts the whole job to sleep, while here every user thinks by himself.
+with more outstanding fio puts the whole job to sleep, while here every user thinks alone and has a thread of its own.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ class ThinkingLoad(ClosedLoad):
         cpu: Cpu | None = None,
         host: Host | None = None,
         fsync: int = 0,
+        independent: bool = True,
+        begin_s: float = 0.0,
     ) -> None:
         super().__init__(
             engine,
@@ -76,6 +78,8 @@ class ThinkingLoad(ClosedLoad):
             cpu=cpu,
             host=host,
             fsync=fsync,
+            independent=independent,
+            begin_s=begin_s,
         )
         self._think = think
         self._thinking = 0

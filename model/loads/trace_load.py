@@ -7,7 +7,6 @@ still until something is complete.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -38,6 +37,8 @@ _SYNC = {READ: WAITED, WRITE: DIRECT, TRIM: ASYNC}
 class TimedTrace(DirectLoad):
     """The I/Os of a trace at their own times, whatever the device does.
 
+    They are those of independent users: each is sent when it comes, also while the threads of others sleep.
+
     Parameters
     ----------
     engine, device, issuer, name
@@ -57,9 +58,6 @@ class TimedTrace(DirectLoad):
     ----------
     arrived, completed
         I/Os that have come, and those that are complete, since the load exists.
-    waited, longest_wait_s
-        I/Os that were sent later than they came because the thread that sends them slept, and the longest such wait
-        (s); latencies begin when an I/O is sent.
     stood_still
         Whether ever so many I/Os were behind that the trace had to wait.
     last_arrival_s
@@ -72,9 +70,9 @@ class TimedTrace(DirectLoad):
 
     __slots__ = (
         "_ahead",
+        "_arrived_io",
         "_began",
         "_counted",
-        "_due",
         "_most_behind",
         "_records",
         "_speedup",
@@ -84,11 +82,9 @@ class TimedTrace(DirectLoad):
         "completed",
         "finished",
         "last_arrival_s",
-        "longest_wait_s",
         "on_ended",
         "on_sent",
         "stood_still",
-        "waited",
     )
 
     def __init__(
@@ -106,20 +102,19 @@ class TimedTrace(DirectLoad):
     ) -> None:
         if not speedup > 0 or most_behind < 1:
             raise ModelError(f"{name}: speedup {speedup}, most_behind {most_behind}; more than 0")
-        super().__init__(engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()))
+        super().__init__(engine, device, size=SECTOR, issuer=issuer, name=name, ios=iter(()), independent=True)
         self._records = records
         self._speedup = speedup
         self._most_behind = most_behind
         self._counted = counted
         self._when_warm = when_warm
         self._began = engine._now
-        self._due: deque[TraceIo] = deque()
         self._still = False
         self._ahead: TraceIo | None = None
+        self._arrived_io: TraceIo = (0.0, READ, 0, SECTOR)
         self.on_sent: Sent | None = None
         self.on_ended: Ended | None = None
-        self.arrived = self.completed = self.waited = 0
-        self.longest_wait_s = 0.0
+        self.arrived = self.completed = 0
         self.last_arrival_s = engine._now
         self.stood_still = False
         self.finished: Event = engine.event()
@@ -135,8 +130,6 @@ class TimedTrace(DirectLoad):
         """Send no more I/Os; those under way complete, and then it is finished."""
         super().stop()
         self._ahead = None
-        self.arrived -= len(self._due)
-        self._due.clear()
         self._finish()
 
     def _look_ahead(self) -> None:
@@ -158,34 +151,19 @@ class TimedTrace(DirectLoad):
     def _arrive(self, _: Any) -> None:
         if self._ahead is None:
             return
-        now = self._engine._now
-        _, op, offset, size = self._ahead
-        self._due.append((now, op, offset, size))
+        self._arrived_io = self._ahead
         self.arrived += 1
-        self.last_arrival_s = now
+        self.last_arrival_s = self._engine._now
         self._look_ahead()
-        if not self._asleep:
-            self._send_due()
-
-    def _send_due(self) -> None:
-        while self._due and not self._asleep:
-            self._submit()
-            self._unplug()
+        self._submit()
+        self._unplug()
 
     def _next(self) -> Request:
-        came, op, offset, size = self._due.popleft()
-        wait_s = self._engine._now - came
-        if wait_s > 0:
-            self.waited += 1
-            self.longest_wait_s = max(self.longest_wait_s, wait_s)
+        _, op, offset, size = self._arrived_io
         request = Request(op, offset, size, self._done, self._stream, _SYNC[op])
         if self.on_sent is not None:
-            self.on_sent(request, came)
+            self.on_sent(request, self._engine._now)
         return request
-
-    def _awake(self) -> None:
-        self._asleep = False
-        self._send_due()
 
     def _done(self, request: Request) -> None:
         super()._done(request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..designs.designs import Design
+from ..designs.designs import Design, LeftOut, left_out
 from ..designs.requirement import RequirementSpec
 from .alternatives import Alternatives
 from .fewest_drives import FewestDrives
@@ -27,7 +27,7 @@ class Advice:
     Attributes
     ----------
     requirement
-        The question.
+        The question, at the end of its years of growth.
     verdicts
         All designs, in the order in which the requirement has them; of several numbers of drives the fewest that do.
     ranked
@@ -38,6 +38,8 @@ class Advice:
         Chunk sizes that were not simulated, because they make as many commands of every I/O.
     impossible
         Designs that cannot be built, with the reason.
+    left_out
+        Levels of which no design can be built, with the reason.
     would_do
         If nothing meets it: designs of more drives that do.
     attainable
@@ -54,6 +56,7 @@ class Advice:
     best: int
     alike: tuple[int, ...]
     impossible: tuple[tuple[Design, str], ...]
+    left_out: tuple[LeftOut, ...] = ()
     would_do: tuple[Verdict, ...] = ()
     attainable: tuple[Attainable, ...] = ()
     simulations: int = 0
@@ -76,6 +79,7 @@ def advise(
     watch
         Called with the number of simulations done, and of those known to be needed.
     """
+    requirement = requirement.grown()
     trials = Trials(requirement)
     fewest = FewestDrives(trials)
     candidates = fewest.candidates
@@ -98,6 +102,7 @@ def advise(
         best=len(front),
         alike=tuple(fewest.alike),
         impossible=tuple(fewest.impossible),
+        left_out=tuple(left_out(requirement)),
         would_do=tuple(would_do),
         attainable=tuple(attainable),
         simulations=done,

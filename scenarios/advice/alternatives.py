@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
 from .bounds.drive_times import drive_time
-from .fewest_drives import at_least, first_that
+from .fewest_drives import FULL_IOS, at_least, first_that
 from .ranking import cost_key
-from .runs import Search, Simulations
+from .runs import Search, Simulations, Task
 from .trials import Trials
 from .verdict import Attainable, Verdict
 
@@ -19,8 +19,10 @@ _RESOLUTION = 0.05
 """How near to the fewest drives a suggestion is, as a share of them."""
 _MARGIN = 0.08
 """Share of drives that are added until the intervals keep the limits too."""
-_STEPS = 5
-"""Bisections of the load."""
+_STEPS = 8
+"""Bisections of the load, at most."""
+_CLOSE = 0.1
+"""Share of the load that the bisection ends at."""
 _TRIES = 4
 _BACK = 0.93
 """A rate that brief runs let pass is lowered to this share of itself, so that intervals keep the limits too."""
@@ -134,17 +136,19 @@ class Alternatives:
         return None
 
     def _less_load(self, design: Design) -> Search[Attainable | None]:
-        """The most I/Os per second of a design within the limits, by bisection."""
-        high = self._requirement.load.iops
+        """The most I/Os per second of a design within the limits: bisection below what all drives serve."""
+        full = yield Task(design, "full", self._requirement.load.iops, FULL_IOS)
+        high = min(self._requirement.load.iops, full.iops)
         low = 0.0
-        rate = high / 2.0
         for _ in range(_STEPS):
+            rate = (low + high) / 2.0
             screened = yield from self._trials.screened(design, rate)
             if not screened.seems:
                 high = rate
             else:
                 low = rate
-            rate = (low + high) / 2.0 if low else high / 3.0
+            if high - low <= _CLOSE * high:
+                break
         if not low:
             return None
         rate = low

@@ -12,14 +12,16 @@ from typing import Literal, TypeVar
 from ...model.core.exact_sums import sum_in_order
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import DRIVES
-from ..comparison.rebuild_time import rebuild_time
+from ..comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
 from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
+from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
 from ..questions.load_curve import as_much_as_it_takes
 from ..running.simulate import simulate
 from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
+from .beside import REQUIRED, with_others
 
 _Result = TypeVar("_Result")
 _WARM_UP = 0.25
@@ -27,6 +29,8 @@ _WARM_UP = 0.25
 LONGEST_IOS = 250_000
 """I/Os after which a run ends whose speed is not known well enough by then."""
 _LEAST_LONGEST_S = 30.0
+_SEVERAL_IOS = 20_000
+"""I/Os of the required load in a run with other loads, of which there is no run to a precision."""
 _TAKEN = 0.97
 """Share of the I/Os offered of which fewer are served only by what is saturated."""
 _SATURATION_PRECISION = 0.05
@@ -111,21 +115,29 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
         if task.kind == "precise":
             precision = max(LEAST_PRECISION, requirement.precision / task.finer)
         times = {"warm_up": 0.0, "duration": longest, "precision": precision}
-    spec = task.design.scenario(wanted, wanted.load.document(**times))
+        if requirement.beside:
+            # Several loads run for a given time, which their intervals shrink with.
+            length = min(longest, _SEVERAL_IOS * task.finer / task.iops)
+            times = {"warm_up": _WARM_UP * length, "duration": length}
+    spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
     if task.kind == "rebuild":
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))
+    if requirement.while_rebuilding and task.kind in ("brief", "precise") and rebuilt_arrays(spec):
+        # Halfway, where the rebuilt member is neither all there nor all missing.
+        spec = with_rebuild(spec, TARGET, member_bytes(spec, TARGET) // 2)
     found = simulate(as_much_as_it_takes(spec) if task.kind in ("saturate", "full") else spec)
-    served = sum_in_order(found.iops.values())
+    mine = found.loads.get(REQUIRED, found)
+    served = sum_in_order(mine.iops.values())
     names = [f"{op}_{kind}" for op in ("read", "write") for kind in ("mean", "p99")]
     return Measured(
         task,
         served,
-        {name: found.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in found.estimates},
-        task.kind == "precise" and (found.saturated or served < _TAKEN * task.iops),
+        {name: mine.estimates[f"{name}_seconds"] for name in names if f"{name}_seconds" in mine.estimates},
+        task.kind == "precise" and (mine.saturated or served < _TAKEN * task.iops),
         found.member_ios / found.measured_s,
         max((usage.utilisation for usage in found.usages if usage.kind in DRIVES), default=0.0),
         found.bottleneck,
-        found.estimates.get("iops"),
+        mine.estimates.get("iops"),
         settled=found.precision_reached is None or isfinite(found.precision_reached),
     )
 

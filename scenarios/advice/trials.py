@@ -96,7 +96,7 @@ class Trials:
         rebuilt = yield Task(design, "rebuild", wanted.load.iops)
         risk = data_loss(self.spec(design), rebuilt.seconds)
         if risk is not None:
-            verdict = replace(verdict, loss_per_year=risk.per_year, rebuild_s=rebuilt.seconds)
+            verdict = replace(verdict, risk=risk, rebuild_s=rebuilt.seconds)
         if wanted.headroom is not None:
             if verdict.saturation is not None:
                 verdict = _with_headroom(verdict, wanted.load.iops, wanted.headroom)

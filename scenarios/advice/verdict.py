@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import expm1, inf
 from typing import Literal
 
 from ..comparison.array_facts import ArrayFacts
+from ..comparison.reliability import LossRisk
 from ..designs.designs import Design
 from .bounds.bounds import Refusal
 from .runs import Measured
@@ -38,8 +39,8 @@ class Verdict:
         About as many I/Os per second as it serves if it is too slow, from a brief run with as many as it takes.
     saturation
         The simulation with as many I/Os as it takes; None if it was not run, or memory takes too long to fill.
-    loss_per_year, rebuild_s
-        Probability of losing data within a year, and time to rebuild a member (s) beside the load; None if not known.
+    risk, rebuild_s
+        Risk of losing data, and time to rebuild a member (s) beside the load; None if not known.
     """
 
     design: Design
@@ -52,8 +53,13 @@ class Verdict:
     seems: bool = False
     full_at: float | None = None
     saturation: Measured | None = None
-    loss_per_year: float | None = None
+    risk: LossRisk | None = None
     rebuild_s: float | None = None
+
+    @property
+    def loss_per_year(self) -> float | None:
+        """Probability of losing data within a year, in the long run; None if not known."""
+        return None if self.risk is None else -expm1(-self.risk.losses_per_year)
 
     @property
     def saturates_at(self) -> float | None:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from ...model.core.errors import InputError
+from ..description.any_workload import LoadsSpec
 from ..description.devices import Devices
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
@@ -105,8 +106,8 @@ def on_common_span(designs: Sequence[Design]) -> tuple[list[Design], int | None]
     designs, span
         The span is None if every load has one of its own, or if nothing is a load of direct I/O.
     """
-    loads = [(design.spec, design.spec.workload) for design in designs if design.spec is not None]
-    rooms = [_room(spec, load) for spec, load in loads if isinstance(load, LoadSpec) and load.span is None]
+    specs = [design.spec for design in designs if design.spec is not None]
+    rooms = [_room(spec, load) for spec in specs for load in _loads(spec) if load.span is None]
     if not rooms:
         return list(designs), None
     span = min(rooms)
@@ -114,10 +115,31 @@ def on_common_span(designs: Sequence[Design]) -> tuple[list[Design], int | None]
     found = []
     for design in designs:
         spec = design.spec
-        if spec is not None and isinstance(spec.workload, LoadSpec) and spec.workload.span is None:
-            spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"span": span})})
+        if spec is not None:
+            spec = _on_span(spec, span)
         found.append(replace(design, spec=spec))
     return found, span
+
+
+def _loads(spec: ScenarioSpec) -> tuple[LoadSpec, ...]:
+    """The loads of direct I/O of a scenario."""
+    workload = spec.workload
+    if isinstance(workload, LoadsSpec):
+        return workload.loads
+    return (workload,) if isinstance(workload, LoadSpec) else ()
+
+
+def _on_span(spec: ScenarioSpec, span: int) -> ScenarioSpec:
+    """The scenario with its loads on the first `span` bytes, unless they have a span of their own."""
+    workload = spec.workload
+    if isinstance(workload, LoadsSpec):
+        loads = tuple(
+            load if load.span is not None else load.model_copy(update={"span": span}) for load in workload.loads
+        )
+        return spec.model_copy(update={"workload": workload.model_copy(update={"loads": loads})})
+    if isinstance(workload, LoadSpec) and workload.span is None:
+        return spec.model_copy(update={"workload": workload.model_copy(update={"span": span})})
+    return spec
 
 
 def _room(spec: ScenarioSpec, load: LoadSpec) -> int:

@@ -44,6 +44,8 @@ class Chain:
     unreadable
         Probability that a rebuild with so many members missing meets a sector that cannot be read and is held nowhere
         else; as long as `tolerated`, or one longer (with none missing there is no rebuild).
+    stress
+        Factor on the failure rate of the others while members are missing.
     """
 
     members: int
@@ -53,6 +55,7 @@ class Chain:
     replacement_s: float = 0.0
     spares: int = 0
     unreadable: Sequence[float] = ()
+    stress: float = 1.0
 
     def losses(self, seconds: float, missing: int = 0) -> tuple[float, float]:
         """Probabilities that within `seconds` the array is lost, and that a sector is lost first.
@@ -68,6 +71,32 @@ class Chain:
         after = _probabilities(rates, seconds)[start]
         return float(after[-2]), float(after[-1])
 
+    def losses_per_second(self) -> tuple[float, float]:
+        """Long-run rates (1/s) at which the array is lost, and sectors are, if it begins anew after each loss.
+
+        They are the reciprocal of the mean time until the chain ends, split by how it ends. States are eliminated one
+        by one, without a subtraction, so that rates of 1e-30 are exact (Grassmann, Taksar and Heyman, "Regenerative
+        Analysis and Steady State Distributions for Markov Chains", Operations Research 33, 1985).
+        """
+        rates, start = self._rates(0)
+        ends = len(rates) - 2
+        order = [state for state in range(ends) if state != start]
+        # The mean time (s) that is spent for each second in a state, those eliminated included.
+        spent = np.ones(ends)
+        left = [start, *order]
+        while len(left) > 1:
+            state = left.pop()
+            leaving = float(rates[state, left].sum() + rates[state, ends:].sum())
+            for other in left:
+                share = rates[other, state] / leaving if leaving else 0.0
+                if share:
+                    rates[other, left] += share * rates[state, left]
+                    rates[other, ends:] += share * rates[state, ends:]
+                    rates[other, other] = 0.0
+                    spent[other] += share * spent[state]
+        array, sector = (float(rate) / float(spent[start]) for rate in rates[start, ends:])
+        return array, sector
+
     def _rates(self, missing: int) -> tuple[NDArray[np.float64], int]:
         """Rates from state to state, the two ends last, and the state that it begins in."""
         most, spares = len(self.tolerated), self.spares
@@ -80,7 +109,7 @@ class Chain:
         for lost in range(most + 1):
             for standing_by in range(spares + 1):
                 here = state(lost, standing_by)
-                fails = (self.members - lost) * self.failure_rate
+                fails = (self.members - lost) * self.failure_rate * (self.stress if lost else 1.0)
                 survived = self.tolerated[lost] if lost < most else 0.0
                 if lost < most:
                     rates[here, state(lost + 1, standing_by)] += fails * survived

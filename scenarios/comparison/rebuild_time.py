@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from ...model.files.quantities import format_rate
+from ...model.kernels import kernel
 from ...model.layouts import LEVELS
+from ...model.statistics.usage import Usage, limit
+from ..description.any_workload import IdleSpec, LoadsSpec
 from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
@@ -13,7 +18,9 @@ from ..questions.load_curve import without_phases
 from ..running.base.prediction import RebuildProgress
 from ..running.base.run import Run
 from ..running.base.sample import Sample
+from ..running.idle_run import IdleRun
 from ..running.load_run import LoadRun
+from ..running.several_loads import SeveralLoadsRun
 from ..running.simulate import simulate
 from .redundancy import Part, separate_parts
 
@@ -24,6 +31,69 @@ _WRITTEN = 128 << 20
 """Bytes that a dd writes meanwhile: on old kernels the thread comes to its turn every few seconds only."""
 _MEASURED_S = 3.0
 """md looks at its speed over windows of 3 s (SYNC_MARK_STEP in drivers/md/md.c)."""
+_AT_LIMIT = 0.15
+"""Share within which a rebuild is as fast as a md's limits: md naps for half a second, and a run is 3 s long."""
+_AT_MOST = 0.25
+"""The same for the upper limit: md naps each time it is reached, and a run of 3 s sees few naps."""
+_SLOWED = 0.9
+"""Share of the idle array's pace below which the load is what slows a rebuild down."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildTimes:
+    """The rebuild of one member: how long it takes, and what sets its pace.
+
+    Attributes
+    ----------
+    idle_s, loaded_s
+        Without any load, and beside the scenario's load (s); the second is infinite if the rebuild stands still.
+    idle_limit, loaded_limit
+        What sets the pace of each, in words.
+    starves
+        Whether the rebuild gets less beside the load than the least that md grants it (speed_limit_min): the array is
+        saturated, and the rebuild does not finish while it is.
+    """
+
+    idle_s: float
+    loaded_s: float
+    idle_limit: str
+    loaded_limit: str
+    starves: bool
+
+
+def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> RebuildTimes | None:
+    """Rebuild one member without load and beside the scenario's; parameters as of :func:`rebuild_time`.
+
+    Returns
+    -------
+    RebuildTimes or None
+        Of several arrays those of the slowest beside the load; None if no array has redundancy.
+    """
+    found = [_times(spec, name, watch) for name in rebuilt_arrays(spec)]
+    return max(found, key=lambda each: each.loaded_s, default=None)
+
+
+def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> RebuildTimes:
+    idle = spec.model_copy(update={"workload": IdleSpec(kind="idle", targets=(name,)), "network": None})
+    quiet, loaded = _time(idle, name, watch), _time(spec, name, watch)
+    tuned, known = spec.arrays[name].resync or ResyncSpec(), kernel(spec.kernel).resync
+    least = known.speed_min if tuned.speed_min is None else tuned.speed_min
+    most = known.speed_max if tuned.speed_max is None else tuned.speed_max
+    member = member_bytes(spec, name)
+    by_md = spec.arrays[name].controller is None
+    idle_rate, rate = member / quiet.seconds, member / loaded.seconds
+    idle_limit = quiet.pace
+    if by_md and idle_rate >= (1.0 - _AT_MOST) * most:
+        idle_limit = f"speed_limit_max ({format_rate(most)})"
+    loaded_limit = idle_limit
+    starves = by_md and rate < (1.0 - _AT_LIMIT) * least
+    if starves:
+        loaded_limit = f"the load: less than speed_limit_min ({format_rate(least)}) is left"
+    elif by_md and rate <= (1.0 + _AT_LIMIT) * least:
+        loaded_limit = f"speed_limit_min ({format_rate(least)}), to which md slows it down beside a load"
+    elif rate < _SLOWED * idle_rate:
+        loaded_limit = "the load"
+    return RebuildTimes(quiet.seconds, loaded.seconds, idle_limit, loaded_limit, starves)
 
 
 def rebuild_time(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> float | None:
@@ -44,7 +114,7 @@ def rebuild_time(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None)
     float or None
         Infinite if the rebuild stands still beside the load; None if no array has redundancy.
     """
-    times = [_time(spec, name, watch) for name in rebuilt_arrays(spec)]
+    times = [_time(spec, name, watch).seconds for name in rebuilt_arrays(spec)]
     return max(times, default=None)
 
 
@@ -89,36 +159,65 @@ def _redundant(name: str, spec: ScenarioSpec) -> bool:
     )
 
 
-def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> float:
+@dataclass(frozen=True, slots=True)
+class _Paced:
+    """Seconds that a rebuild takes, and which part of the machine sets its pace, in words."""
+
+    seconds: float
+    pace: str
+
+
+def _time(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -> _Paced:
     """Integral of the time per byte over the member."""
     member = member_bytes(spec, name)
     # What is no steady load takes long until it shows the rebuild's pace, so one place must do; and flash has no zones.
     zoned = any(part.layout is None and spec.machine.drives[part.name].entry().rotational for part in _parts(spec))
-    places = _PLACES if zoned and isinstance(spec.workload, LoadSpec) else ((0.5, 1.0),)
+    places = _PLACES if zoned and isinstance(spec.workload, LoadSpec | LoadsSpec | IdleSpec) else ((0.5, 1.0),)
     total = 0.0
+    words = ""
     for share, weight in places:
-        progress = _progress(with_rebuild(spec, name, int(share * member)), watch)
+        progress, words = _progress(with_rebuild(spec, name, int(share * member)), watch)
         # What is over before it is measured took less than the warm-up.
         over = progress.position >= progress.total_bytes and not progress.rate
         total += weight * (_WARM_UP_S if over else progress.duration_s)
-    return total
+    return _Paced(total, words)
 
 
-def _progress(spec: ScenarioSpec, watch: Callable[[Run], None] | None) -> RebuildProgress:
-    """The rebuild of a scenario; a load is run only for as long as that takes to see."""
+def _progress(spec: ScenarioSpec, watch: Callable[[Run], None] | None) -> tuple[RebuildProgress, str]:
+    """The rebuild of a scenario, and what sets its pace; a load is run only for as long as that takes to see."""
     workload = spec.workload
-    if not isinstance(workload, LoadSpec):
-        found = simulate(spec, Sample(write_bytes=_WRITTEN), watch).rebuilds
-    else:
-        brief = {"precision": None, "warm_up": _WARM_UP_S, "duration": _MEASURED_S}
-        load = without_phases(workload).model_copy(update=brief)
-        # Unlike simulate(), this does not mind if none of the load's I/Os comes in that time.
-        run = LoadRun(BuiltMachine(spec.model_copy(update={"workload": load})), Sample())
+    if isinstance(workload, LoadSpec | LoadsSpec | IdleSpec):
+        run = _brief(spec, workload)
         if watch is not None:
             watch(run)
         run.run()
-        found = run.rebuilds()
-    return next(each for each in found if each.action == "recover")
+        found, words = run.rebuilds(), _pace(run.usages())
+    else:
+        prediction = simulate(spec, Sample(write_bytes=_WRITTEN), watch)
+        found, words = prediction.rebuilds, _pace(prediction.usages)
+    return next(each for each in found if each.action == "recover"), words
+
+
+def _pace(usages: Iterable[Usage]) -> str:
+    """The part that sets the pace of a rebuild."""
+    found = limit(usages)
+    if found is None:
+        return "nothing"
+    return found.words if found.saturated else f"the latency of its own I/Os; busiest is {found.words}"
+
+
+def _brief(spec: ScenarioSpec, workload: LoadSpec | LoadsSpec | IdleSpec) -> LoadRun | SeveralLoadsRun | IdleRun:
+    """A run of a few seconds; unlike simulate(), it does not mind if none of the load's I/Os comes in that time."""
+    brief = {"warm_up": _WARM_UP_S, "duration": _MEASURED_S}
+    if isinstance(workload, IdleSpec):
+        idle = workload.model_copy(update=brief)
+        return IdleRun(BuiltMachine(spec.model_copy(update={"workload": idle})), idle)
+    if isinstance(workload, LoadsSpec):
+        # All of them at the same time: a rebuild takes longer than any load is there.
+        loads = workload.changed(begin=None, end=None).model_copy(update=brief)
+        return SeveralLoadsRun(BuiltMachine(spec.model_copy(update={"workload": loads})), loads)
+    load = without_phases(workload).model_copy(update={**brief, "precision": None})
+    return LoadRun(BuiltMachine(spec.model_copy(update={"workload": load})), Sample())
 
 
 def member_bytes(spec: ScenarioSpec, name: str) -> int:

@@ -18,9 +18,9 @@ from ..running.base.prediction import Prediction
 from ..workers.task_pool import TaskPool
 from .alternatives import Design
 from .array_facts import ArrayFacts, array_facts
-from .rebuild_time import rebuild_time
+from .rebuild_time import RebuildTimes, rebuild_times
 from .redundancy import separate_parts
-from .reliability import REPLACEMENT_S, LossRisk, data_loss, unknown_rates
+from .reliability import LossRisk, data_loss, unknown_rates
 
 CONFIDENCE = 0.9
 REPLICATIONS = 5
@@ -42,9 +42,7 @@ class Settings:
     baseline
         Number of the design that the others are compared with; the first that is possible unless given.
     rebuild
-        Whether to simulate how long a rebuild takes, without which there is no data loss per year either.
-    replacement_s
-        Until a failed drive is replaced where no spare stands by (s).
+        Whether to simulate how long a rebuild takes, without which no risk of losing data is known either.
     curve_points
         Points of each load curve; 0 for none.
     """
@@ -53,7 +51,6 @@ class Settings:
     precision: float | None = None
     baseline: int | None = None
     rebuild: bool = True
-    replacement_s: float = REPLACEMENT_S
     curve_points: int = 0
 
 
@@ -78,12 +75,12 @@ class Measured:
         Of the first replication: what limits, and how busy the busiest part was.
     saturated
         More I/Os came than could be done.
-    rebuild_s
-        Time to rebuild a member (s); None without redundancy, or if it was not asked for.
+    rebuild
+        Times to rebuild a member; None without redundancy, or if they were not asked for.
     rebuild_refused
         Why there is no such time although it was asked for.
     risk
-        Data loss per year; None if unknown.
+        Risk of losing data; None if unknown.
     unknown_rates
         Models of drives whose failure rate is not known.
     curve, curve_refused
@@ -98,12 +95,17 @@ class Measured:
     bottleneck: str = ""
     utilisation: float = 0.0
     saturated: bool = False
-    rebuild_s: float | None = None
+    rebuild: RebuildTimes | None = None
     rebuild_refused: str | None = None
     risk: LossRisk | None = None
     unknown_rates: tuple[str, ...] = ()
     curve: LoadCurve | None = None
     curve_refused: str | None = None
+
+    @property
+    def rebuild_s(self) -> float | None:
+        """Time to rebuild a member beside the load (s); None without redundancy, or if it was not asked for."""
+        return None if self.rebuild is None else self.rebuild.loaded_s
 
     @property
     def cost_per_iops(self) -> float | None:
@@ -159,7 +161,7 @@ def compare(designs: Sequence[Design], settings: Settings, pool: TaskPool) -> Co
     reference = next(each for each in measured if each.design.number == baseline)
     measured = [replace(each, against=_against(each, reference)) for each in measured]
     if settings.rebuild:
-        measured = _each(measured, pool, _rebuild, lambda each, found: _with_risk(each, found, settings.replacement_s))
+        measured = _each(measured, pool, _rebuild, _with_risk)
     if settings.curve_points:
         measured = _with_curves(measured, settings.curve_points, pool)
     return Comparison(tuple(measured), baseline, len(next(iter(reference.figures.values()))), precise)
@@ -269,28 +271,29 @@ def _baseline(measured: Sequence[Measured], wanted: int | None) -> int:
 def _each(
     measured: Sequence[Measured],
     pool: TaskPool,
-    work: Callable[[ScenarioSpec], float | InputError | None],
-    take: Callable[[Measured, float | InputError | None], Measured],
+    work: Callable[[ScenarioSpec], RebuildTimes | InputError | None],
+    take: Callable[[Measured, RebuildTimes | InputError | None], Measured],
 ) -> list[Measured]:
     """Something done for every possible design."""
     possible = [each for each in measured if each.design.spec is not None]
-    answers = pool.run(work, [_spec(each) for each in possible], (float, InputError, type(None)))
+    answers = pool.run(work, [_spec(each) for each in possible], (RebuildTimes, InputError, type(None)))
     found = dict(zip((each.design.number for each in possible), answers, strict=True))
     return [take(each, found[each.design.number]) if each.design.number in found else each for each in measured]
 
 
-def _rebuild(spec: ScenarioSpec) -> float | InputError | None:
+def _rebuild(spec: ScenarioSpec) -> RebuildTimes | InputError | None:
     try:
-        return rebuild_time(spec)
+        return rebuild_times(spec)
     except InputError as refusal:
         return refusal
 
 
-def _with_risk(each: Measured, rebuild: float | InputError | None, replacement_s: float) -> Measured:
+def _with_risk(each: Measured, rebuild: RebuildTimes | InputError | None) -> Measured:
     """The rebuild's time and what it means for the data."""
     if isinstance(rebuild, InputError):
         return replace(each, rebuild_refused=str(rebuild))
-    return replace(each, rebuild_s=rebuild, risk=data_loss(_spec(each), rebuild, replacement_s))
+    risk = data_loss(_spec(each), None if rebuild is None else rebuild.loaded_s)
+    return replace(each, rebuild=rebuild, risk=risk)
 
 
 def _with_curves(measured: Sequence[Measured], points: int, pool: TaskPool) -> list[Measured]:

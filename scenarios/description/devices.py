@@ -275,7 +275,7 @@ class Devices:
             return max(self.sector(device) for device in self.volumes[name].on)
         return max(self.sector(member) for member in self.arrays[name].members)
 
-    def _check_sectors(self, load: LoadSpec, target: str) -> None:
+    def _check_sectors(self, load: LoadSpec, target: str, place: tuple[str | int, ...]) -> None:
         """Refuse direct I/Os that are not made of whole logical sectors."""
         sector = self.sector(target)
         for _, _, part in load.parts():
@@ -287,7 +287,7 @@ class Devices:
                 wrong = next((size for size in sizes if size % sector), None)
                 if wrong is not None:
                     allowed = f"allowed: multiples of {sector} bytes, the logical sector of {target}"
-                    raise refusal(f"{wrong} bytes", allowed, ("workload", field))
+                    raise refusal(f"{wrong} bytes", allowed, (*place, field))
 
     def _check_failed(self, name: str) -> None:
         """Refuse an array that has lost too many members, and spares that are too small."""
@@ -304,27 +304,30 @@ class Devices:
                 found = f"{spare} of {self.capacity(spare)} bytes"
                 raise refusal(found, f"allowed: at least {needed}", ("arrays", name, "spares"))
 
-    def check_workload(self, workload: DdSpec | LoadSpec, reach: Callable[[int], int]) -> None:
+    def check_workload(
+        self, workload: DdSpec | LoadSpec, reach: Callable[[int], int], place: tuple[str | int, ...] = ("workload",)
+    ) -> None:
         """Refuse a workload on something that does not exist, that the host does not see, or that is too small.
 
-        `reach` gives the bytes of a device that the workload can get at, from its capacity.
+        `reach` gives the bytes of a device that the workload can get at, from its capacity; `place` is where it stands
+        in the scenario.
         """
         hidden = self.hidden
         for i, target in enumerate(workload.targets):
-            at = ("workload", "targets", i)
+            at = (*place, "targets", i)
             if target not in self.names:
                 raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(self.names)}", at)
             if target in hidden:
                 seen = [name for name in self.names if name not in hidden]
                 raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
             if isinstance(workload, LoadSpec):
-                self._check_sectors(workload, target)
+                self._check_sectors(workload, target, place)
             capacity = reach(self.capacity(target))
             beyond = workload.beyond(target, capacity)
             if beyond is not None:
                 field, found = beyond
                 allowed = f"allowed: within the device {target}, which has {capacity}"
-                raise refusal(found, allowed, ("workload", field))
+                raise refusal(found, allowed, (*place, field))
 
     def check_users(self) -> None:
         """Refuse a device that two others are built of."""

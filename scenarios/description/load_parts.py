@@ -1,4 +1,4 @@
-"""What a load is made of: sizes, arrival times and locality of its I/Os."""
+"""What a load is made of: sizes, arrival times and locality of its I/Os, and the parts of its day."""
 
 from __future__ import annotations
 
@@ -216,3 +216,56 @@ Locality = Annotated[
     BeforeValidator(_named),
 ]
 """Where the I/Os of a random load go; the name of a kind alone takes its defaults."""
+
+
+class PhaseSpec(Spec):
+    """A part of the day, with the fields of a load that have another value then.
+
+    The fields mean what they mean in :class:`~raidsim.scenarios.description.workloads.LoadSpec`.
+
+    Attributes
+    ----------
+    name
+        What its figures are called by.
+    lasts
+        How much of the day it takes; what is simulated is `warm_up` and `duration`.
+    """
+
+    name: str = Field(pattern=r"^[^.\s]+$")
+    lasts: PositiveDuration
+    read_share: Fraction | None = None
+    block_size: IoSize | None = None
+    read_size: IoSize | None = None
+    write_size: IoSize | None = None
+    align: SectorSize | None = None
+    pattern: Literal["random", "sequential", "mixed"] | None = None
+    sequential_share: Fraction | None = None
+    run_length: float | None = Field(default=None, ge=2, le=1e6)
+    locality: Locality | None = None
+    depth: int | None = Field(default=None, ge=1, le=65536)
+    jobs: int | None = Field(default=None, ge=1, le=4096)
+    independent: bool | None = None
+    think_time: Duration | None = None
+    think_distribution: Literal["constant", "exponential"] | None = None
+    fsync: int | None = Field(default=None, ge=0, le=1_000_000_000)
+    iops: float | None = Field(default=None, gt=0, le=1e7)
+    total_iops: float | None = Field(default=None, gt=0, le=1e7)
+    arrivals: Arrivals | None = None
+    warm_up: Duration | None = None
+    duration: PositiveDuration | None = None
+
+    def over(self, load: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a load, with those of this phase in their place, and without those that these make idle."""
+        mine = self.model_dump(exclude_none=True, exclude={"name", "lasts"})
+        idle: set[str] = set()
+        if "iops" in mine or "total_iops" in mine:
+            idle |= {"depth", "engine", "think_time", "think_distribution", "iops", "total_iops"}
+        if "depth" in mine or "think_time" in mine:
+            idle |= {"iops", "total_iops", "arrivals"}
+        if "block_size" in mine:
+            idle |= {"read_size", "write_size"}
+        if mine.get("pattern", "mixed") != "mixed":
+            idle |= {"sequential_share", "run_length"}
+        if mine.get("pattern") == "sequential":
+            idle.add("locality")
+        return {name: value for name, value in load.items() if name not in idle} | mine

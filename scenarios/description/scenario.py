@@ -15,15 +15,15 @@ from ...model.files.quantities import format_rate, format_size
 from ...model.kernels import KernelName, kernel
 from ...model.layouts import LEVELS, levels_where
 from ...model.raid.read_balance import READ_BALANCE
+from .any_workload import IdleSpec, LoadsSpec, Workload
 from .arrays import ArraySpec, EncryptedSpec, FailureSpec, VolumeSpec
 from .devices import Devices
 from .file_systems import FileSystems, FileSystemSpec
-from .idle import IdleSpec
 from .machine import MachineSpec
 from .network import NetworkSpec
 from .programs import ProgramsSpec
-from .tuning import VirtualMemorySpec, check_queues
-from .workloads import DdSpec, LoadSpec, Workload
+from .tuning import ServiceSpec, VirtualMemorySpec, check_queues
+from .workloads import DdSpec, LoadSpec
 
 
 def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
@@ -87,6 +87,8 @@ class ScenarioSpec(Spec):
     """What loads the machine."""
     failures: tuple[FailureSpec, ...] = ()
     """Members that are lost during the run."""
+    service: ServiceSpec = ServiceSpec()
+    """How the drives are looked after over the years, for the risk of losing data."""
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
 
@@ -112,6 +114,9 @@ class ScenarioSpec(Spec):
         if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"
             raise refusal(found, "allowed: kind load", ("workload", "kind"))
+        if isinstance(self.workload, LoadsSpec):
+            for i, load in enumerate(self.workload.loads):
+                devices.check_workload(load, int, ("workload", "loads", i))
         if isinstance(self.workload, IdleSpec):
             self._check_idle(self.workload.targets)
         for name, array in self.arrays.items():
@@ -122,7 +127,7 @@ class ScenarioSpec(Spec):
         if self.vm is not None:
             self.vm.check(self.kernel)
         if self.network is not None:
-            if self.workload.kind not in ("load", "fio"):
+            if self.workload.kind not in ("load", "several", "fio"):
                 found = f"{self.workload.kind}, which runs on the machine itself, with a network"
                 raise refusal(found, "allowed: kind load or fio, or no network", ("workload", "kind"))
             self.network.check(self.machine)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from ...model.core.exact_sums import sum_in_order
 from ...model.files.description import Duration, Fraction, PositiveDuration, PositiveSize, Size, Spec, refusal
 from ...model.tasks.io_call_price import IoEngine
-from .fio_jobs import FioSpec
-from .idle import IdleSpec
-from .load_parts import Arrivals, HistogramArrivals, IoSize, Locality, SectorSize, UniformLocality, whole_sectors
-from .programs import ProgramsSpec
+from .load_parts import (
+    Arrivals,
+    HistogramArrivals,
+    IoSize,
+    Locality,
+    PhaseSpec,
+    SectorSize,
+    UniformLocality,
+    whole_sectors,
+)
 
 _ALIGNED = 1 << 20
 MOST_OUTSTANDING = 1 << 16
@@ -89,56 +86,6 @@ class DdSpec(Spec):
         return "size", f"{times}{_bytes(self.size)} from byte {self.start}"
 
 
-class PhaseSpec(Spec):
-    """A part of the day, and the fields of :class:`LoadSpec` that are other then than in the load itself.
-
-    Attributes
-    ----------
-    name
-        What its figures are called by.
-    lasts
-        How much of the day it takes; what is simulated is `warm_up` and `duration`.
-    """
-
-    name: str = Field(pattern=r"^[^.\s]+$")
-    lasts: PositiveDuration
-    read_share: Fraction | None = None
-    block_size: IoSize | None = None
-    read_size: IoSize | None = None
-    write_size: IoSize | None = None
-    align: SectorSize | None = None
-    pattern: Literal["random", "sequential", "mixed"] | None = None
-    sequential_share: Fraction | None = None
-    run_length: float | None = Field(default=None, ge=2, le=1e6)
-    locality: Locality | None = None
-    depth: int | None = Field(default=None, ge=1, le=65536)
-    jobs: int | None = Field(default=None, ge=1, le=4096)
-    think_time: Duration | None = None
-    think_distribution: Literal["constant", "exponential"] | None = None
-    fsync: int | None = Field(default=None, ge=0, le=1_000_000_000)
-    iops: float | None = Field(default=None, gt=0, le=1e7)
-    total_iops: float | None = Field(default=None, gt=0, le=1e7)
-    arrivals: Arrivals | None = None
-    warm_up: Duration | None = None
-    duration: PositiveDuration | None = None
-
-    def over(self, load: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a load, with those of this phase in their place, and without those that these make idle."""
-        mine = self.model_dump(exclude_none=True, exclude={"name", "lasts"})
-        idle: set[str] = set()
-        if "iops" in mine or "total_iops" in mine:
-            idle |= {"depth", "engine", "think_time", "think_distribution", "iops", "total_iops"}
-        if "depth" in mine or "think_time" in mine:
-            idle |= {"iops", "total_iops", "arrivals"}
-        if "block_size" in mine:
-            idle |= {"read_size", "write_size"}
-        if mine.get("pattern", "mixed") != "mixed":
-            idle |= {"sequential_share", "run_length"}
-        if mine.get("pattern") == "sequential":
-            idle.add("locality")
-        return {name: value for name, value in load.items() if name not in idle} | mine
-
-
 class LoadSpec(Spec):
     """Programs that send direct I/Os, past the page cache: so many outstanding, or so many a second.
 
@@ -169,6 +116,11 @@ class LoadSpec(Spec):
         (:mod:`raidsim.model.tasks.io_call_price`).
     jobs
         Programs per target.
+    independent
+        If true, a job's I/Os come from independent users, each with a thread of its own: while md or the block layer
+        blocks one of them, the others go on. If false, one thread submits all I/Os of a job and all of them wait while
+        it is blocked, as in fio. Unless given, users who think and I/Os at a rate are independent, and a `depth` is
+        that of one thread.
     think_time, think_distribution
         How long each of the `depth` users of a job waits after an I/O before it sends the next (mean), always as long
         ("constant") or not ("exponential").
@@ -207,6 +159,7 @@ class LoadSpec(Spec):
     depth: int = Field(default=1, ge=1, le=65536)
     engine: IoEngine | None = None
     jobs: int = Field(default=1, ge=1, le=4096)
+    independent: bool | None = None
     think_time: Duration = 0.0
     think_distribution: Literal["constant", "exponential"] = "constant"
     fsync: int = Field(default=0, ge=0, le=1_000_000_000)
@@ -326,6 +279,13 @@ class LoadSpec(Spec):
         return None
 
     @property
+    def users_are_independent(self) -> bool:
+        """Whether the I/Os of a job come from users with a thread each."""
+        if self.independent is not None:
+            return self.independent
+        return self.job_iops is not None or self.think_time > 0
+
+    @property
     def sizes(self) -> tuple[dict[int, float], dict[int, float]]:
         """Sizes of reads and of writes (bytes), with the share of each."""
         read, write = (
@@ -372,29 +332,3 @@ class LoadSpec(Spec):
 
 def _bytes(size: int) -> str:
     return "1 byte" if size == 1 else f"{size} bytes"
-
-
-def _known_kind(value: Any) -> Any:
-    kind = _kind(value)
-    if kind not in _KINDS:
-        raise refusal(f"unknown kind {kind!r}", f"allowed: {', '.join(_KINDS)}", ("kind",))
-    return value
-
-
-def _kind(value: Any) -> str:
-    """Which workload a document describes; dd unless it says so."""
-    return str(value.get("kind", "dd")) if isinstance(value, dict) else str(getattr(value, "kind", "dd"))
-
-
-_KINDS = ("dd", "load", "programs", "fio", "idle")
-
-Workload = Annotated[
-    Annotated[DdSpec, Tag("dd")]
-    | Annotated[LoadSpec, Tag("load")]
-    | Annotated[ProgramsSpec, Tag("programs")]
-    | Annotated[FioSpec, Tag("fio")]
-    | Annotated[IdleSpec, Tag("idle")],
-    Discriminator(_kind),
-    BeforeValidator(_known_kind),
-]
-"""Any workload."""

@@ -6,7 +6,7 @@ becomes a scenario with one array and the requirement's load.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,8 @@ from ...model.layouts import LEVELS, STRIPED_MIRRORS
 from ..description.scenario import ScenarioSpec
 from ..documents.document import Document
 from ..documents.positions import DocumentPositions
-from .requirement import TARGET, ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
+from .required_load import TARGET
+from .requirement import ControllerChoice, DriveChoice, LevelChoice, RequirementSpec
 
 CONTROLLER = "raid"
 _WIDEST_MIRROR = 3
@@ -54,6 +55,11 @@ class Family:
         if level.copies is not None and level.copies != 2:
             words += f" of {level.copies} copies"
         return f"{words} in groups of {self.group_drives}" if self.group_drives is not None else words
+
+    @property
+    def words(self) -> str:
+        """The layout with its chunk."""
+        return f"{self.layout_words}, {format_size(self.chunk)}" if self.has_chunk else self.layout_words
 
     @property
     def has_chunk(self) -> bool:
@@ -107,10 +113,15 @@ class Design:
         family = self.family
         words = f"{family.layout_words}, {self.drives} x {family.drive.model}"
         if self.spares:
-            words += f" ({self.spares} spare)"
+            words += f" ({self.spare_words})"
         if not family.controller.is_none:
             words += f" on {family.controller.model}"
         return f"{words}, {format_size(family.chunk)}" if family.has_chunk else words
+
+    @property
+    def spare_words(self) -> str:
+        """Its hot spares in words: "1 spare"; nothing if it has none."""
+        return f"{self.spares} spare{'s' if self.spares > 1 else ''}" if self.spares else ""
 
     def document(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> Document:
         """The scenario as a document.
@@ -141,6 +152,9 @@ class Design:
                 array[field] = getattr(level, field)
         if family.group_drives is not None:
             array["groups"] = self.members // family.group_drives
+        known = LEVELS[level.level]
+        if family.controller.is_none:
+            array |= {option: value for option, value in requirement.array.items() if option in known.options}
         if requirement.bitmap is not None and family.controller.is_none and "bitmap" in LEVELS[level.level].options:
             array["bitmap"] = requirement.bitmap if requirement.bitmap == "none" else f"{requirement.bitmap}B"
         if not family.controller.is_none:
@@ -156,7 +170,10 @@ class Design:
             "arrays": {TARGET: array},
             "workload": workload or requirement.load.document(),
             "seed": requirement.seed,
+            "service": requirement.service.document(),
         }
+        beside = {"network": requirement.network, "vm": requirement.vm, "path_length": requirement.path_length}
+        data |= {name: value for name, value in beside.items() if value is not None}
         return Document(self.name, data, DocumentPositions(self.name, {}))
 
     def scenario(self, requirement: RequirementSpec, workload: dict[str, Any] | None = None) -> ScenarioSpec:
@@ -190,6 +207,63 @@ def families(requirement: RequirementSpec) -> list[tuple[Family, tuple[int, ...]
                         if counts:
                             found.append((family, counts))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A level that a requirement allows and of which it lets one build nothing.
+
+    Attributes
+    ----------
+    name
+        What it is, of which drives.
+    reason
+        Why there is no design of it.
+    """
+
+    name: str
+    reason: str
+
+
+def left_out(requirement: RequirementSpec) -> list[LeftOut]:
+    """Levels and groups without any design on some drive and controller, each with its reason."""
+    found: list[LeftOut] = []
+    for drive in requirement.drives:
+        for controller in requirement.controllers:
+            for level in requirement.levels:
+                built = Family(level, level.group_drives, drive, controller, requirement.chunks[0])
+                reason = _why_none(built, requirement)
+                if reason is not None:
+                    counts = _numbers(drive.count)
+                    on = "" if controller.is_none else f" on {controller.model}"
+                    found.append(LeftOut(f"{built.layout_words} of {counts} x {drive.model}{on}", reason))
+    return found
+
+
+def _why_none(family: Family, requirement: RequirementSpec) -> str | None:
+    """Why no number of drives makes an array of this level; None if one does."""
+    known, spares = LEVELS[family.level.level], requirement.hot_spares
+    if spares and not known.spares:
+        return "takes no hot spares"
+    members = [count - spares for count in family.drive.count]
+    groups = _groups(family.level, members)
+    tried = [Family(family.level, group, family.drive, family.controller, family.chunk) for group in groups]
+    if any(_counts(each, requirement, family.drive.count) for each in tried):
+        return None
+    beside = f", with {spares} standing by" if spares else ""
+    if max(members) < known.least:
+        return f"needs at least {known.least} members{beside}"
+    if known.has_groups:
+        sizes = family.level.group_drives or f"{known.group_least} to {known.group_usual}"
+        return f"{_numbers(members)} members make no equal groups of {sizes} drives{beside}"
+    if known.has_copies:
+        return f"{_numbers(members)} members are no multiple of {family.level.copies or 2} copies{beside}"
+    return f"more than {_WIDEST_MIRROR} copies of everything; ask for it by name in levels"
+
+
+def _numbers(counts: Sequence[int]) -> str:
+    """Numbers of drives in short: "24", "4 to 24"."""
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _counts(family: Family, requirement: RequirementSpec, counts: Iterable[int]) -> tuple[int, ...]:

@@ -18,16 +18,15 @@ from ...model.files.yaml_files import KeyPath
 from ...model.kernels import KernelName
 from ...model.layouts import LEVELS, LevelName, levels_where
 from ...model.layouts.factory import CHUNK_UNIT
-from ..description.load_parts import Arrivals, IoSize, Locality, SectorSize
-from ..description.workloads import LoadSpec
+from ..description.tuning import ServiceSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
+from .growth import Growth
+from .required_load import BesideLoad, RequiredLoad
 
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
-TARGET = "md0"
-"""What the array of every design is called."""
 _RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
 _ALLOWED_COUNTS = f"allowed: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
 
@@ -54,49 +53,6 @@ def _counts(value: Any) -> Any:
 
 Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 """Numbers of drives, in rising order: ``12``, ``4-24``, ``[8, 12, 16-20]``."""
-
-
-class RequiredLoad(Spec):
-    """The I/Os that come, whatever the array does; fields as in
-    :class:`~raidsim.scenarios.description.workloads.LoadSpec`, `iops` of all jobs.
-    """
-
-    iops: float = Field(gt=0, le=1e7)
-    """I/Os a second of all jobs together."""
-    read_share: Fraction = 1.0
-    block_size: IoSize = 4096
-    read_size: IoSize | None = None
-    write_size: IoSize | None = None
-    align: SectorSize | None = None
-    pattern: Literal["random", "sequential", "mixed"] = "random"
-    sequential_share: Fraction | None = None
-    run_length: float | None = Field(default=None, ge=2, le=1e6)
-    locality: Locality | None = None
-    arrivals: Arrivals | None = None
-    jobs: int = Field(default=1, ge=1, le=4096)
-    span: PositiveSize | None = None
-
-    @model_validator(mode="after")
-    def _is_a_load(self) -> Self:
-        self.spec()
-        return self
-
-    def spec(self, **more: Any) -> LoadSpec:
-        """The load on the array of a design, with other fields added or replaced (None: left out)."""
-        mine = {**self.model_dump(exclude_none=True, exclude={"iops"}), "total_iops": self.iops, **more}
-        fields = {name: value for name, value in mine.items() if value is not None}
-        return LoadSpec.model_validate({"kind": "load", "targets": (TARGET,), **fields})
-
-    def document(self, **more: Any) -> dict[str, Any]:
-        """The same as a document has it, with units."""
-        load = self.spec(**more)
-        data = load.model_dump(exclude_unset=True, exclude={"targets"})
-        return {name: f"{value!r}s" if name in ("warm_up", "duration") else value for name, value in data.items()}
-
-    @property
-    def ops(self) -> tuple[str, ...]:
-        """What occurs of "read" and "write"."""
-        return tuple(op for op, share in (("read", self.read_share), ("write", 1.0 - self.read_share)) if share > 0)
 
 
 class Limits(Spec):
@@ -233,6 +189,9 @@ class RequirementSpec(Spec):
     ----------
     load
         The I/Os it must serve.
+    beside
+        Loads that are there at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold
+        for them.
     limits
         How late they may be.
     capacity
@@ -240,7 +199,9 @@ class RequirementSpec(Spec):
     survives
         Drives that may fail, whichever they are, without losing data.
     data_loss
-        Largest probability of losing data within a year.
+        Largest probability of losing data within a year, in the long run.
+    service
+        How the drives are looked after and how often they fail, as in a scenario.
     budget
         Most that drives, controllers and machine may cost together.
     headroom
@@ -252,8 +213,14 @@ class RequirementSpec(Spec):
         no bitmap, and without this field what mdadm makes.
     hot_spares
         Drives that stand by, of those counted.
-    machine, kernel
+    growth, years
+        Growth of load and capacity in a year, and the years until when the array must do.
+    while_rebuilding
+        If true, the limits hold also while a member is being rebuilt.
+    machine, kernel, network, vm, path_length
         What it hangs on, as in a scenario, without drives.
+    array
+        Options of the array as in a scenario (`stripe_cache`, `group_thread_cnt`, ...), for the levels that have them.
     precision
         Half the width of the 90 % intervals that decide, as a share.
     """
@@ -261,6 +228,7 @@ class RequirementSpec(Spec):
     name: str = "requirement"
     """Shown with the results."""
     load: RequiredLoad
+    beside: tuple[BesideLoad, ...] = ()
     limits: Limits = Limits()
     capacity: PositiveSize | None = None
     survives: int = Field(default=0, ge=0, le=16)
@@ -273,11 +241,28 @@ class RequirementSpec(Spec):
     controllers: tuple[Annotated[ControllerChoice, _bare_word("model")], ...] = (ControllerChoice(model="none"),)
     bitmap: PositiveSize | Literal["none"] | None = None
     hot_spares: int = Field(default=0, ge=0, le=16)
+    service: ServiceSpec = ServiceSpec()
+    growth: Growth = 0.0
+    years: float = Field(default=0.0, ge=0, le=50)
+    while_rebuilding: bool = False
     machine: str | dict[str, Any] | None = None
+    network: dict[str, Any] | None = None
+    vm: dict[str, Any] | None = None
+    path_length: float | None = Field(default=None, gt=0)
+    array: dict[str, Any] = Field(default_factory=dict)
     kernel: KernelName = "linux-6.1"
     precision: Fraction = Field(default=0.02)
     seed: int = Field(default=0, ge=0)
     """Of all random numbers."""
+
+    def grown(self) -> RequirementSpec:
+        """The requirement at the end of its years: more I/Os, and more bytes."""
+        factor = (1.0 + self.growth) ** self.years
+        if factor == 1.0:
+            return self
+        load = self.load.model_copy(update={"iops": self.load.iops * factor})
+        capacity = None if self.capacity is None else round(self.capacity * factor)
+        return self.model_copy(update={"load": load, "capacity": capacity})
 
     @model_validator(mode="after")
     def _answerable(self) -> Self:
@@ -291,6 +276,10 @@ class RequirementSpec(Spec):
             for key in ("drives", "controllers"):
                 if key in self.machine:
                     raise refusal(f"{key} of the machine", f"allowed: in {key} of the requirement", ("machine", key))
+        known = sorted({option for level in LEVELS.values() for option in level.options} - {"bitmap"})
+        for option in self.array:
+            if option not in known:
+                raise refusal(f"unknown option {option!r}", f"allowed: {', '.join(known)}", ("array", option))
         if not 0.001 <= self.precision <= 0.5:
             raise refusal(f"{100 * self.precision:g} %", "allowed: 0.1% to 50%", ("precision",))
         if self.headroom is not None and not 0 < self.headroom <= 1:

@@ -43,6 +43,8 @@ _OPTIONAL = {
     "DriveInstance": ("model",),
     "ArraySpec": (),
     "LoadSpec": (),
+    "NamedLoad": ("name",),
+    "LoadsSpec": (),
     "DdSpec": (),
     "ProgramsSpec": ("steps",),
     "FileSystemSpec": ("kind",),
@@ -134,10 +136,11 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
     fields["file_systems"]["additionalProperties"] = {
         "anyOf": [{"enum": list(file_system_names())}, {"$ref": "#/$defs/FileSystemSpec"}, _NULL]
     }
-    for kind in ("LoadSpec", "PhaseSpec"):
+    fields["workloads"] = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/NamedLoad"}}
+    for kind in ("LoadSpec", "NamedLoad", "PhaseSpec"):
         for field in ("arrivals", "locality"):
             _either(defs[kind]["properties"], field, {"enum": _kinds(defs[kind]["properties"][field], root)})
-    for kind in ("DdSpec", "LoadSpec"):
+    for kind in ("DdSpec", "LoadSpec", "NamedLoad"):
         _either(defs[kind]["properties"], "targets", {"type": "string"})
 
 

@@ -21,6 +21,8 @@ DEFAULT_KERNEL = "linux-6.1"
 _FILE_SYSTEMS = (("freebsd", "ufs2"), ("linux-2", "ext3"))
 """File systems of programs that name none, by the beginning of the kernel's name; otherwise ext4."""
 DEFAULT_MOUNT = "/data"
+_OF_SEVERAL = ("warm_up", "duration")
+"""What stands in `workload` next to a list `workloads`."""
 _NAMED_MEMBERS = ("failed", "rebuilding", "write_mostly")
 _DD_BYTES = 1 << 30
 """What a dd moves whose size is not given."""
@@ -47,6 +49,7 @@ class Expansion:
     def __init__(self, data: Mapping[Any, Any], name: str, origins: dict[KeyPath, KeyPath]) -> None:
         self.origins = origins
         self.result: dict[Any, Any] = {"name": name, "kernel": DEFAULT_KERNEL, **data}
+        self._several_loads()
         kernel = self.result["kernel"]
         if isinstance(kernel, str):
             self.result["kernel"] = canonical(kernel) or kernel
@@ -67,6 +70,22 @@ class Expansion:
     @property
     def _drives(self) -> list[str]:
         return list(_mapping(_mapping(self.result["machine"]).get("drives")))
+
+    def _several_loads(self) -> None:
+        """The list `workloads` becomes the loads of the workload, which says for how long they run."""
+        given, shared = self.result.get("workloads"), self.result.get("workload", {})
+        if given is None or not isinstance(shared, Mapping):
+            return
+        alone = [field for field in shared if field not in ("kind", *_OF_SEVERAL)]
+        if alone or shared.get("kind", "several") != "several":
+            found = f"{alone[0] if alone else 'kind'} of a workload next to workloads"
+            raise InputError("workload", f"found {found}", f"allowed: {', '.join(_OF_SEVERAL)}, for all loads")
+        del self.result["workloads"]
+        loads = given
+        if isinstance(given, list):
+            loads = [dict(load) if isinstance(load, Mapping) else load for load in given]
+        self.result["workload"] = {**shared, "kind": "several", "loads": loads}
+        self.origins["workload", "loads"] = ("workloads",)
 
     def _network(self) -> None:
         """Ports that are a model of the catalogue and nothing else."""
@@ -135,8 +154,10 @@ class Expansion:
         for group in ("encrypted", "file_systems"):
             named += [_mapping(layer).get("on") for layer in _mapping(self.result.get(group)).values()]
         named += self._under_volumes()
-        targets = _mapping(self.result.get("workload")).get("targets")
-        named += targets if isinstance(targets, list) else [targets]
+        workload = _mapping(self.result.get("workload"))
+        for load in (workload, *_loads(workload)):
+            targets = load.get("targets")
+            named += targets if isinstance(targets, list) else [targets]
         return {name for name in named if isinstance(name, str)}
 
     @staticmethod
@@ -233,6 +254,12 @@ class Expansion:
             if len(tops) == 1 and not self.result.get("file_systems") and "/dev/" not in str(workload.get("job")):
                 workload.setdefault("target", tops[0])
             return
+        if workload["kind"] == "several":
+            for load in _loads(workload):
+                if isinstance(load.get("targets"), str):
+                    load["targets"] = [load["targets"]]
+                load.setdefault("targets", self._top_devices())
+            return
         if isinstance(workload.get("targets"), str):
             workload["targets"] = [workload["targets"]]
         workload.setdefault("targets", self._top_devices())
@@ -244,6 +271,12 @@ class Expansion:
 def _mapping(value: Any) -> Mapping[Any, Any]:
     """`value` if it is a mapping; an empty one if it is anything else, which the check that follows refuses."""
     return value if isinstance(value, Mapping) else {}
+
+
+def _loads(workload: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """The loads of a workload that has several."""
+    loads = workload.get("loads")
+    return [load for load in loads if isinstance(load, dict)] if isinstance(loads, list) else []
 
 
 def _kind(workload: Mapping[Any, Any]) -> str:

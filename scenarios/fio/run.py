@@ -20,7 +20,7 @@ from ...model.fio.statistics import FioCompletions, FioStatistics
 from ...model.fio.thread import FioThread
 from ...model.programs.fio.offsets import FioOffsets
 from ...model.programs.fio.sections import Section
-from ..description.idle import IdleSpec
+from ..description.any_workload import IdleSpec
 from ..description.scenario import ScenarioSpec
 from ..machine.loads import FIRST_ISSUER
 from ..machine.machine import BuiltMachine

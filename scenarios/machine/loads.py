@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ...model.core.engine import Engine
@@ -14,6 +15,7 @@ from ...model.loads.pattern import LoadPattern
 from ...model.loads.thinking_load import ThinkingLoad
 from ...model.tasks.host import Host
 from ...model.tasks.io_call_price import submission
+from ..description.any_workload import LoadsSpec
 from ..description.load_parts import (
     BurstyArrivals,
     ConstantArrivals,
@@ -28,7 +30,38 @@ FIRST_ISSUER = 100
 """Of the programs' issuers (:attr:`raidsim.model.core.request.Request.issuer`)."""
 
 
-def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target: Any) -> list[DirectLoad]:
+def several_on(engine: Engine, host: Host, workload: LoadsSpec, targets: Mapping[str, Any]) -> list[list[DirectLoad]]:
+    """The jobs of each of several loads, on the targets by name. A load that begins later is silent until then."""
+    found: list[list[DirectLoad]] = []
+    first = 0
+    for load in workload.loads:
+        begin, end = workload.times(load)
+        begin_s = 0.0 if load.begin is None else workload.warm_up + begin
+        jobs: list[DirectLoad] = []
+        for number, name in enumerate(load.targets):
+            jobs += jobs_on(engine, host, load, number, targets[name], first, load.name, begin_s)
+        first += len(jobs)
+        found.append(jobs)
+        if load.end is not None:
+            for job in jobs:
+                engine.call_at(workload.warm_up + end, partial(_stop, job))
+    return found
+
+
+def _stop(job: DirectLoad, _: Any) -> None:
+    job.stop()
+
+
+def jobs_on(
+    engine: Engine,
+    host: Host,
+    workload: LoadSpec,
+    number: int,
+    target: Any,
+    first: int = 0,
+    called: str = "load",
+    begin_s: float = 0.0,
+) -> list[DirectLoad]:
     """The jobs of a load on the target of this number; sequential ones begin at equal distances.
 
     Parameters
@@ -41,6 +74,12 @@ def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target:
         The load.
     number, target
         The target.
+    first
+        Jobs of other loads, whose issuers come before.
+    called
+        Name of the load, for its random streams.
+    begin_s
+        When the jobs begin (s).
     """
     span = workload.span or target.capacity - workload.start
     sequential = workload.pattern == "sequential"
@@ -50,7 +89,7 @@ def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target:
     pattern = None if workload.plain else _pattern(engine, workload, target.name, share)
     jobs: list[DirectLoad] = []
     for job in range(workload.jobs):
-        name = f"{target.name}/load {job}"
+        name = f"{target.name}/{called} {job}"
         start = workload.start + (job * share if sequential else 0)
         common: dict[str, Any] = {
             "size": largest,
@@ -58,9 +97,11 @@ def jobs_on(engine: Engine, host: Host, workload: LoadSpec, number: int, target:
             "sequential": sequential,
             "start": start,
             "span": share,
-            "issuer": FIRST_ISSUER + number * workload.jobs + job,
+            "issuer": FIRST_ISSUER + first + number * workload.jobs + job,
             "name": name,
             "fsync": workload.fsync,
+            "independent": workload.users_are_independent,
+            "begin_s": begin_s,
             "ios": None if pattern is None else pattern.ios(engine.streams, name, start, share),
         }
         jobs.append(_job(engine, host, workload, target, number * workload.jobs + job, common))
@@ -76,7 +117,7 @@ def _job(
     if iops is not None:
         gaps = _gaps(engine, workload, name, number, iops)
         call_s = costs.submit_s + costs.complete_s
-        return OpenLoad(engine, target, iops=iops, independent=True, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
+        return OpenLoad(engine, target, iops=iops, gaps=gaps, call_s=call_s, cpu=host.cpu, **common)
     cost: dict[str, Any] = {
         "depth": workload.depth,
         "submit_s": costs.submit_s,

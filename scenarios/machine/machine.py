@@ -20,12 +20,13 @@ from ...model.raid.parity_6_1.thread import ParityThread
 from ...model.schedulers import BfqSettings
 from ...model.tasks.cpu import Cpu
 from ...model.tasks.prices import NotedPrices
+from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
 from ..workers.process_setup import allow_nesting
 from .assemble import Assembly, read_ahead
 from .cache_plan import cache_plan
-from .loads import FIRST_ISSUER, jobs_on
+from .loads import FIRST_ISSUER, jobs_on, several_on
 from .network import Network
 from .observer import UNOBSERVED, Observer
 from .parts import MountPlan, RawCachePlan
@@ -48,6 +49,8 @@ class BuiltMachine:
     ----------
     plan
         What it was made from.
+    loads, loads_by_name
+        The jobs of all loads of direct I/O, and those of each of several loads.
     """
 
     def __init__(self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED) -> None:
@@ -85,6 +88,7 @@ class BuiltMachine:
         parts.make(self.plan.busy)
         self.dds: list[Dd] = []
         self.loads: list[DirectLoad] = []
+        self.loads_by_name: dict[str, list[DirectLoad]] = {}
         workload = scenario.workload
         if isinstance(workload, DdSpec):
             for number, (target, cached) in enumerate(zip(self.targets, self.plan.caches, strict=True)):
@@ -93,6 +97,12 @@ class BuiltMachine:
             runs_on = self.host if self.network is None else self.network.host
             for number, target in enumerate(self.targets):
                 self.loads += jobs_on(self.engine, runs_on, workload, number, self.opened(target))
+        elif isinstance(workload, LoadsSpec):
+            runs_on = self.host if self.network is None else self.network.host
+            opened = {name: self.opened(each) for name, each in zip(self.plan.targets, self.targets, strict=True)}
+            several = several_on(self.engine, runs_on, workload, opened)
+            self.loads_by_name = {load.name: jobs for load, jobs in zip(workload.loads, several, strict=True)}
+            self.loads += [job for jobs in several for job in jobs]
 
     def device(self, name: str) -> Any:
         """A device by name, as programs see it: through the network, if there is one."""

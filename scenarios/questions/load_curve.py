@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
+from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LONGEST_S, MOST_OUTSTANDING, LoadSpec
 from ..running.base.prediction import Prediction
@@ -20,8 +21,9 @@ from ..workers.task_pool import TaskPool
 
 LEAST_IOS = 3000
 
-_DEPTH_PER_DRIVE = 32
-"""Outstanding I/Os for every drive: as many as a drive queues (NCQ), so that it always has some to choose from."""
+_USERS_PER_DRIVE = 128
+"""Users for every drive: four times the commands that a drive queues (NCQ), so that it always has some to choose from
+while other users wait for md, and that users who wait for the bitmap share its writes as they do at a rate."""
 
 
 def without_phases(load: LoadSpec) -> LoadSpec:
@@ -36,25 +38,47 @@ def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
     """
     load = _load(spec)
     duration = max(load.duration, min(LEAST_IOS / iops, LONGEST_S))
-    values = {"depth": 1, "think_time": 0.0, "iops": None, "total_iops": iops, "duration": duration, "phases": ()}
+    values = {
+        "depth": 1,
+        "independent": True,
+        "think_time": 0.0,
+        "iops": None,
+        "total_iops": iops,
+        "duration": duration,
+        "phases": (),
+    }
     return spec.model_copy(update={"workload": load.model_copy(update=values)})
 
 
 def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
-    """The scenario's I/Os with so many of them outstanding that nothing is ever idle for want of one."""
+    """The scenario's I/Os with so many users that nothing is ever idle for want of an I/O.
+
+    The users are independent, as those of a load at a rate: a single thread would stop submitting whenever md blocks it
+    for a write of its bitmap, and the array would be idle meanwhile. Of several loads it is the first that has so many.
+    """
+    workload = spec.workload
+    if isinstance(workload, LoadsSpec):
+        first, *others = workload.loads
+        filled = first.model_copy(update=_filled(first, len(spec.machine.drives)))
+        return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
     load = _load(spec)
+    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, len(spec.machine.drives)))})
+
+
+def _filled(load: LoadSpec, drives: int) -> dict[str, object]:
+    """The fields of a load that make it one of many users."""
     queues = load.jobs * len(load.targets)
-    wanted = _DEPTH_PER_DRIVE * max(1, len(spec.machine.drives))
+    wanted = _USERS_PER_DRIVE * max(1, drives)
     depth = max(load.depth, min(-(-wanted // queues), MOST_OUTSTANDING // queues))
-    values = {
+    return {
         "depth": depth,
+        "independent": True,
         "think_time": 0.0,
         "iops": None,
         "total_iops": None,
         "arrivals": None,
         "phases": (),
     }
-    return spec.model_copy(update={"workload": load.model_copy(update=values)})
 
 
 def _load(spec: ScenarioSpec) -> LoadSpec:
@@ -110,7 +134,7 @@ class LoadCurve:
     points
         In the order of the load.
     saturation_iops
-        What is done with so many I/Os outstanding that nothing is idle, or the lowest load that was too much.
+        What is done for so many independent users that nothing is idle, or the lowest load that was too much.
     knee
         The point with the largest power; None if every load was too much.
     """
@@ -187,7 +211,8 @@ def curve_steps(spec: ScenarioSpec, points: int) -> Steps:
         wanted = _further(list(found.values()), saturation)[: points - len(found)]
     curve = tuple(sorted(found.values(), key=lambda point: point.offered_iops))
     too_much = [point.offered_iops for point in curve if point.saturated]
-    return LoadCurve(curve, min([saturation, *too_much]), knee(curve))
+    served = [point.iops for point in curve if not point.saturated]
+    return LoadCurve(curve, min([max([saturation, *served]), *too_much]), knee(curve))
 
 
 def knee(points: Sequence[CurvePoint]) -> CurvePoint | None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...model.core.errors import InputError
+from ..description.any_workload import IdleSpec
 from ..description.arrays import ArraySpec
-from ..description.idle import IdleSpec
 from ..description.scenario import ScenarioSpec
 from ..machine.observer import UNOBSERVED, Observer
 from ..running.base.prediction import Prediction

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ...model.kernels import kernel, kernel_names
 from ...model.kernels.releases import later
 from ...model.statistics.usage import CORE, DRIVES, LOCK, PLACES, PROGRAM, THREAD, Limit, Usage, limit
+from ..description.any_workload import LoadsSpec
 from ..description.machine import ControllerInstance, DriveInstance, LinkSpec, MachineSpec
 from ..description.network import PORT, NetworkSpec
 from ..description.scenario import ScenarioSpec
@@ -145,6 +146,8 @@ def busiest_phase(prediction: Prediction) -> Prediction:
 def is_open(scenario: ScenarioSpec) -> bool:
     """Whether the load sends at its own pace, at least in one phase, so that it gets no more if more could be had."""
     workload = scenario.workload
+    if isinstance(workload, LoadsSpec):
+        return all(load.job_iops is not None for load in workload.loads)
     if not isinstance(workload, LoadSpec):
         return False
     return any(load.job_iops is not None for _, _, load in workload.parts())

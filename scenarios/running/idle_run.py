@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..description.idle import IdleSpec
+from ..description.any_workload import IdleSpec
 from ..machine.machine import BuiltMachine
 from .base.run import Run
 from .base.sample import Sample

@@ -13,8 +13,8 @@ from functools import partial
 from ...model.core.errors import ArrayFailed, FileSystemFull, InputError
 from ...model.files.quantities import format_duration
 from ...model.tasks.prices import NotedPrices
+from ..description.any_workload import IdleSpec, LoadsSpec
 from ..description.fio_jobs import FioSpec
-from ..description.idle import IdleSpec
 from ..description.programs import ProgramsSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import DdSpec, LoadSpec
@@ -30,6 +30,7 @@ from .idle_run import IdleRun
 from .load_run import LoadRun
 from .phases import simulate_phases
 from .program_run import ProgramRun
+from .several_loads import loads_prediction
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
 _LONGER = 4
@@ -102,6 +103,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     if isinstance(scenario.workload, LoadSpec):
         part = partial(_load_prediction, sample=sample, observer=observer)
         return simulate_phases(scenario, part, watch) if scenario.workload.phases else part(scenario, watch)
+    if isinstance(scenario.workload, LoadsSpec):
+        return loads_prediction(BuiltMachine(scenario, observer=observer), scenario.workload, watch)
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):

@@ -16,8 +16,8 @@ from ...calibration.study.figures import Dimension, dimension_of_unit
 from ...calibration.study.runs import RunBuilder
 from ...calibration.study.study import StudySpec
 from ...model.layouts import LEVELS
+from ...scenarios.description.any_workload import IdleSpec, LoadsSpec
 from ...scenarios.description.fio_jobs import FioSpec
-from ...scenarios.description.idle import IdleSpec
 from ...scenarios.description.program_steps import CopyFileStep, DropCacheStep, Step, TiobenchStep
 from ...scenarios.description.programs import ProgramsSpec
 from ...scenarios.description.scenario import ScenarioSpec
@@ -218,6 +218,9 @@ def cell_class(cell: Cell, scenario: ScenarioSpec, machine: str = "") -> CellCla
     elif isinstance(workload, FioSpec):
         job = cell.figure.rpartition(".")[0]
         kind, load, processes = _fio_kind(workload, cell.figure), "fio", max(1, workload.outstanding(job))
+    elif isinstance(workload, LoadsSpec):
+        kind, load = _several_kind(workload), "several loads"
+        processes = sum(len(each.targets) * each.jobs * each.depth for each in workload.loads)
     else:
         kind, load = _load_kind(workload), f"{workload.pattern} load"
         processes = len(workload.targets) * workload.jobs * workload.depth
@@ -295,6 +298,15 @@ def _load_kind(load: LoadSpec) -> FigureKind:
     read, write = (next(iter(kind.mix)) for kind in kinds)
     mix = MappingProxyType({read: load.read_share, write: 1.0 - load.read_share})
     return FigureKind(f"{load.pattern}, reads and writes", mix)
+
+
+def _several_kind(workload: LoadsSpec) -> FigureKind:
+    """A mix of the kinds of all loads, in equal parts."""
+    mix: dict[Access, float] = {}
+    for load in workload.loads:
+        for kind, share in _load_kind(load).mix.items():
+            mix[kind] = mix.get(kind, 0.0) + share / len(workload.loads)
+    return FigureKind("several loads", MappingProxyType(mix))
 
 
 def _fio_kind(workload: FioSpec, figure: str) -> FigureKind:

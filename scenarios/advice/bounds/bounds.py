@@ -26,7 +26,8 @@ from ....model.core.exact_sums import sum_in_order
 from ....model.files.quantities import format_duration
 from ...comparison.array_facts import ArrayFacts, array_facts
 from ...description.scenario import ScenarioSpec
-from ...designs.requirement import TARGET, RequirementSpec
+from ...designs.required_load import TARGET
+from ...designs.requirement import RequirementSpec
 from .drive_times import drive_time
 
 Bound = Literal["capacity", "failures", "budget", "links", "latency", "drive time", "headroom"]

@@ -19,7 +19,8 @@ from ....model.layouts import Layout, ParityLayout, Raid10Layout
 from ...description.devices import Devices
 from ...description.scenario import ScenarioSpec
 from ...description.workloads import MOST_OUTSTANDING, LoadSpec
-from ...designs.requirement import TARGET, Limits
+from ...designs.required_load import TARGET
+from ...designs.requirement import Limits
 from .member_visits import Visits, visits_for
 
 _STRIPE_CACHE = 32768 * 4096

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....model.disk.spec import DriveSpec
 from ...description.scenario import ScenarioSpec
-from ...designs.requirement import TARGET
+from ...designs.required_load import TARGET
 from .arm_time import ArmTime
 from .drive_time import DriveTime
 from .flash_time import FlashTime

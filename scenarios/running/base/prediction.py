@@ -114,6 +114,9 @@ class Prediction:
     phases
         Of a load with phases: what each gives, by its name; the rest is then the mean of the day, and `figures` and
         `estimates` have theirs as "PHASE.FIGURE" too.
+    loads
+        Of several loads at the same time: what each gets, by its name; the rest is of all together, and `figures` and
+        `estimates` have theirs as "LOAD.FIGURE" too.
     latency_bins
         The same I/Os as `latencies`, counted.
     scale
@@ -148,6 +151,7 @@ class Prediction:
     saturated: bool = False
     precision_reached: float | None = None
     phases: dict[str, Prediction] = field(default_factory=dict)
+    loads: dict[str, Prediction] = field(default_factory=dict)
     latency_bins: dict[str, LatencyBins] = field(default_factory=dict)
     wear: tuple[DriveWear, ...] = ()
     prices_read: tuple[str, ...] = ()

@@ -113,16 +113,7 @@ class Run(ABC):
 
     def latencies(self) -> dict[str, dict[str, float]]:
         """The same summed up."""
-        return {
-            name: {
-                "n": float(merged.count),
-                "mean_s": merged.mean,
-                "min_s": merged.min,
-                "max_s": merged.max,
-                **{f"p{percent:g}_s": merged.percentile(percent) for percent in PERCENTILES},
-            }
-            for name, merged in self.histograms().items()
-        }
+        return {name: latency_summary(merged) for name, merged in self.histograms().items()}
 
     def latency_bins(self) -> dict[str, LatencyBins]:
         """The same as counts: see :attr:`.prediction.Prediction.latency_bins`."""
@@ -162,6 +153,17 @@ class Run(ABC):
             return []
         shares = [seconds / self.span for seconds in cpu.pinned_s]
         return [Usage(f"cpu{core}", CORE, min(1.0, share)) for core, share in enumerate(shares) if share >= SATURATED]
+
+
+def latency_summary(latencies: LatencyHistogram) -> dict[str, float]:
+    """Number, mean, extremes and percentiles of latencies (s)."""
+    return {
+        "n": float(latencies.count),
+        "mean_s": latencies.mean,
+        "min_s": latencies.min,
+        "max_s": latencies.max,
+        **{f"p{percent:g}_s": latencies.percentile(percent) for percent in PERCENTILES},
+    }
 
 
 def drive_usage(drive: Drive, span: float) -> Usage:

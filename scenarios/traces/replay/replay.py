@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from ....model.core.errors import ArrayFailed, InputError
 from ....model.files.description import Spec
-from ....model.files.quantities import format_duration
 from ....model.loads.trace_load import ClosedTrace, ThinkingTrace, TimedTrace
 from ....model.statistics.usage import limit
 from ...description.scenario import ScenarioSpec, target_of
@@ -346,15 +345,9 @@ def _trace_notes(survey: Survey, place: Placement, options: ReplayOptions) -> li
 
 
 def _run_notes(load: TimedTrace) -> list[str]:
-    notes = []
-    if load.waited:
-        notes.append(
-            f"{_ios(load.waited)} sent late, up to {format_duration(load.longest_wait_s)}, because a full queue or "
-            f"a bitmap write blocked the thread that sends them; latencies begin when an I/O is sent"
-        )
-    if load.stood_still:
-        notes.append("so many I/Os were behind that the trace had to wait: from there on its times are not kept")
-    return notes
+    if not load.stood_still:
+        return []
+    return ["so many I/Os were behind that the trace had to wait: from there on its times are not kept"]
 
 
 def _ios(count: int) -> str:

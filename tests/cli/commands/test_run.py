@@ -110,7 +110,7 @@ def test_json_is_one_object_of_the_documented_shape(raidsim: Raidsim, tmp_path: 
     printed = json.loads(out)
     names = {"name", "kernel", "seconds", "measured_s", "rate", "iops", "usages", "bottleneck", "latencies"}
     names |= {"member_ios", "rebuilds", "events", "figures", "reports", "scale", "estimates", "saturated", "phases"}
-    names |= {"bottlenecks", "notes", "wear", "drives"}
+    names |= {"bottlenecks", "notes", "wear", "drives", "loads"}
     assert set(printed) == {*names, "precision_reached", "relief", "model_interval", "latency_intervals"}
     without, right = printed["relief"], printed["model_interval"]
     assert set(without) == {"what", "kind", "rate", "seconds", "iops", "latencies", "saturated", "bottleneck"}

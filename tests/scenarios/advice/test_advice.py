@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
+from raidsim.model.core.errors import InputError
 from raidsim.model.statistics.batch_means import Estimate
 from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
-from raidsim.scenarios.advice.runs import Measured, Simulations, Task
+from raidsim.scenarios.advice.runs import Measured, Simulations, Task, run_task
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
@@ -183,3 +184,29 @@ def test_what_would_do_does(easy: Advice) -> None:
         assert [(each.design.name, each.measured and each.measured.latencies) for each in one] == [
             (each.design.name, each.measured and each.measured.latencies) for each in other
         ]
+
+
+def test_limits_hold_beside_a_rebuild_if_asked() -> None:
+    """Reads of RAID 5 wait for a rebuild; an array without redundancy has none, and nothing changes."""
+    for level, slower in (("raid5", True), ("raid0", False)):
+        usual = wanted(**{**EASY, "levels": [level]})
+        beside = usual.model_copy(update={"while_rebuilding": True})
+        design = FewestDrives(Trials(usual)).candidates[0].designs[0]
+        alone, rebuilding = (run_task(each, Task(design, "brief", 150, 300)) for each in (usual, beside))
+        found = rebuilding.latencies["read_mean"].mean / alone.latencies["read_mean"].mean
+        assert (found > 1.2) is slower
+        assert (found == 1.0) is not slower
+
+
+def test_other_loads_are_there_and_the_limits_are_those_of_the_required_one() -> None:
+    """A stream beside it makes reads later; its own I/Os are not among those that are judged."""
+    stream = {"name": "backup", "pattern": "sequential", "block_size": "1MiB", "read_share": "0%", "depth": 2}
+    usual, both = wanted(**EASY), wanted(**EASY, beside=[stream])
+    design = next(each for each in FewestDrives(Trials(both)).candidates if each.possible).designs[0]
+    alone, beside = (run_task(each, Task(design, "brief", 150, 300)) for each in (usual, both))
+    assert beside.latencies["read_mean"].mean > 1.5 * alone.latencies["read_mean"].mean
+    assert beside.iops == pytest.approx(alone.iops, rel=0.1)
+    full = run_task(both, Task(design, "full", 150, 300))
+    assert full.iops > 2 * beside.iops
+    with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected a part of RAID 10"):
+        run_task(wanted(**EASY, beside=[{**stream, "span": "900TB"}]), Task(design, "brief", 150, 300))

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from raidsim.scenarios.comparison.rebuild_time import member_bytes, rebuild_time, rebuilt_arrays, with_rebuild
+from raidsim.scenarios.comparison.rebuild_time import (
+    RebuildTimes,
+    member_bytes,
+    rebuild_time,
+    rebuild_times,
+    rebuilt_arrays,
+    with_rebuild,
+)
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.advice.sample_designs import design
 
@@ -34,6 +43,39 @@ def test_load_slows_it_down() -> None:
     assert light is not None
     assert heavy is not None
     assert heavy > 2 * light
+
+
+def paced(load: Mapping[str, object], **limits: str) -> RebuildTimes:
+    """The rebuild of a RAID 5 of three small drives, with limits of md's speed."""
+    resync = {"action": "check", **limits}
+    found = rebuild_times(design("raid5", 3, drive="Generic-20GB-ATA", workload=dict(load), resync=resync))
+    assert found is not None
+    return found
+
+
+def test_what_sets_the_pace_is_named() -> None:
+    """md's limits by name where they do; otherwise the drives without a load, and the load where there is one.
+
+    The idle rebuild keeps its floors: the drive's media rate, and speed_limit_max.
+    """
+    drive = design("raid1", 2, drive="Generic-20GB-ATA").machine.drives["d0"].hard_disk()
+    loaded = paced({"depth": 2}, speed_min="1MB/s")
+    assert loaded.idle_s > drive.capacity / drive.outer_media_rate
+    assert "disk" in loaded.idle_limit
+    assert loaded.loaded_s > 1.2 * loaded.idle_s
+    assert loaded.loaded_limit == "the load"
+    limited = paced(LIGHT, speed_max="8MB/s")
+    assert limited.idle_limit == limited.loaded_limit == "speed_limit_max (7.63 MiB/s)"
+    assert limited.idle_s == pytest.approx(drive.capacity / 8e6, rel=0.3)
+    assert limited.loaded_s == pytest.approx(limited.idle_s, rel=0.05)
+
+
+def test_a_rebuild_that_a_saturated_array_starves_is_no_time() -> None:
+    """Below the least that md grants a rebuild the load takes all; with hardly any load there is enough."""
+    starved = paced({"depth": 64, "read_share": 0.0}, speed_min="20MB/s")
+    assert starved.starves
+    assert starved.loaded_limit == "the load: less than speed_limit_min (19.1 MiB/s) is left"
+    assert not paced(LIGHT, speed_min="5MB/s").starves
 
 
 def test_nothing_to_rebuild_without_redundancy() -> None:

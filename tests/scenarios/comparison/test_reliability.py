@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from raidsim.scenarios.comparison.loss_chain import Chain
-from raidsim.scenarios.comparison.reliability import YEAR_S, data_loss, failure_rate, unknown_rates
+from raidsim.scenarios.comparison.reliability import YEAR_S, LossRisk, data_loss, failure_rate, unknown_rates
+from raidsim.scenarios.description.scenario import ScenarioSpec
+from raidsim.scenarios.description.tuning import ServiceSpec
 from raidsim.tests.scenarios.advice.sample_designs import design
 
 HOUR = 3600.0
 YEAR = YEAR_S
+
+
+def promptly(level: str, disks: int = 8, **options: Any) -> ScenarioSpec:
+    """A design whose drives are replaced at once, and whose sectors stay readable but for what the data sheet says."""
+    service = ServiceSpec(replacement=0, latent_errors=0)
+    return design(level, disks, **options).model_copy(update={"service": service})
 
 
 def chain_mttdl(members: int, survives: int, rate: float, rebuild_s: float) -> float:
@@ -59,9 +68,8 @@ def test_without_repair_the_binomial_is_exact() -> None:
 
 def test_overlapping_copies_have_more_fatal_pairs() -> None:
     """RAID 10 far of n: the second loss is fatal for 2 of n-1 drives, in disjoint pairs for 1."""
-    hurry = {"rebuild_s": HOUR, "replacement_s": 0.0}
-    pairs = data_loss(design("raid10", 8), **hurry)
-    far = data_loss(design("raid10", 8, algorithm="far"), **hurry)
+    pairs = data_loss(promptly("raid10"), HOUR)
+    far = data_loss(promptly("raid10", algorithm="far"), HOUR)
     assert pairs is not None
     assert far is not None
     assert far.from_failures == pytest.approx(2 * pairs.from_failures, rel=1e-3)
@@ -84,8 +92,7 @@ def test_stripe_over_parity_is_its_groups_and_a_stack_by_hand_the_level() -> Non
 
 def test_stripes_that_are_mirrored_fail_as_a_whole() -> None:
     """RAID 01 of two stripes of n/2 is worse than RAID 10: n/2 drives are fatal after the first loss, not one."""
-    hurry = {"rebuild_s": HOUR, "replacement_s": 0.0}
-    ten, one = data_loss(design("raid10", 8), **hurry), data_loss(design("raid01", 8), **hurry)
+    ten, one = data_loss(promptly("raid10"), HOUR), data_loss(promptly("raid01"), HOUR)
     assert ten is not None
     assert one is not None
     assert one.from_failures == pytest.approx(4 * ten.from_failures, rel=1e-3)
@@ -93,8 +100,8 @@ def test_stripes_that_are_mirrored_fail_as_a_whole() -> None:
 
 def test_read_errors_during_a_rebuild() -> None:
     """RAID 5: rebuilds per year times the probability that n-1 drives cannot be read without an error."""
-    spec = design("raid5", 8)
-    risk = data_loss(spec, HOUR, replacement_s=0.0)
+    spec = promptly("raid5")
+    risk = data_loss(spec, HOUR)
     drive = spec.machine.drives["d0"].spec()
     rate = failure_rate(drive)
     assert risk is not None
@@ -139,31 +146,35 @@ def test_spares_slower_rebuilds_and_failures() -> None:
     assert spare.from_failures < plain.from_failures / 4
     assert slow.from_failures > 2 * plain.from_failures
     assert degraded.from_failures > 10 * plain.from_failures
-    at_once = data_loss(design("raid5", 5, arrays={"md0": array}), 5 * HOUR, replacement_s=0.0)
+    at_once = data_loss(promptly("raid5", 5, arrays={"md0": array}), 5 * HOUR)
     assert at_once is not None
     assert spare.from_failures == pytest.approx(at_once.from_failures, rel=0.02)
 
 
-@pytest.mark.parametrize(("members", "survives", "spares", "unreadable"), [(4, 1, 0, 0.2), (6, 2, 1, 0.1)])
+@pytest.mark.parametrize("years", [1, 5])
+@pytest.mark.parametrize(
+    ("members", "survives", "spares", "unreadable", "stress"), [(4, 1, 0, 0.2, 1.0), (6, 2, 1, 0.1, 3.0)]
+)
 def test_chain_agrees_with_failures_and_repairs_that_are_drawn(
-    members: int, survives: int, spares: int, unreadable: float
+    members: int, survives: int, spares: int, unreadable: float, stress: float, years: int
 ) -> None:
-    """Both ways to lose data, at rates so high that a few thousand drawn years show them."""
-    rate, rebuild, replacement, years = 1.2 / YEAR, YEAR / 15, YEAR / 12, 4000
+    """Both ways to lose data within a year and within five, at rates so high that a few thousand draws show them."""
+    rate, rebuild, replacement, draws = 0.6 / YEAR, YEAR / 30, YEAR / 24, 2000
     critical = [0.0] * survives + [unreadable]
-    chain = Chain(members, rate, [1.0] * survives, rebuild, replacement, spares, critical)
+    chain = Chain(members, rate, [1.0] * survives, rebuild, replacement, spares, critical, stress)
     random = np.random.default_rng(1)
-    ends = [_drawn(chain, random) for _ in range(years)]
-    for end, expected in zip(("array", "sector"), chain.losses(YEAR), strict=True):
-        share = ends.count(end) / years
-        assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / years))
+    ends = [_drawn(chain, random, years * YEAR) for _ in range(draws)]
+    for end, expected in zip(("array", "sector"), chain.losses(years * YEAR), strict=True):
+        share = ends.count(end) / draws
+        assert share == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / draws))
 
 
-def _drawn(chain: Chain, random: np.random.Generator) -> str:
-    """One year: every clock is drawn anew after each event, as exponential times may be."""
+def _drawn(chain: Chain, random: np.random.Generator, seconds: float) -> str:
+    """One array: every clock is drawn anew after each event, as exponential times may be."""
     now, missing, spares = 0.0, 0, chain.spares
     while True:
-        waits = {"fails": random.exponential(1 / ((chain.members - missing) * chain.failure_rate))}
+        often = (chain.members - missing) * chain.failure_rate * (chain.stress if missing else 1.0)
+        waits = {"fails": random.exponential(1 / often)}
         if missing:
             delay = 0.0 if spares else chain.replacement_s
             waits["repaired"] = random.exponential(chain.rebuild_s + delay)
@@ -171,7 +182,7 @@ def _drawn(chain: Chain, random: np.random.Generator) -> str:
             waits["replaced"] = random.exponential(chain.replacement_s)
         event = min(waits, key=lambda name: waits[name])
         now += waits[event]
-        if now > YEAR:
+        if now > seconds:
             return "kept"
         if event == "replaced":
             spares += 1
@@ -184,3 +195,65 @@ def _drawn(chain: Chain, random: np.random.Generator) -> str:
                 return "sector"
             missing -= 1
             spares = max(0, spares - 1)
+
+
+@pytest.mark.parametrize("members", [2, 8, 24])
+@pytest.mark.parametrize("rate", [1e-12, 1e-7])
+def test_the_long_run_is_the_exact_mean_time_to_data_loss(members: int, rate: float) -> None:
+    """One redundant member: ((2n-1) L + M) / (n (n-1) L^2), at rates of a loss in 1e9 years and of several in one."""
+    rebuild = 10 * HOUR
+    exact = ((2 * members - 1) * rate + 1 / rebuild) / (members * (members - 1) * rate**2)
+    array, sector = Chain(members, rate, [1.0], rebuild).losses_per_second()
+    assert 1 / array == pytest.approx(exact, rel=1e-12)
+    assert sector == 0.0
+
+
+def test_the_long_run_is_what_the_probability_of_many_years_tends_to() -> None:
+    """With two redundant members, spares, unreadable sectors and stress, and so does the share of sectors."""
+    chain = Chain(6, 0.5 / YEAR, [1.0, 1.0], YEAR / 50, YEAR / 40, 1, [0.0, 0.0, 0.02], 2.0)
+    array, sector = chain.losses_per_second()
+    (one, other), (more, others) = chain.losses(20 * YEAR), chain.losses(21 * YEAR)
+    left, then = 1 - one - other, 1 - more - others
+    assert -math.log(then / left) / YEAR == pytest.approx(array + sector, rel=0.02)
+    assert sector / (array + sector) == pytest.approx(other / (one + other), rel=0.02)
+
+
+def served(**service: object) -> LossRisk:
+    """The risk of a RAID 5 of five whose drives are rebuilt in a day, with this service."""
+    found = data_loss(design("raid5", 5).model_copy(update={"service": ServiceSpec(**service)}), 24 * HOUR)
+    assert found is not None
+    return found
+
+
+def test_the_service_life_is_what_the_probability_is_over() -> None:
+    """Five years unless another is asked for; one year of service is the first year."""
+    usual = served()
+    assert usual.life_s == 5 * YEAR
+    assert usual.over_life == pytest.approx(5 * usual.per_year, rel=0.05)
+    assert usual.over_life == pytest.approx(usual.life_from_failures + (usual.life_from_read_errors or 0.0))
+    assert served(life="1y").over_life == served(life="1y").per_year
+    assert usual.losses_per_year == pytest.approx(usual.per_year, rel=0.02)
+
+
+def test_a_slow_rebuild_makes_the_first_year_no_measure_of_the_long_run() -> None:
+    """With a rebuild of a year the first year has few second failures, and five years have far more."""
+    slow = data_loss(design("raid6", 8), YEAR)
+    assert slow is not None
+    assert slow.over_life > 10 * slow.per_year
+    assert slow.losses_per_year > 2 * slow.per_year
+
+
+def test_field_rates_stress_and_checks_move_the_risk_as_they_should() -> None:
+    """Risk of RAID 5 by failures goes with the square of the AFR and in proportion to stress; checks find sectors."""
+    usual, field, worse = served(), served(afr="field"), served(afr=0.03)
+    ratio = math.log1p(-0.0157) / math.log1p(-usual.afr)
+    assert field.from_failures == pytest.approx(usual.from_failures * ratio**2, rel=0.02)
+    assert worse.afr == pytest.approx(0.03)
+    assert served(stress=4).from_failures == pytest.approx(4 * usual.from_failures, rel=0.02)
+    assert served(replacement=0).from_failures == pytest.approx(usual.from_failures / 2, rel=0.02)
+    never, weekly = served(scrub="none"), served(scrub="7d")
+    assert (never.from_read_errors or 0) > 2 * (usual.from_read_errors or 1)
+    assert (weekly.from_read_errors or 0) < (usual.from_read_errors or 0)
+    assert served(scrub="none", latent_errors=0).from_read_errors == pytest.approx(
+        served(latent_errors=0).from_read_errors
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.model.files.description_errors import validate
-from raidsim.scenarios.designs.designs import Design, families, impossible
+from raidsim.scenarios.designs.designs import Design, LeftOut, families, impossible, left_out
 from raidsim.scenarios.designs.requirement import RequirementSpec, read_requirement
 
 DRIVE = "Exos-15E900-900GB"
@@ -96,6 +96,69 @@ def test_every_layout_that_the_drives_make() -> None:
     }
     asked = wanted(drives=[{"model": DRIVE, "count": 12}], levels=["raid1"])
     assert [counts for _, counts in families(asked)] == [(12,)]
+
+
+def test_nothing_disappears_without_its_reason() -> None:
+    """Every level has a design or a reason: 23 members make no groups, and what has no spares takes none.
+
+    Counter-test: of 24 drives without a spare only mirrors of 24 copies are left out.
+    """
+    drives = [{"model": DRIVE, "count": 24}]
+    spare = wanted(drives=drives, hot_spares=1)
+    built = {family.level.level for family, _ in families(spare)}
+    reasons = {each.name.partition(" of 24 x ")[0]: each.reason for each in left_out(spare)}
+    assert built == {"raid10", "raid5", "raid6"}
+    assert reasons == {
+        "RAID 0": "takes no hot spares",
+        "RAID 1": "more than 3 copies of everything; ask for it by name in levels",
+        "RAID 50": "23 members make no equal groups of 3 to 12 drives, with 1 standing by",
+        "RAID 60": "23 members make no equal groups of 4 to 16 drives, with 1 standing by",
+    }
+    assert [each.name for each in left_out(wanted(drives=drives))] == [f"RAID 1 of 24 x {DRIVE}"]
+    few = wanted(drives=[{"model": DRIVE, "count": "2-3"}], levels=["raid6"])
+    assert left_out(few) == [LeftOut(f"RAID 6 of 2 to 3 x {DRIVE}", "needs at least 4 members")]
+
+
+def test_rows_are_told_apart_by_their_names() -> None:
+    """Groups, chunks and spares of a design are in its words."""
+    spec = wanted(drives=[{"model": DRIVE, "count": 26}], hot_spares=2, levels=[{"level": "raid60", "group_drives": 8}])
+    names = [Design(family, counts[0], 2).name for family, counts in families(spec)]
+    assert names == [
+        f"RAID 60 in groups of 8, 26 x {DRIVE} (2 spares), 64 KiB",
+        f"RAID 60 in groups of 8, 26 x {DRIVE} (2 spares), 512 KiB",
+    ]
+    assert next(family.words for family, _ in families(spec)) == "RAID 60 in groups of 8, 64 KiB"
+
+
+def test_a_requirement_takes_what_a_scenario_takes() -> None:
+    """Network, dirty memory, CPU prices and array options come into every design that has them."""
+    spec = wanted(
+        network={"protocol": "nfs4", "port": "25GbE"},
+        vm={"dirty_bytes": "64MiB"},
+        path_length=2.0,
+        array={"stripe_cache": 1024},
+        service={"life": "7y", "scrub": "none"},
+        levels=["raid5", "raid10"],
+    )
+    five, ten = (Design(family, counts[0]).scenario(spec) for family, counts in families(spec)[::2])
+    assert five.network is not None
+    assert five.network.protocol == "nfs4"
+    assert five.vm is not None
+    assert five.path_length == 2.0
+    assert five.service == spec.service
+    assert five.arrays["md0"].stripe_cache == 1024
+    assert ten.arrays["md0"].level == "raid10"
+    assert ten.arrays["md0"].stripe_cache is None
+    with pytest.raises(InputError, match=r"array\.stripes: found unknown option 'stripes'; allowed: "):
+        wanted(array={"stripes": 4})
+
+
+def test_a_load_that_grows_is_that_of_the_last_year() -> None:
+    """30 % a year for three years are 2.197 times the I/Os and bytes; without years nothing grows."""
+    spec = wanted(growth="30%", years=3, capacity="10TB")
+    assert spec.grown().load.iops == pytest.approx(500 * 1.3**3)
+    assert spec.grown().capacity == pytest.approx(10e12 * 1.3**3)
+    assert wanted(growth=0.3).grown() == wanted(growth=0.3)
 
 
 def test_pairs_of_raid10_are_whole_unless_only_odd_numbers_are_given() -> None:

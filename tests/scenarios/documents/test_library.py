@@ -17,7 +17,16 @@ from raidsim.scenarios.running.base.sample import Sample
 from raidsim.scenarios.running.simulate import simulate
 
 REPORTS = ("gentoo-2004", "catalan-2005", "gateway-2005", "prinkey-2002", "freebsd-2007")
-TODAY = ("home-nas", "database-server", "video-ingest", "mail-spool", "backup-target", "vm-host", "shared-disks")
+TODAY = (
+    "home-nas",
+    "database-server",
+    "video-ingest",
+    "mail-spool",
+    "backup-target",
+    "vm-host",
+    "backup-and-vms",
+    "shared-disks",
+)
 FLASH = ("nvme-raid10", "all-flash-database", "hybrid-mirror", "journaled-archive")
 MIB = 1 << 20
 SHORTER = {

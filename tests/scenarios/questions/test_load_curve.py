@@ -72,6 +72,24 @@ def test_what_never_settles_is_no_knee() -> None:
     assert not most.saturated
 
 
+def test_users_do_not_wait_for_the_bitmap_writes_of_others() -> None:
+    """RAID 10 with md's bitmap saturates above a rate that it serves, and users who think get almost as far.
+
+    Counter-test: one thread, which sleeps for each write of the bitmap, gets a tenth; without the bitmap it gets nearly
+    all.
+    """
+
+    def served(bitmap: str, **workload: object) -> float:
+        given = {"read_share": 0.7, "warm_up": "400ms", "duration": "600ms", **workload}
+        spec = design("raid10", 8, workload=given, bitmap=bitmap)
+        return sum(simulate(spec if workload else as_much_as_it_takes(spec)).iops.values())
+
+    assert 1100 < served("64MiB", total_iops=1200) < served("64MiB")
+    assert served("64MiB", depth=256, think_time="1ms") > 1200
+    assert served("64MiB", depth=256, think_time="1ms", independent=False) < 300
+    assert served("none", depth=256, think_time="1ms", independent=False) > 2000
+
+
 def test_only_loads_have_curves() -> None:
     """A dd is as fast as it is."""
     spec = design("raid1", 2)

@@ -72,7 +72,7 @@ def test_a_trace_of_an_open_load_gives_the_same_latencies() -> None:
     submit, engine = built.targets[0].submit, built.engine
     load = built.loads[0]
     assert isinstance(load, OpenLoad)
-    load._independent, load._cpu = False, None  # a trace is sent by one thread, which costs no CPU time
+    load._cpu = None  # sending a trace costs no CPU time
 
     class Noting(Wrapper):
         """Notes what the load sends."""

@@ -1,0 +1,85 @@
+"""`raidsim capacity`: how much an array holds, what it survives, and what it costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+
+from ...api.run import run
+from ...api.scenario import Scenario
+from ...model.core.errors import InputError
+from ...model.drives.catalogue import drive as catalogued
+from ...model.files.quantities import parse_fraction, parse_size
+from ...scenarios.description.workloads import MOST_OUTSTANDING
+from ...scenarios.designs.capacity import capacity_plan
+from ..tables.capacity import print_capacity
+
+_MOST_DISKS = 1000
+_USERS_PER_DRIVE = 128
+"""As many as a load curve measures the saturation with."""
+
+
+def capacity_command(
+    level: Annotated[str, typer.Argument(help="raid0, raid1, raid5, raid6, raid10, raid50, raid60 ...")],
+    drives: Annotated[int, typer.Argument(min=1, max=_MOST_DISKS, help="Number of drives, spares among them.")],
+    size: Annotated[str | None, typer.Option("--size", help="Of each drive: 18TB.")] = None,
+    drive: Annotated[str | None, typer.Option("--drive", metavar="MODEL", help="A drive of the catalogue.")] = None,
+    spares: Annotated[int, typer.Option("--spares", min=0, help="Drives that stand by.")] = 0,
+    groups: Annotated[int | None, typer.Option("--groups", min=1, help="raid50, raid60: inner arrays.")] = None,
+    file_system: Annotated[
+        Literal["ext4", "xfs", "none"], typer.Option("--file-system", help="What is made on the array.")
+    ] = "ext4",
+    fill: Annotated[str, typer.Option("--fill", metavar="SHARE", help="How full it may get.")] = "85%",
+    price: Annotated[float | None, typer.Option("--price", min=0, help="Of one drive, in any currency.")] = None,
+    performance: Annotated[
+        bool, typer.Option("--performance", help="Simulate random I/Os too: 4 KiB, 70 % reads, all drives busy.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """Count what an array holds after parity, spares, md's metadata, the file system and a fill limit."""
+    if (size is None) == (drive is None):
+        raise InputError("--size", "found both --size and --drive" if size else "missing", "expected --size or --drive")
+    if performance and drive is None:
+        raise InputError(
+            "--performance", "found it without --drive", "expected a drive of the catalogue: --drive MODEL"
+        )
+    bytes_each = catalogued(drive).capacity if drive is not None else parse_size(size, "--size")
+    plan = capacity_plan(
+        level,
+        drives,
+        bytes_each,
+        spares=spares,
+        groups=groups,
+        file_system=file_system,
+        fill=parse_fraction(fill, "--fill"),
+        price=price,
+    )
+    iops = _random_iops(level, drives, str(drive), spares, groups) if performance else None
+    if as_json:
+        told = {**dataclasses.asdict(plan), "cost_per_tb": plan.cost_per_tb, "random_iops": iops}
+        typer.echo(json.dumps(told))
+    else:
+        print_capacity(Console(highlight=False), level, bytes_each, plan, iops)
+
+
+def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:
+    """Random I/Os a second of 4 KiB, 70 % of them reads, with all drives busy."""
+    array: dict[str, Any] = {"level": level, "members": drives - spares, "spares": spares}
+    if groups is not None:
+        array["groups"] = groups
+    described = {
+        "machine": {"model": "server", "drives": {"model": model, "count": drives}},
+        "arrays": {"md0": array},
+        "workload": {
+            "read_share": 0.7,
+            "depth": min(_USERS_PER_DRIVE * drives, MOST_OUTSTANDING),
+            "independent": True,
+            "warm_up": "500ms",
+            "duration": "1s",
+        },
+    }
+    return run(Scenario.from_yaml(json.dumps(described)), progress=False).iops

@@ -1,0 +1,42 @@
+"""What `raidsim capacity` prints."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ...model.layouts import LEVELS
+from ...model.layouts.factory import level_name
+from ...scenarios.designs.capacity import CapacityPlan
+
+
+def print_capacity(console: Console, level: str, drive_bytes: int, plan: CapacityPlan, iops: float | None) -> None:
+    """Capacity step by step, then failures survived, cost and I/Os per second."""
+    spares = f", {plan.spares} of them spare" if plan.spares else ""
+    title = f"{LEVELS[level_name(level)].label} of {plan.drives} drives of {drive_bytes / 1e12:.4g} TB{spares}"
+    console.print(Text(title, style="bold"))
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("")
+    for unit in ("TB", "TiB", "of raw"):
+        table.add_column(unit, justify="right")
+    lost = plan.raw_bytes - plan.array_bytes - plan.metadata_bytes
+    for words, size in (
+        ("raw", plan.raw_bytes),
+        ("- parity, copies, spares", -lost),
+        ("- md's metadata", -plan.metadata_bytes),
+        ("array", plan.array_bytes),
+        ("- file system", -plan.file_system_bytes),
+        ("usable", plan.usable_bytes),
+        ("to be planned with (fill limit)", plan.planned_bytes),
+    ):
+        cells = (f"{size / 1e12:,.2f}", f"{size / 2**40:,.2f}", f"{100 * size / plan.raw_bytes:.1f} %")
+        table.add_row(Text(words), *cells)
+    console.print(table)
+    console.print(Text(f"survives {plan.survives_any} failed drive{'' if plan.survives_any == 1 else 's'}, whichever"))
+    if plan.cost is not None and plan.cost_per_tb is not None:
+        console.print(Text(f"cost {plan.cost:,.0f}, {plan.cost_per_tb:,.2f} per TB that is planned with"))
+    if iops is not None:
+        per = "" if plan.cost is None else f", {plan.cost / iops:,.2f} per I/O per s"
+        console.print(Text(f"about {iops:,.0f} random I/Os per s (4 KiB, 70 % reads, all drives busy){per}"))

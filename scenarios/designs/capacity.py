@@ -1,0 +1,147 @@
+"""How much an array holds as planners count it: parity, spares, metadata, the file system, and how full it may get.
+
+Sources: mdadm's super1.c (metadata 1.2 begins the data at sector 264,192 of a large device); e2fsprogs' mke2fs.conf and
+mke2fs (inodes of 256 bytes, one for 64 KiB of a file system above 16 TiB and one for 16 KiB below 4 TiB, 5 % reserved
+for root, a journal of 1 GiB at most); xfsprogs (a log of 2 GiB at most); what XFS reserves for its trees is assumed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...model.core.errors import InputError
+from ...model.layouts import LEVELS, layout_for
+from ...model.layouts.factory import level_name
+
+FileSystemName = Literal["none", "ext4", "xfs"]
+DATA_OFFSET = 264_192 * 512
+"""Bytes before the data of a member, as mdadm makes arrays on drives of more than 128 GiB."""
+_GIB = 1 << 30
+_TIB = 1 << 40
+_INODE_BYTES = 256
+_INODE_RATIOS = ((16 * _TIB, 65536), (4 * _TIB, 32768), (0, 16384))
+"""From a size of the file system on, the bytes that have one inode: "huge", "big" and the default of mke2fs.conf."""
+_EXT4_RESERVED = 0.05
+_EXT4_JOURNAL = 1 * _GIB
+_XFS_LOG = 2 * _GIB
+_XFS_TREES = 0.007
+"""Share that XFS keeps for the trees of free space and of shared extents; assumed, what df shows of an empty one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityPlan:
+    """What an array holds.
+
+    Attributes
+    ----------
+    drives, spares
+        All drives, and how many of them stand by.
+    raw_bytes
+        Of all drives.
+    array_bytes
+        Of the array, without parity, copies, spares and md's metadata.
+    metadata_bytes
+        What md keeps for itself on all members.
+    file_system_bytes
+        What the file system keeps for itself.
+    usable_bytes
+        What files have.
+    planned_bytes
+        What should be stored: `usable_bytes` up to the fill limit.
+    survives_any
+        Drives that may be lost, whichever they are.
+    cost
+        Of all drives; None if the price is not given.
+    """
+
+    drives: int
+    spares: int
+    raw_bytes: int
+    array_bytes: int
+    metadata_bytes: int
+    file_system_bytes: int
+    usable_bytes: int
+    planned_bytes: int
+    survives_any: int
+    cost: float | None
+
+    @property
+    def cost_per_tb(self) -> float | None:
+        """Cost of a terabyte (10^12 bytes) that should be stored."""
+        return None if self.cost is None else self.cost / (self.planned_bytes / 1e12)
+
+
+def capacity_plan(
+    level: str,
+    drives: int,
+    drive_bytes: int,
+    *,
+    spares: int = 0,
+    groups: int | None = None,
+    chunk: int = 512 * 1024,
+    file_system: FileSystemName = "ext4",
+    fill: float = 0.85,
+    price: float | None = None,
+) -> CapacityPlan:
+    """Count what an array of equal drives holds.
+
+    Parameters
+    ----------
+    level
+        Any spelling of a level.
+    drives
+        All drives, spares among them.
+    drive_bytes
+        Bytes of each.
+    spares
+        Drives that stand by.
+    groups
+        Inner arrays of RAID 50, 60 and 01.
+    chunk
+        Bytes; what is left behind the last whole chunk of a drive is lost.
+    file_system
+        What is made on the array.
+    fill
+        How full it may get, as a share (default 85 %: assumed; file systems slow down and fragment above).
+    price
+        Of one drive.
+
+    Examples
+    --------
+    >>> plan = capacity_plan("raid6", 12, 18 * 10**12, spares=1, file_system="none", fill=1.0)
+    >>> round(plan.usable_bytes / 1e12), plan.survives_any
+    (162, 2)
+    """
+    known = LEVELS[level_name(level)]
+    if spares and not known.spares:
+        raise InputError("spares", f"{spares} of {known.label}", "expected 0: the level takes none")
+    if not 0 <= spares < drives:
+        raise InputError("spares", f"{spares} of {drives} drives", f"expected 0 to {drives - 1}")
+    if drive_bytes <= DATA_OFFSET:
+        raise InputError("size", f"{drive_bytes} bytes", f"expected more than the {DATA_OFFSET} that md keeps")
+    layout = layout_for(level, drives - spares, chunk, drive_bytes - DATA_OFFSET, groups=groups)
+    kept = _kept(file_system, layout.capacity)
+    usable = max(0, layout.capacity - kept)
+    return CapacityPlan(
+        drives=drives,
+        spares=spares,
+        raw_bytes=drives * drive_bytes,
+        array_bytes=layout.capacity,
+        metadata_bytes=(drives - spares) * DATA_OFFSET,
+        file_system_bytes=kept,
+        usable_bytes=usable,
+        planned_bytes=int(usable * fill),
+        survives_any=layout.survives,
+        cost=None if price is None else price * drives,
+    )
+
+
+def _kept(file_system: FileSystemName, size: int) -> int:
+    """Bytes that a file system on so many bytes keeps for itself."""
+    if file_system == "ext4":
+        ratio = next(ratio for least, ratio in _INODE_RATIOS if size >= least)
+        return int(size * (_INODE_BYTES / ratio + _EXT4_RESERVED)) + min(_EXT4_JOURNAL, size // 64)
+    if file_system == "xfs":
+        return int(size * _XFS_TREES) + min(_XFS_LOG, size // 2048)
+    return 0
