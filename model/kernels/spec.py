@@ -53,8 +53,7 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         twice the drive's (:meth:`tags_for`), and the first does not apply; with `single_queue_drivers` it is the
         requests of each direction in front of a drive with one hardware queue.
     wake_share, wakes_one
-        Writers that wait for room go on when so much of the limit is queued: all of them, or the one that came first,
-        and the next ones with what is completed then.
+        Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
     plug_requests, plug_bytes
         A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
     plug_requests_of_several, plug_counts_device
@@ -385,12 +384,10 @@ class KernelSpec(Spec):
     resync: ResyncSection
     """The thread that rebuilds and checks."""
     superblock: SuperblockSection | None = None
-    """Marks of redundant arrays, clean or dirty; None: they are not modelled, but with a write-intent bitmap."""
+    """None: clean and dirty are marked only with a write-intent bitmap."""
     pipe: PipeSection
     """Between two programs."""
-    crypt: CryptSection = CryptSection(
-        source="drivers/md/dm-crypt.c. Neutral: its workqueue's switches are not charged"
-    )
+    crypt: CryptSection = CryptSection(source="drivers/md/dm-crypt.c. Neutral: its switches are not charged")
     """dm-crypt."""
     locks: LockSection = LockSection(source="Neutral: no lock of md is held long enough to wait for")
     """What each I/O of an array takes, and others wait for."""

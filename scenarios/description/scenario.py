@@ -208,7 +208,8 @@ class ScenarioSpec(Spec):
         if heads is None:
             return
         driver, at = kernel(self.kernel).raid5, ("arrays", name, "resync", "stripe_heads")
-        if array.level not in ("raid4", "raid5", "raid6") or array.controller is not None:
+        level = LEVELS[array.level]
+        if not level.has_parity or level.has_groups or array.controller is not None:
             raise refusal(f"{heads} on {array.controller or array.level}", "allowed: on md's raid4, raid5 or raid6", at)
         least = array.stripe_cache or driver.heads
         most = driver.most_heads if driver.grows else least

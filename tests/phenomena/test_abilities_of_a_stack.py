@@ -49,7 +49,7 @@ def mounted(kernel: str, level: str) -> BuiltMachine:
     return BuiltMachine(validate(ScenarioSpec, {**document, "workload": {"kind": "programs", "steps": steps}}))
 
 
-@pytest.mark.parametrize(("kernel", "paid"), [("linux-2.4.18-3", True), ("linux-2.4.26", False)])
+@pytest.mark.parametrize(("kernel", "paid"), [("linux-2.4.18-3", True), ("linux-2.4.26", True), ("linux-6.1", False)])
 def test_a_mounted_mirror_charges_its_submitter(kernel: str, paid: bool) -> None:
     """Protects the price of a mirror's copies under a file system, on the kernel that charges the submitter."""
     machine = mounted(kernel, "raid1")
@@ -58,7 +58,7 @@ def test_a_mounted_mirror_charges_its_submitter(kernel: str, paid: bool) -> None
     assert mount.cache._submission_s == machine.arrays["md0"].submission_s_per_page
 
 
-@pytest.mark.parametrize(("kernel", "shares"), [("linux-2.4.5", True), ("linux-2.4.26", False)])
+@pytest.mark.parametrize(("kernel", "shares"), [("linux-2.4.5", True), ("linux-2.4.26", True), ("linux-2.6.8", False)])
 def test_readers_of_a_file_wait_for_stripe_heads(kernel: str, shares: bool) -> None:
     """Protects the page cache's half of it: a reader of a file knows the queue of readers of the array below."""
     machine = mounted(kernel, "raid5")
