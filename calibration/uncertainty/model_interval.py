@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -102,6 +102,22 @@ def run_intervals(spec: ScenarioSpec, offered: bool = False) -> RunIntervals:
         latency=scenario_interval(spec, "latency"),
         tail=scenario_interval(spec, "tail"),
     )
+
+
+def evidence_lines(specs: Iterable[ScenarioSpec]) -> list[str]:
+    """How far single figures of scenarios were off on real machines, in words: a line for each kind of figure."""
+    found: dict[str, None] = {}
+    for spec in specs:
+        each = run_intervals(spec)
+        for words, interval in (("rate", each.rate), ("mean latency", each.latency), ("latency percentile", each.tail)):
+            if interval is not None:
+                found[f"{words}: within a factor of {interval.factor:.2g} ({interval.evidence})"] = None
+    if not found:
+        return ["How far such figures are off on real machines is not known: too few reports have any."]
+    return [
+        "On real machines, 90 % of measured figures were this near to the prediction:",
+        *(f"  {line}" for line in found),
+    ]
 
 
 def figure_kind(workload: Workload) -> Kind:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration, format_size
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.advice.advice import Advice
@@ -43,6 +44,8 @@ def print_advice(console: Console, advice: Advice) -> None:
     if not advice.ranked:
         _print_instead(console, advice)
     for line in _notes(advice):
+        console.print(Text(line))
+    for line in evidence_lines(each.design.document(wanted).spec() for each in advice.ranked):
         console.print(Text(line))
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ...api.support.figures import SPEED, speed_figures, unit_of
+from ...calibration.uncertainty.model_interval import evidence_lines
 from ...model.files.quantities import format_duration
 from ...model.statistics.batch_means import Estimate
 from ...scenarios.comparison.side_by_side import Comparison, Measured, Settings
@@ -267,7 +268,7 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
             lines.append(_assumed(services.pop()))
     if any(abs(d.mean) <= d.half_width for each in found.designs for d in each.against.values()):
         lines.append("=: the interval covers 0, so the two are not told apart")
-    return lines
+    return lines + evidence_lines(each.design.spec for each in found.designs if each.facts and each.design.spec)
 
 
 def _assumed(service: ServiceSpec) -> str:

@@ -17,7 +17,7 @@ from raidsim.calibration.uncertainty.discrepancy import (
     load_table,
     study_errors,
 )
-from raidsim.calibration.uncertainty.model_interval import figure_kind, interval_of, model_interval
+from raidsim.calibration.uncertainty.model_interval import evidence_lines, figure_kind, interval_of, model_interval
 from raidsim.model.files.description_errors import validate
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
@@ -93,3 +93,11 @@ def test_a_dd_is_of_the_raw_kind() -> None:
     """What the studies of raw devices measured."""
     spec: ScenarioSpec = scenario()
     assert figure_kind(spec.workload) == "raw"
+
+
+def test_evidence_is_told_once_for_designs_alike() -> None:
+    """Protects a comparison's footer: designs alike share the line of each kind of figure."""
+    lines = evidence_lines([scenario(), scenario()])
+    assert lines == evidence_lines([scenario()])
+    assert [line.split(":")[0].strip() for line in lines[1:]] == ["rate", "mean latency", "latency percentile"]
+    assert "not known" in evidence_lines([])[0]
