@@ -160,16 +160,16 @@ def _read_s(found: Prediction) -> float:
 
 
 def test_load_and_rebuild_slow_each_other() -> None:
-    """Protects "Rebuild": load makes the rebuild longer, and the rebuild makes the load slower."""
+    """Protects "Rebuild": a light load hardly slows it and waits for it, and a heavy load makes it longer."""
     idle, beside, busy = (run("rebuild", total_iops=load) for load in (1, 50, 150))
-    assert beside.rebuilds[0].duration_s > 1.5 * idle.rebuilds[0].duration_s
+    assert 1.1 * idle.rebuilds[0].duration_s < beside.rebuilds[0].duration_s < 2 * idle.rebuilds[0].duration_s
     assert busy.rebuilds[0].duration_s > 2.5 * idle.rebuilds[0].duration_s
-    assert _read_s(beside) > 1.5 * _read_s(run("rebuild", state="degraded"))
+    assert _read_s(beside) > 10 * _read_s(run("rebuild", state="degraded"))
 
 
 def test_a_limited_rebuild_leaves_the_load_alone() -> None:
     """Protects its counter-experiment: at 5 MB/s the load hardly notices, and the rebuild takes 28 hours."""
-    limited = run("rebuild", {"arrays.md0.resync.speed_max": "5MB/s"})
+    limited = run("rebuild", {"arrays.md0.resync.speed_max": "5MB/s", "workload.duration": "30s"})
     assert _read_s(limited) < 1.3 * _read_s(run("rebuild", state="degraded"))
     assert limited.rebuilds[0].duration_s == pytest.approx(100_000, rel=0.02)
 

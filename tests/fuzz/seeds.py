@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import struct
 from pathlib import Path
 
 import zstandard
@@ -14,6 +15,7 @@ from raidsim.tests.calibration.fio_study import fio_reports
 from raidsim.tests.calibration.formats import samples
 from raidsim.tests.calibration.inspection import mdstat_texts
 from raidsim.tests.fuzz.targets import INSPECTED, OTHER_CPU, REPORTS, TARGETS
+from raidsim.tests.scenarios.traces.test_libcachesim import lcs, vscsi_2
 
 _ROOT = Path(raidsim.__file__).parent
 _TRACES = _ROOT / "tests/scenarios/traces/samples"
@@ -36,6 +38,8 @@ _TRACE_FILES = {
     "cloudphysics-csv": ("cloudphysics_libcachesim.csv",),
     "cloudphysics": ("cloudphysics_vscsi_first320.bin", "synthetic.bin"),
 }
+_REQUESTS = ((5, 1000, 8, 12), (6, 5008, 16, 13), (6, 90, 1, 12))
+"""Times, sectors, sectors of size, and libCacheSim's read or write."""
 _IOLOGS = (
     b"fio version 2 iolog\nf add\nf open\nf write 4096 8192\nf wait 1500\nf read 0 512\nf close\n",
     b"fio version 3 iolog\n0 f add\n0 f open\n1 f write 4096 8192\n9 f read 0 512\n12 f trim 0 512\n20 f close\n",
@@ -61,6 +65,11 @@ def _matching(folder: Path, *patterns: str) -> list[bytes]:
 def _traces() -> dict[str, list[bytes]]:
     found = {f"trace-{name}": [(_TRACES / file).read_bytes() for file in files] for name, files in _TRACE_FILES.items()}
     found["trace-iolog"] = list(_IOLOGS)
+    found["trace-oracle-general"] = [
+        b"".join(struct.pack("<IQIq", time, sector, size * 512, -1) for time, sector, size, _ in _REQUESTS)
+    ]
+    found["trace-lcs"] = [lcs(list(_REQUESTS))]
+    found["trace-cloudphysics-2"] = [vscsi_2(list(_REQUESTS))]
     cpus = [(_TRACES / f"synthetic.blktrace.{number}").read_bytes() for number in (0, 1)]
     found["trace-blktrace"] = [cpus[0], OTHER_CPU.join(cpus)]
     found["trace"] = [each[0] for each in list(found.values())]

@@ -117,7 +117,7 @@ def test_machines_that_cannot_be_are_left_out_and_counted() -> None:
 def test_without_salib_one_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects those who installed raidsim without the extra."""
     monkeypatch.setitem(sys.modules, "SALib", None)
-    with pytest.raises(InputError, match=r"pip install 'raidsim\[sensitivity\]'"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[sensitivity\]'"):
         check_salib()
 
 

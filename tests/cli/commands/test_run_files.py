@@ -159,12 +159,12 @@ def test_another_suffix_is_no_picture(raidsim: Raidsim, scenario: str, tmp_path:
 def test_without_matplotlib_a_picture_is_refused(
     raidsim: Raidsim, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has not installed the extra is told its name."""
+    """Protects from a traceback without the extra: the message says how to install it."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     status, _, err = raidsim(scenario, "--plot", str(tmp_path / "out.svg"))
     assert status == 2
     assert "matplotlib is not installed" in err
-    assert "`plot`" in err
+    assert "pip install -e '.[plot]'" in err
 
 
 def test_a_timeline_can_be_a_picture(raidsim: Raidsim, scenario: str, tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_samples_of_the_rate() -> None:
         ("[a] size=1m wait_for=b", {}, "line 3, wait_for: unknown job 'b'"),
         ("[a] size=1m ioengine=mmap", {}, "ioengine: mmap cannot be simulated: a file mapped into memory"),
         ("[a] size=1m ioengine=libaoi", {}, "did you mean 'libaio'?"),
-        ("[a] size=1m verify=md5", {}, "verify: it cannot be simulated: reading back"),
+        ("[a] rw=write size=1m verify=md5", {}, "verify: it cannot be simulated: after its writes fio reads back"),
         ("[a] size=1m time_based", {}, "time_based: found it without a runtime"),
         ("[a] size=1m rate=1m rate_iops=5", {}, "found it beside rate"),
         ("[a] size=1t", {}, "files of 1 TiB on md0"),

@@ -25,6 +25,18 @@ from raidsim.tests.scenarios.sweeps.sweep_bench import kill_and_resume, plan_of,
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 
 
+UNDISTURBED = """
+import signal
+for name in ("SIGTERM", "SIGHUP"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from raidsim.cli.main import main
+main()
+"""
+"""The command line with the signals of a terminal: what runs in the background of a shell inherits that some are
+ignored."""
+
+
 def test_a_killed_sweep_goes_on_to_the_same_tables(tmp_path: Path) -> None:
     """Nothing that was reported as done is lost, and nothing is there twice or differs in a bit."""
     file = sweep_file(tmp_path, 60)
@@ -51,7 +63,7 @@ def test_a_sweep_that_is_asked_to_end_leaves_nothing_but_its_results(tmp_path: P
     """Protects folders and terminals: no locks, journals or warnings are left, and the status is the signal's."""
     file, store = sweep_file(tmp_path, 4000), tmp_path / "results" / "a.sqlite"
     store.parent.mkdir()
-    command = [sys.executable, "-m", "raidsim", "sweep", str(file), "--store", str(store), "--workers", "2"]
+    command = [sys.executable, "-c", UNDISTURBED, "sweep", str(file), "--store", str(store), "--workers", "2"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None and settled(store) == 0:
             time.sleep(0.02)

@@ -47,6 +47,13 @@ def lcs(found: Requests, items: str = "<IQIB", end: int = MAGIC, item_size: int 
     return header + b"".join(struct.pack("<IQIB", time, sector, size * 512, op) for time, sector, size, op in found)
 
 
+def vscsi_2(found: Requests) -> bytes:
+    """A file of the second version of vscsi."""
+    scsi = {12: 0x28, 13: 0x2A}
+    rows = [(scsi[op], 0x0200, 1, size * 512, 1, sector, time * 10**6, 77) for time, sector, size, op in found]
+    return b"".join(struct.pack("<HHIIIQQQ", *row) for row in rows)
+
+
 @settings(max_examples=30, deadline=None)
 @given(found=requests())
 def test_what_is_written_is_read_back(found: Requests, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -58,9 +65,7 @@ def test_what_is_written_is_read_back(found: Requests, tmp_path_factory: pytest.
     path.write_bytes(lcs(found))
     trace = open_trace(path)
     assert (trace.format, list(trace.records())) == ("lcs", expected(found, False))
-    scsi = {12: 0x28, 13: 0x2A}
-    rows = [(scsi[op], 0x0200, 1, size * 512, 1, sector, time * 10**6, 77) for time, sector, size, op in found]
-    path.write_bytes(b"".join(struct.pack("<HHIIIQQQ", *row) for row in rows))
+    path.write_bytes(vscsi_2(found))
     trace = open_trace(path)
     assert (trace.format, list(trace.records())) == ("cloudphysics-2", expected(found, False))
 
