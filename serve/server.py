@@ -26,6 +26,8 @@ MOST_CONNECTIONS = 64
 DEFAULT_PORT = 10809
 """The port that IANA lists for NBD."""
 DEFAULT_MEMORY = 4 << 30
+ONCE_S = 1.0
+"""fio and qemu connect to ask for the size, disconnect, and connect again to do I/O."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class ServeOptions:
     speed
         Simulated seconds per second of the wall clock; None for as fast as possible.
     once
-        If true, the server ends when its last client has gone.
+        If true, the server ends when its last client has been gone for `ONCE_S`.
     """
 
     target: str | None = None
@@ -160,7 +162,11 @@ class Server:
         if connection in self._connections:
             self._connections.remove(connection)
             if self.options.once and not self._connections:
-                self.end()
+                asyncio.get_running_loop().call_later(ONCE_S, self._end_if_unused)
+
+    def _end_if_unused(self) -> None:
+        if not self._connections:
+            self.end()
 
     def end(self) -> None:
         """End :meth:`run`."""

@@ -62,7 +62,9 @@ def serve_command(
         bool,
         typer.Option("--as-fast-as-possible", help="If true, time is simulated only: it stands while a client reacts."),
     ] = False,
-    once: Annotated[bool, typer.Option("--once", help="If true, end when the last client has gone.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="If true, end when no client has been connected for 1 s after the last.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object on stdout.")] = False,
 ) -> None:
     """Serve the array of a scenario as a network block device (NBD) until Ctrl-C: real programs try it out."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from raidsim.scenarios.documents.document import document_from
 from raidsim.serve import protocol as nbd
-from raidsim.serve.server import Server, ServeOptions
+from raidsim.serve.server import ServeOptions, Server
 
 RAID5 = """
 machine:
