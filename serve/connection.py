@@ -31,9 +31,12 @@ class Export(Protocol):
     name: str
     capacity: int
     sector: int
-    flags: int
     data: Data
     handshake_s: float
+
+    @property
+    def flags(self) -> int:
+        """What the export can do: transmission flags of the protocol."""
 
     def arrive(self, io: Io) -> None:
         """A request enters the array."""

@@ -208,9 +208,17 @@ class Server:
             if self.options.unix is not None:
                 with suppress(FileNotFoundError):
                     self.options.unix.unlink()
-            # Writes that were answered are in the file; this makes them outlast the machine, too.
+            await self._close_data()
+
+    async def _close_data(self) -> None:
+        """Writes that were answered are in the file; this makes them outlast the machine, too."""
+        try:
             if self.data.is_durable and not self.options.read_only:
                 await asyncio.to_thread(self.data.sync)
+        except OSError as error:
+            allowed = "expected: a disk without errors; what was written after the last successful flush may be lost"
+            raise InputError("--data", f"{self.options.data}: {error.strerror}", allowed) from None
+        finally:
             self.data.close()
 
     async def _listen(self) -> asyncio.AbstractServer:
