@@ -63,7 +63,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
     ("web/pages",),
-    ("cli/commands", "web"),
+    ("cli/commands", "cli/serving", "web"),
     ("cli",),
 )
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
