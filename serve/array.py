@@ -115,11 +115,14 @@ class ServedArray(Run):
         for _ in range(most_events):
             if self.ended:
                 return True
-            at = engine.peek()
-            if at == inf:
-                raise ModelError(f"{self.name}: a request never completes")
-            engine.run_to(nextafter(at, inf))
+            self.must_go_on()
+            engine.run_to(nextafter(engine.peek(), inf))
         return bool(self.ended)
+
+    def must_go_on(self) -> None:
+        """Raise `ModelError` if nothing is to happen any more, though a request is not complete."""
+        if self.engine.peek() == inf:
+            raise ModelError(f"{self.name}: a request never completes")
 
     def take_ended(self) -> list[Io]:
         """The requests that are complete since the last call."""

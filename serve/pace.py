@@ -87,6 +87,7 @@ class Pace:
                 continue
             wait_s = _IDLE_S
             if self.outstanding:
+                self.array.must_go_on()
                 wait_s = min(wait_s, (engine.peek() - self.now()) / speed - _COARSE_S)
             if wait_s > 0:
                 await self._request_within(wait_s)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from rich.table import Table
 from rich.text import Text
 
@@ -34,7 +36,9 @@ def print_served(server: Server) -> None:
         console.print(Text(f"busiest: {server.array.busiest}"))
     if late is not None and late["too_late"]:
         share = late["share_of_latency"]
-        words = "the answers were late" if share is None else f"the answers were late by {100 * share:.0f} %"
+        words = (
+            "the answers were late" if share is None else f"the answers were late by {ceil(1000 * share) / 10:,.1f} %"
+        )
         console.print(
             Text(
                 f"note: {words} of the latency, more than {100 * MOST_LATE:.0f} %: this machine was too slow, and the "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from pathlib import Path
 
 import pytest
 
+from raidsim.model.core.errors import ModelError
 from raidsim.model.core.request import READ, WRITE
 from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.scenarios.documents.document import document_from
@@ -106,6 +108,17 @@ def test_too_late_is_said(late_s: float, speed: float, is_late: bool) -> None:
     found = counts.document()["lateness"]
     assert counts.is_late is found["too_late"] is is_late
     assert found["share_of_latency"] == pytest.approx(late_s * speed / 0.01, rel=0.01)
+
+
+@pytest.mark.parametrize("speed", [None, 1.0])
+def test_a_request_that_is_lost_is_an_error(speed: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects from a hang: if the model lost a request, the server ends with an error."""
+    array = ServedArray(document_from(RAID5).spec())
+    monkeypatch.setattr(array, "_done", lambda io, request: None)
+    pace = Pace(array, speed)
+    pace.arrive(Io(READ, 0, 4096, False, lambda _: None))
+    with pytest.raises(ModelError, match="never completes"):
+        asyncio.run(asyncio.wait_for(pace.run(), 20))
 
 
 def test_fua_and_flush_reach_the_medium() -> None:

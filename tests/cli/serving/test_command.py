@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from raidsim.cli import main as cli
+from raidsim.serve import counts
 from raidsim.serve import protocol as nbd
 from raidsim.serve import server as module
 from raidsim.tests.serve.client import RAID5, Client
@@ -73,6 +74,16 @@ def test_json(ran: Callable[..., Shown]) -> None:
     assert {name: each["count"] for name, each in found["requests"].items()} == {"read": 1, "write": 1, "flush": 1}
     assert 0 < found["requests"]["read"]["p99_s"] < 0.1
     assert "lateness" not in found
+
+
+@pytest.mark.parametrize("most_late", [-1.0, 1e9])
+def test_lateness_above_the_limit_is_noted(
+    ran: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch, most_late: float
+) -> None:
+    """A client that saw a slower array than the simulated one is told so, and any other is not."""
+    monkeypatch.setattr(counts, "MOST_LATE", most_late)
+    _, out, _ = ran()
+    assert ("note: the answers were late by" in out) is (most_late < 0)
 
 
 @pytest.mark.parametrize(
