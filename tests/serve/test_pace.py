@@ -27,18 +27,18 @@ def simulated(text: str, depth: int, op: int, ios: int) -> tuple[float, float, f
         array.engine, array.device, size=4096, depth=depth, read_share=1.0 - op, issuer=100, independent=True
     )
     while load.reads + load.writes < ios:
-        array.engine.run_to(array.engine.now + 0.001)
+        array.engine.run_to(array.engine.now + 0.0001)
     latency = load.write_latency if op else load.read_latency
     return ios / array.engine.now, latency.percentile(50.0), latency.percentile(99.0)
 
 
 @pytest.mark.parametrize(
     ("text", "depth", "op", "ios"),
-    [(RAID5, 1, READ, 800), (RAID5, 8, READ, 2000), (RAID5, 4, WRITE, 1500), (FLASH, 16, READ, 3000)],
+    [(RAID5, 1, READ, 1000), (RAID5, 8, READ, 3000), (RAID5, 4, WRITE, 2000), (FLASH, 16, READ, 3000)],
 )
 def test_a_closed_load_sees_the_simulated_array(tmp_path: Path, text: str, depth: int, op: int, ios: int) -> None:
-    """Protects what serving is for: a client that keeps `depth` I/Os outstanding gets the rate and the latencies that
-    the same load gets inside the simulation, within 10 %.
+    """Protects what serving is for: a client that keeps `depth` I/Os outstanding gets the rate and the median latency
+    that the same load gets inside the simulation, within 10 %; the p99 of so few I/Os within 15 %.
     """
     drawn = random.Random(4)
     kind = nbd.CMD_WRITE if op else nbd.CMD_READ
