@@ -19,9 +19,9 @@ def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
 
 
-def run(*command: str) -> str:
-    """What a program prints; it must succeed."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def run(*command: str, folder: Path | None = None) -> str:
+    """What a program that runs in `folder` prints; it must succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -71,4 +71,4 @@ def test_fio_verifies_what_it_wrote(tmp_path: Path) -> None:
         pytest.skip("this fio has no nbd engine")
     with served(tmp_path, FLASH) as server:
         options = ("--rw=randwrite", "--bs=4k", "--iodepth=32", "--size=4m", "--verify=crc32c", "--fsync=64")
-        run("fio", "--name=a", "--ioengine=nbd", f"--uri={server.address}", *options)
+        run("fio", "--name=a", "--ioengine=nbd", f"--uri={server.address}", *options, folder=tmp_path)
