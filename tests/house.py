@@ -14,7 +14,7 @@ from pathlib import Path
 import raidsim
 
 ROOT = Path(raidsim.__file__).parent
-TOP = ("compiled", "model", "scenarios", "calibration", "validation", "api", "cli", "web")
+TOP = ("compiled", "model", "scenarios", "calibration", "validation", "api", "serve", "cli", "web")
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("compiled",),
     ("model/core", "model/readahead"),
@@ -59,11 +59,11 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("validation/report",),
     ("api/support",),
     ("api/pictures",),
-    ("api",),
+    ("api", "serve"),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
     ("web/pages",),
-    ("cli/commands", "web"),
+    ("cli/commands", "cli/serving", "web"),
     ("cli",),
 )
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""

@@ -13,7 +13,7 @@ import pytest
 import raidsim
 
 ROOT = Path(raidsim.__file__).parent
-PACKAGES = ("model", "scenarios", "calibration", "validation", "api")
+PACKAGES = ("model", "scenarios", "calibration", "validation", "api", "serve")
 
 
 def _examples() -> Iterator[doctest.DocTest]:

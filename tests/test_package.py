@@ -204,7 +204,7 @@ def _distribution(requirement: str) -> str:
     return re.split(r"[<>=\[ ;]", requirement)[0].lower().replace("_", "-")
 
 
-@pytest.mark.parametrize("package", ["model", "scenarios", "calibration", "validation", "api", "cli"])
+@pytest.mark.parametrize("package", ["model", "scenarios", "calibration", "validation", "api", "serve", "cli"])
 def test_what_is_imported_with_the_package_is_a_dependency(package: str) -> None:
     """Protects a plain install: a distribution that only an extra or a tool brings is imported where it is used."""
     declared = {_distribution(item) for item in PROJECT["project"]["dependencies"]}

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 ROOT = Path(raidsim.__file__).parent
-PACKAGES = ("model", "scenarios", "calibration", "validation", "cli", "web")
+PACKAGES = ("model", "scenarios", "calibration", "validation", "serve", "cli", "web")
 _SAID = {
     "kind": "Which of the descriptions it is.",
     "program": "Which program it is.",

@@ -49,6 +49,7 @@ COLOURS = {
     "calibration": "#fbe7c2",
     "validation": "#f6d5d5",
     "api": "#f6e3d3",
+    "serve": "#f3d9ea",
     "cli": "#e3d9f2",
     "web": "#d3eeee",
 }

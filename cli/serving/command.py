@@ -1,0 +1,98 @@
+"""`raidsim serve`: the array of a scenario as a network block device, for real programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...model.core.errors import InputError
+from ...model.files.description_errors import located
+from ...model.files.quantities import format_size, parse_size
+from ...scenarios.documents.document import read_document
+from ...serve.server import DEFAULT_MEMORY, DEFAULT_PORT, ServeOptions, Server, serve
+from ..support.options import ScenarioArgument, SetOption
+from .summary import print_served
+
+
+def serve_command(
+    scenario: ScenarioArgument,
+    sets: SetOption = None,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="NAME", help="Drive or array; default: the scenario's.")
+    ] = None,
+    unix: Annotated[
+        Path | None, typer.Option("--unix", metavar="PATH", help="Listen on this Unix socket instead of a TCP port.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="TCP port to listen on; 0 takes a free one.")
+    ] = DEFAULT_PORT,
+    exposed: Annotated[
+        bool,
+        typer.Option(
+            "--yes-expose",
+            help="If true, --host may be an address that other machines reach; they can read and write all data.",
+        ),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FILE", help="Keep the data in this sparse file; default: in memory."),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option("--base", metavar="FILE", help="Read this image; changes stay in memory (copy-on-write)."),
+    ] = None,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="Most memory for data; a write beyond it gets ENOSPC.")
+    ] = format_size(DEFAULT_MEMORY),
+    read_only: Annotated[bool, typer.Option("--read-only", help="If true, refuse writes and trims.")] = False,
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            "--speed", metavar="X", help="Simulated seconds per second; 0.1 for arrays too fast for this machine [1]."
+        ),
+    ] = None,
+    as_fast: Annotated[
+        bool,
+        typer.Option("--as-fast-as-possible", help="If true, time is simulated only: it stands while a client reacts."),
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="If true, end when no client has been connected for 1 s after the last.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object on stdout.")] = False,
+) -> None:
+    """Serve the array of a scenario as a network block device (NBD) until Ctrl-C: real programs try it out."""
+    if as_fast and speed is not None:
+        raise InputError("--speed", "found it with --as-fast-as-possible", "expected: one of the two")
+    options = ServeOptions(
+        target=target,
+        host=host,
+        port=port,
+        unix=unix,
+        exposed=exposed,
+        data=data,
+        base=base,
+        memory=parse_size(memory, "--memory"),
+        read_only=read_only,
+        speed=None if as_fast else 1.0 if speed is None else speed,
+        once=once,
+    )
+    described = read_document(scenario, sets or [])
+
+    def listening(server: Server) -> None:
+        size = format_size(server.capacity)
+        typer.echo(f"serving {server.name} of {described.name} ({size}) at {server.address}; Ctrl-C ends it", err=True)
+
+    try:
+        server = serve(described.spec(), options, listening)
+    except InputError as error:
+        raise located(error, described.positions) from None
+    if as_json:
+        found = {"target": server.name, "capacity": server.capacity, "refused_connections": server.refused}
+        busiest = {"busiest": server.array.busiest}
+        typer.echo(json.dumps({**found, **server.counts.document(), **busiest}, allow_nan=False))
+        return
+    print_served(server)

@@ -1,0 +1,53 @@
+"""What `raidsim serve` prints when it ends."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from rich.table import Table
+from rich.text import Text
+
+from ...model.files.quantities import format_duration, format_size
+from ...serve.counts import MOST_LATE
+from ...serve.server import Server
+from ..tables.run import run_console
+
+
+def print_served(server: Server) -> None:
+    """What was served, how fast the array was, and how late the answers were."""
+    found = server.counts.document()
+    console = run_console()
+    if not found["requests"]:
+        console.print("No request was served.")
+        return
+    moved = f"{format_size(found['read_bytes'])} read, {format_size(found['write_bytes'])} written"
+    console.print(Text(f"Served {moved} in {format_duration(found['simulated_s'])} of simulated time"))
+    table = Table(box=None, pad_edge=False)
+    for column in ("Latency (ms)", "requests", "per second", "mean", "p50", "p99", "max"):
+        table.add_column(column, justify="left" if column.startswith("Latency") else "right")
+    for name, each in found["requests"].items():
+        rate = "" if each["per_second"] is None else f"{each['per_second']:,.1f}"
+        table.add_row(name, f"{each['count']:,}", rate, *_milliseconds(each))
+    late = found.get("lateness")
+    if late is not None:
+        table.add_row("late by", "", "", *_milliseconds(late))
+    console.print(table)
+    if server.array.busiest is not None:
+        console.print(Text(f"busiest: {server.array.busiest}"))
+    if late is not None and late["too_late"]:
+        share = late["share_of_latency"]
+        words = (
+            "the answers were late" if share is None else f"the answers were late by {ceil(1000 * share) / 10:,.1f} %"
+        )
+        console.print(
+            Text(
+                f"note: {words} of the latency, more than {100 * MOST_LATE:.0f} %: this machine was too slow, and the "
+                "client saw a slower array than the simulated one; use a lower --speed or --as-fast-as-possible"
+            )
+        )
+    if server.refused:
+        console.print(Text(f"note: connections refused because there were too many: {server.refused:,}"))
+
+
+def _milliseconds(latencies: dict[str, float]) -> list[str]:
+    return [f"{1e3 * latencies[f'{which}_s']:,.3f}" for which in ("mean", "p50", "p99", "max")]

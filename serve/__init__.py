@@ -1,0 +1,1 @@
+"""A predicted array as a network block device: real programs do I/O on an array that nobody has built."""
