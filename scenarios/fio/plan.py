@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ...model.core.errors import InputError
 from ...model.programs.fio import values as fio_values
 from ...model.programs.fio.job import FioJob
-from ...model.programs.fio.jobs import MOST_JOBS, JobReader
+from ...model.programs.fio.jobs import JobReader
 from ...model.programs.fio.options import Option, check_simulated
-from ...model.programs.fio.sections import Section
+from ...model.programs.fio.sections import MOST_JOBS, Section
 from ...model.programs.fio.timing import PERCENTILES, FioTiming, timing_of
 
 SECTOR = 512

@@ -11,10 +11,8 @@ from .job import FioJob, JobFile, Part, Sizes
 from .options import check_simulated
 from .random import DEFAULT_RANDSEED, Seed, Tausworthe, job_seeds
 from .reader import OptionReader
-from .sections import Section
+from .sections import MOST_JOBS, Section
 
-MOST_JOBS = 4096
-"""Clones and jobs in all."""
 MOST_FILES = 10_000
 _WHOLE_FILE = 1 << 62
 """``file_service_type=sequential``: all I/Os of a file before the next one."""

@@ -13,6 +13,8 @@ from .options import Option, check_value, full_name, in_order
 
 _GLOBAL = "global"
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
+MOST_JOBS = 4096
+"""Clones and jobs in all, as fio's REAL_MAX_JOBS."""
 _COMMENT = re.compile("[;#]")
 """Ends a line wherever it stands, in a value, too (strip_blank_end)."""
 _KEYWORD = re.compile(r"\$(pagesize|mb_memory|ncpus)\b")
@@ -98,6 +100,8 @@ def sections(
             if title.startswith(_GLOBAL):
                 own = shared
             else:
+                if len(found) == MOST_JOBS:
+                    raise InputError(place, f"more than {MOST_JOBS} jobs", "allowed: fewer")
                 own = {}
                 found.append(Section(title, {}, own, dict(shared), place))
             continue
