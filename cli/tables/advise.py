@@ -45,8 +45,9 @@ def print_advice(console: Console, advice: Advice) -> None:
         _print_instead(console, advice)
     for line in _notes(advice):
         console.print(Text(line))
-    for line in evidence_lines(each.design.document(wanted).spec() for each in advice.ranked):
-        console.print(Text(line))
+    if advice.ranked:
+        for line in evidence_lines(each.design.document(wanted).spec() for each in advice.ranked):
+            console.print(Text(line))
 
 
 def _question(wanted: RequirementSpec) -> list[str]:
