@@ -241,6 +241,7 @@ def _next_to(figure_class: FigureClass) -> Iterator[set[FigureClass]]:
     yield {figure_class}
     if kind in _TIMES:
         yield {(device, each) for each in _TIMES}
+        yield {(each, other) for each in devices for other in _TIMES}
     yield {(each, kind) for each in devices}
     yield {(device, each) for each in kinds}
     yield {(each, other) for each in devices for other in kinds}

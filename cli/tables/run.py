@@ -107,12 +107,12 @@ def interval_lines(prediction: Prediction, intervals: RunIntervals, offered: boo
             )
             known = True
     if prediction.latencies and not prediction.saturated:
-        found = [("mean latencies", intervals.latency), ("latency percentiles", intervals.tail)]
-        for words, interval in found:
+        for words, interval in (("mean latencies", intervals.latency), ("latency percentiles", intervals.tail)):
             if interval is None:
                 yield f"How far {words} are off on real machines is not known: too few reports have any."
             else:
-                yield f"For {words}: within a factor of {interval.factor:.2g}. Evidence: {interval.evidence}."
+                found = f"within a factor of {interval.factor:.2g} of the prediction"
+                yield f"For {words}: {found}. Evidence: {interval.evidence}."
                 known = True
     if known:
         yield "This does not include uncertainty in the scenario's own parameters."

@@ -21,9 +21,12 @@ from ..workers.task_pool import TaskPool
 
 LEAST_IOS = 3000
 
-_USERS_PER_DRIVE = 128
-"""Users for every drive: four times the commands that a drive queues (NCQ), so that it always has some to choose from
-while other users wait for md, and that users who wait for the bitmap share its writes as they do at a rate."""
+_USERS_PER_DRIVE = 64
+"""Users for every drive: twice the commands that a drive queues (NCQ), so that it always has some to choose from while
+other users wait for md, and that users who wait for the bitmap share its writes as they do at a rate."""
+_WARM_UP_S, _MEASURED_S = 3.0, 6.0
+"""Of hard disks with so many users: at first all of them read, as writes take longer. A user's write takes 64 times the
+6 commands of 8 ms that it is on RAID 6, about 3 s."""
 
 
 def without_phases(load: LoadSpec) -> LoadSpec:
@@ -59,16 +62,20 @@ def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
     workload = spec.workload
     if isinstance(workload, LoadsSpec):
         first, *others = workload.loads
-        filled = first.model_copy(update=_filled(first, len(spec.machine.drives)))
+        filled = first.model_copy(update=_filled(first, spec))
         return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
     load = _load(spec)
-    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, len(spec.machine.drives)))})
+    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, spec))})
 
 
-def _filled(load: LoadSpec, drives: int) -> dict[str, object]:
+def _filled(load: LoadSpec, spec: ScenarioSpec) -> dict[str, object]:
     """The fields of a load that make it one of many users."""
+    drives = spec.machine.drives.values()
     queues = load.jobs * len(load.targets)
-    wanted = _USERS_PER_DRIVE * max(1, drives)
+    wanted = _USERS_PER_DRIVE * max(1, len(drives))
+    times: dict[str, object] = {}
+    if load.precision is None and any(drive.entry().rotational for drive in drives):
+        times = {"warm_up": max(load.warm_up, _WARM_UP_S), "duration": max(load.duration, _MEASURED_S)}
     depth = max(load.depth, min(-(-wanted // queues), MOST_OUTSTANDING // queues))
     return {
         "depth": depth,
@@ -78,6 +85,7 @@ def _filled(load: LoadSpec, drives: int) -> dict[str, object]:
         "total_iops": None,
         "arrivals": None,
         "phases": (),
+        **times,
     }
 
 
