@@ -37,7 +37,9 @@ def test_all_tables_tell_the_same(report: str) -> None:
 
 def test_the_readme_has_the_figures_of_all_studies() -> None:
     """Protects the README's one sentence on accuracy from numbers of yesterday, and from leaving out the bad ones."""
-    cells, median, p90, _, covered, _ = row(DOCS / "validation.md", "all")
+    found = re.search(r"^\| all \|(.*)\|$", (DOCS / "validation.md").read_text("utf-8"), re.MULTILINE)
+    assert found is not None
+    cells, median, p90, _, covered, _ = (cell.strip() for cell in found[1].split("|"))
     (told,) = re.findall(r"<!-- summary -->\n(.*?)<!-- end -->", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     for figure in (cells, median, p90, covered):
         assert figure in told
