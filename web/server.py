@@ -196,6 +196,7 @@ def server_options(host: str, port: int) -> dict[str, object]:
         "browser.serverAddress": host,
         "client.allowedOrigins": [],
         "client.toolbarMode": "viewer",
+        "client.showSidebarNavigation": False,  # Streamlit takes the modules of web/pages for pages of its own kind
         "client.showErrorDetails": "none",
         "global.developmentMode": False,
         "logger.level": "warning",

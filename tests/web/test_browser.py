@@ -66,6 +66,7 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
     """Protects the planner's path: simulate by keyboard alone, keep, change, compare, take away files and a link."""
     with opened(browser, f"{address}/?{SMALL}", size) as page:
         page.get_by_role("button", name="Simulate", exact=True).wait_for()
+        expect(page.get_by_test_id("stSidebarNav")).to_have_count(0)  # no list of the modules of web/pages
         fields = tabbed_to(page, "Simulate")
         assert size == PHONE or {"Drive", "Disks", "RAID level", "Pattern"} <= fields
         page.keyboard.press("Enter")
