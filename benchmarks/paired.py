@@ -1,6 +1,6 @@
 """This source beside another revision of it, in alternating runs on the same machine: what has become slower.
 
-Both sources run the loads of this one, from source, each in processes of its own. A pair of runs follows each other at
+Both sources run the loads of this one, from source, each in separate processes. A pair of runs follows each other at
 once, so that a machine that is slower for some time is slower for both; the median over the pairs counts.
 """
 
@@ -90,7 +90,7 @@ def _path_of(folder: Path, root: Path) -> Path:
 
 
 def _speeds(path: Path) -> dict[str, float]:
-    """Ratios to bare SimPy by name, measured by a process of its own."""
+    """Return the ratios to bare SimPy by name, measured in a separate process."""
     environment = {**os.environ, "PYTHONPATH": str(path), PURE: "1"}
     command = [sys.executable, "-m", "benchmarks", "--speeds", "--rounds", "1"]
     # Of this module, for raidsim itself.

@@ -1,4 +1,4 @@
-"""What a server has done: requests, their simulated latencies, and how late the answers were."""
+"""What a server has done: requests, their simulated latencies, and the lateness of the answers."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Selection:
         Drives that a mirror of one member is on; each is used as the drive that it is.
     copies
         Drives that nobody has seen: the places of members that are gone, or that the output does not name, each with a
-        drive that it is taken to be like.
+        catalogue drive that stands in for it.
     volumes
         Partitions of drives that several arrays share, by name.
     notes

@@ -14,7 +14,7 @@ from ..tables.run import run_console
 
 
 def print_served(server: Server) -> None:
-    """What was served, how fast the array was, and how late the answers were."""
+    """What was served, the throughput and latency of the array, and the lateness of the answers."""
     found = server.counts.document()
     console = run_console()
     if not found["requests"]:

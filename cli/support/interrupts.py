@@ -1,4 +1,4 @@
-"""Signals that ask a process to end: what Ctrl-C keeps, lets go and removes, they do too."""
+"""Handle SIGTERM and SIGHUP like Ctrl-C: keep what is done, release locks, remove temporary files."""
 
 from __future__ import annotations
 
