@@ -186,7 +186,7 @@ def jobs_of(job: str, more: Sequence[str] = ()) -> CommandLine:
     beside = of_words(list(more))
     if beside.file or "\n[" in beside.text:
         found = beside.file or "--name"
-        raise InputError("JOB", f"found {found!r} beside {job!r}", "allowed: one job file, and options for its jobs")
+        raise InputError("JOB", f"found {found!r} beside {job!r}", "expected: one job file, and options for its jobs")
     return CommandLine(beside.text if more else "", {"": "JOB"}.get(job, job))
 
 

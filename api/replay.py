@@ -119,6 +119,6 @@ def replay(
             done = replaying.replay(chosen.spec, opened.records, options, lambda run: follow(lambda: run.share))
         except InputError as error:
             if error.place == "trace":
-                raise InputError(str(trace), error.found, error.allowed) from None
+                raise InputError(str(trace), error.found, error.expected) from None
             raise chosen.located(error) from None
     return Replay(chosen, done)

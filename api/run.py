@@ -86,5 +86,5 @@ def _sample(scenario: Scenario, scale: int | None) -> Sample | None:
         raise InputError("--scale", f"a workload of kind {spec.workload.kind}", "allowed with: kind programs")
     most = most_scale(spec)
     if not 1 <= scale <= most:
-        raise InputError("--scale", f"found {scale}", f"allowed: 1 to {most}, with this memory and these file systems")
+        raise InputError("--scale", f"found {scale}", f"expected: 1 to {most}, with this memory and these file systems")
     return Sample(scale=scale)

@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
     if given.plot is not None and not given.scaling:
         parser.error("--plot draws what --scaling measures")
     if given.plot is not None and given.plot.suffix.lower() not in FORMS:
-        parser.error(f"--plot is {given.plot}; allowed: a name that ends in {', '.join(FORMS)}")
+        parser.error(f"--plot is {given.plot}; expected: a name that ends in {', '.join(FORMS)}")
     if given.scaling:
         found = scaling.measure_all(long=given.long)
         print(scaling.as_text(found))

@@ -88,7 +88,7 @@ class LazyGroup(TyperGroup):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             close = difflib.get_close_matches(args[0], COMMANDS, n=1)
             hint = f"did you mean {close[0]!r}? " if close else ""
-            ctx.fail(f"no such command {args[0]!r}; {hint}allowed: {', '.join(COMMANDS)}")
+            ctx.fail(f"no such command {args[0]!r}; {hint}expected: {', '.join(COMMANDS)}")
         if args[:1] == ["web"] or any(word.split("=")[0] == "--timeline" for word in args):
             stay_pure()  # these watch every part at work, which a compiled one does not let them
         name, command, rest = super().resolve_command(ctx, args)

@@ -51,15 +51,17 @@ def check_address(host: str, port: int, expose: bool) -> None:
     """
     if not is_local(host) and not expose:
         found = f"{host}, which other machines may reach"
-        raise InputError("--host", found, "allowed: 127.0.0.1, ::1, localhost; others with --yes-expose")
+        raise InputError("--host", found, "expected: 127.0.0.1, ::1, localhost; others with --yes-expose")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):
-        raise InputError("--host", f"{host[:80]!r} is no address", "allowed: an address of this machine") from None
+        raise InputError("--host", f"{host[:80]!r} is no address", "expected: an address of this machine") from None
     with socket.socket(family, kind, protocol) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind(address)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise InputError("--port", f"{host} port {port} cannot be used ({reason})", "allowed: a free one") from None
+            raise InputError(
+                "--port", f"{host} port {port} cannot be used ({reason})", "expected: a free one"
+            ) from None

@@ -29,7 +29,7 @@ def comparison_figure(comparisons: Sequence[StudyComparison]) -> Figure:
     panels = {kind: [c for c in cells if dimension_of_unit(c.cell.unit) == kind] for kind in PANELS}
     drawn = {kind: chosen for kind, chosen in panels.items() if chosen}
     if not drawn:
-        raise InputError("--plot", "studies without cells", "allowed: studies that have numbers")
+        raise InputError("--plot", "studies without cells", "expected: studies that have numbers")
     width, height = _PANEL_IN
     rows = 1 if len(drawn) <= _MOST_IN_ROW else 2
     columns = math.ceil(len(drawn) / rows)

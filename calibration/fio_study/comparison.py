@@ -69,7 +69,7 @@ def compared(run: FioRun, report: Report, name: str) -> list[Compared]:
     """
     if report.format not in (fio_json.NAME, fio_text.NAME):
         raise InputError(
-            name, f"found a report of {report.format}", "allowed: fio's JSON (--output-format=json) or text"
+            name, f"found a report of {report.format}", "expected: fio's JSON (--output-format=json) or text"
         )
     measured, known = _measured(report)
     rows: list[Compared] = []

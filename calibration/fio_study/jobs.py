@@ -117,7 +117,7 @@ def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
         If it is no folder, or no report of fio is in it.
     """
     if not folder.is_dir():
-        raise InputError(str(folder), "no folder", "allowed: a folder with fio's reports in JSON")
+        raise InputError(str(folder), "no folder", "expected: a folder with fio's reports in JSON")
     jobs: list[FioJob] = []
     notes: list[str] = []
     for path in sorted(folder.glob("*.json")):
@@ -131,7 +131,7 @@ def read_jobs(folder: Path) -> tuple[list[FioJob], list[str]]:
             name = f"{path.stem}/{job.name}" if several else path.stem
             jobs.append(_named(job, _unused(name, {each.name for each in jobs})))
     if not jobs:
-        raise InputError(str(folder), "no report of fio", "allowed: a folder with fio's reports, *.json")
+        raise InputError(str(folder), "no report of fio", "expected: a folder with fio's reports, *.json")
     return jobs, notes
 
 

@@ -132,7 +132,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
     furthest = max(jobs, key=lambda job: job.end)
     if furthest.end > capacity:
         found = f"{furthest.name} uses {furthest.end} bytes of {chosen}, which has {capacity}"
-        raise InputError("--drive", found, "allowed: a drive that is large enough")
+        raise InputError("--drive", found, "expected: a drive that is large enough")
     machine = {
         "name": "measured machine",
         **_computer(measured),

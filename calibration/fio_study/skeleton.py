@@ -83,7 +83,7 @@ def skeleton(
         for path in files:
             run = f"{'drive' if use == 'calibrate' else 'array'}/{path.stem}"
             if run in runs:
-                raise InputError(str(path), f"a second report called {path.stem}", "allowed: each name once")
+                raise InputError(str(path), f"a second report called {path.stem}", "expected: each name once")
             jobs = _jobs(path)
             runs[run] = {"kernel": kernel, "workload": _workload(path, jobs, target)}
             cells += _cells(run, jobs, use)

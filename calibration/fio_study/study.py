@@ -82,11 +82,11 @@ class FioStudy:
 
     def __init__(self, folder: Path, machine: Path | None = None, drive: str | None = None) -> None:
         if machine is not None and drive is not None:
-            raise InputError("--drive", "found beside --machine", "allowed: one of the two")
+            raise InputError("--drive", "found beside --machine", "expected: one of the two")
         jobs, notes = read_jobs(folder)
         files = sorted({job.file for job in jobs if job.file is not None})
         if len(files) > 1:
-            raise InputError(str(folder), f"jobs on {', '.join(files)}", "allowed: one disk or file in a folder")
+            raise InputError(str(folder), f"jobs on {', '.join(files)}", "expected: one disk or file in a folder")
         measured = load_machine(folder)
         self.base = _from_scenario(machine) if machine is not None else one_drive(jobs, measured, drive)
         date = measured.date if measured is not None else "unknown"
@@ -329,4 +329,4 @@ def _save(path: Path, option: str, document: Mapping[str, Any], title: str) -> N
     try:
         write_whole(path, f"# {title}\n{text}")
     except OSError as error:
-        raise InputError(option, f"{path}: {error.strerror}", "allowed: a file to write") from None
+        raise InputError(option, f"{path}: {error.strerror}", "expected: a file to write") from None

@@ -48,11 +48,11 @@ def read_choices(texts: Sequence[str]) -> dict[str, list[str]]:
         keys = place.split(".")
         known = place == "kernel" or (len(keys) == 3 and keys[0] == "arrays" and keys[2] == "balance")
         if not equals or not known or not all(found):
-            raise InputError("--choose", f"{text!r}", f"allowed: {ALLOWED}")
+            raise InputError("--choose", f"{text!r}", f"expected: {ALLOWED}")
         choices[place] = list(dict.fromkeys(found))
     combinations = math.prod(len(values) for values in choices.values())
     if combinations > MOST_COMBINATIONS:
-        raise InputError("--choose", f"{combinations} combinations", f"allowed: up to {MOST_COMBINATIONS}")
+        raise InputError("--choose", f"{combinations} combinations", f"expected: up to {MOST_COMBINATIONS}")
     return choices
 
 
@@ -67,7 +67,7 @@ def try_all(
         If there is nothing to calibrate on, an alternative is unknown, or the model refuses all combinations.
     """
     if not study.calibrate_cells:
-        raise InputError("--choose", "no cell to calibrate on", "allowed: one at least")
+        raise InputError("--choose", "no cell to calibrate on", "expected: one at least")
     tried = []
     for values in itertools.product(*choices.values()):
         chosen = dict(zip(choices, values, strict=True))
@@ -78,7 +78,7 @@ def try_all(
             tried.append(Combination(chosen, None, str(refusal)))
     tried.sort(key=lambda each: each.cost)
     if tried[0].optimum is None:
-        raise InputError("--choose", f"{tried[0].words}: {tried[0].refusal}", f"allowed: {ALLOWED}")
+        raise InputError("--choose", f"{tried[0].words}: {tried[0].refusal}", f"expected: {ALLOWED}")
     return tried
 
 
@@ -102,9 +102,9 @@ def with_choice(study: StudySpec, chosen: Mapping[str, str]) -> StudySpec:
             continue
         name = place.split(".")[1]
         if name not in arrays:
-            allowed = f"allowed: {', '.join(arrays) or 'none, since there are no arrays'}"
+            allowed = f"expected: {', '.join(arrays) or 'none, since there are no arrays'}"
             raise InputError("--choose", f"unknown array {name!r}", allowed)
         if value not in READ_BALANCE:
-            raise InputError("--choose", f"unknown balance {value!r}", f"allowed: {', '.join(sorted(READ_BALANCE))}")
+            raise InputError("--choose", f"unknown balance {value!r}", f"expected: {', '.join(sorted(READ_BALANCE))}")
         arrays[name] = arrays[name].model_copy(update={"balance": balance(value)})
     return study.model_copy(update={**changes, "arrays": arrays})

@@ -87,7 +87,7 @@ class Fit:
 
     def __init__(self, study: StudySpec, evaluator: Evaluator, progress: Progress | None = None) -> None:
         if not study.parameters:
-            raise InputError(f"study {study.id}", "no parameters", "allowed: at least one to fit")
+            raise InputError(f"study {study.id}", "no parameters", "expected: at least one to fit")
         self.study = study
         self._evaluator = evaluator
         self._responses = Responses(study, evaluator, self._follow)

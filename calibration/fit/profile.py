@@ -95,10 +95,10 @@ class Profile(Spec):
     def _square(self) -> Self:
         size = len(self.parameters)
         if len(self.correlation) != size or any(len(row) != size for row in self.correlation):
-            raise refusal("a correlation matrix of another size", f"allowed: {size} by {size}")
+            raise refusal("a correlation matrix of another size", f"expected: {size} by {size}")
         for cell, row in self.sensitivities.items():
             if len(row) != size:
-                raise refusal(f"sensitivities.{cell}: {len(row)} numbers", f"allowed: {size}")
+                raise refusal(f"sensitivities.{cell}: {len(row)} numbers", f"expected: {size}")
         return self
 
     @property
@@ -157,7 +157,7 @@ def data_folder() -> Path:
     else:
         folder = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "raidsim"
     if folder.exists() and not folder.is_dir():
-        raise InputError("RAIDSIM_HOME", f"{folder} is not a folder", "allowed: a folder for fitted profiles")
+        raise InputError("RAIDSIM_HOME", f"{folder} is not a folder", "expected: a folder for fitted profiles")
     return folder
 
 

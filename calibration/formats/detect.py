@@ -73,7 +73,7 @@ def detect(text: ReportText) -> Format:
         found = [each for each in found if each.name != fio_text.NAME]
     if len(found) > 1:
         where = ", ".join(f"{each.name} (line {first[each]})" for each in found)
-        raise InputError(text.name, f"found the reports of several programs: {where}", "allowed: one program's a file")
+        raise InputError(text.name, f"found the reports of several programs: {where}", "expected: one program's a file")
     chosen = found[0] if found else AROUND if AROUND in first else None
     if chosen is not None:
         for number, line in enumerate(text.lines, 1):
@@ -111,17 +111,17 @@ def read_report(path: Path | str) -> Report:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(name, f"cannot be read ({reason})", "allowed: a file with a program's output") from None
+        raise InputError(name, f"cannot be read ({reason})", "expected: a file with a program's output") from None
     if len(content) > MOST_BYTES:
         raise too_long(name)
     for start, kind in _FOREIGN.items():
         if content.startswith(start):
-            raise InputError(name, f"found {kind}", "allowed: plain text in UTF-8")
+            raise InputError(name, f"found {kind}", "expected: plain text in UTF-8")
     try:
         return parse(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         raise InputError(
-            f"{name}:{line}:{column}", f"found the byte 0x{content[error.start]:02x}", "allowed: text in UTF-8"
+            f"{name}:{line}:{column}", f"found the byte 0x{content[error.start]:02x}", "expected: text in UTF-8"
         ) from None

@@ -71,7 +71,7 @@ class Report:
         if len(found) != 1:
             names = ", ".join(dict.fromkeys(figure.name for figure in self.figures))
             raise InputError(
-                f"figure {name}", f"found {len(found)} of that name and context", f"allowed: exactly one; has {names}"
+                f"figure {name}", f"found {len(found)} of that name and context", f"expected: exactly one; has {names}"
             )
         return found[0]
 

@@ -43,7 +43,7 @@ class Cell(NamedTuple):
     def refused(self, allowed: str, found: str | None = None) -> InputError:
         """The error that says that this cannot be used."""
         return InputError(
-            f"{self.file}:{self.line}:{self.column}", f"found {found or shown(self.text)}", f"allowed: {allowed}"
+            f"{self.file}:{self.line}:{self.column}", f"found {found or shown(self.text)}", f"expected: {allowed}"
         )
 
     def number(self, times: float = 1, per: float = 1) -> float:
@@ -155,13 +155,13 @@ class ReportText:
 
 
 def _nothing(name: str) -> InputError:
-    return InputError(name, "found nothing: it is empty", "allowed: the output of a program")
+    return InputError(name, "found nothing: it is empty", "expected: the output of a program")
 
 
 def too_long(name: str) -> InputError:
     """The error about a file that is too long to be a report."""
     return InputError(
-        name, "found a file that is too long to be a report", f"allowed: at most {MOST_BYTES >> 20} MiB of text"
+        name, "found a file that is too long to be a report", f"expected: at most {MOST_BYTES >> 20} MiB of text"
     )
 
 

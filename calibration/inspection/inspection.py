@@ -167,7 +167,7 @@ def read_source(path: Path, kind: str | None = None) -> Source:
             content = file.read(4 * MOST_CHARACTERS + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(name, f"cannot be read ({reason})", "allowed: a file with a program's output") from None
+        raise InputError(name, f"cannot be read ({reason})", "expected: a file with a program's output") from None
     return Source(name, decoded(content, name), kind)
 
 
@@ -179,4 +179,4 @@ def decoded(content: bytes, name: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         found = f"found the byte 0x{content[error.start]:02x}"
-        raise InputError(f"{name}:{line}:{column}", found, "allowed: plain text in UTF-8") from None
+        raise InputError(f"{name}:{line}:{column}", found, "expected: plain text in UTF-8") from None

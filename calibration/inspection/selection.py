@@ -372,7 +372,7 @@ class _Selecting:
             found = f"found only drives without moving parts: {_listed(solid)}"
         elif self.selection.notes:
             found += f" ({'; '.join(self.selection.notes[:3])})"
-        raise InputError(where, found, "allowed: an array or a drive, with its level, members and sizes")
+        raise InputError(where, found, "expected: an array or a drive, with its level, members and sizes")
 
 
 def _only_member(array: FoundArray) -> str | None:

@@ -107,7 +107,7 @@ def find_fio() -> Fio:
     offered = _said(path, "--enghelp").split()
     engine = next((each for each in ENGINES if each in offered), None)
     if engine is None:
-        raise InputError("fio", f"version {version} has none of its usual engines", f"allowed: {', '.join(ENGINES)}")
+        raise InputError("fio", f"version {version} has none of its usual engines", f"expected: {', '.join(ENGINES)}")
     return Fio(path, version, engine)
 
 
@@ -169,25 +169,25 @@ class Measurement:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError("--output", f"{self.folder}: {error.strerror}", "allowed: a folder to write to") from None
+            raise InputError("--output", f"{self.folder}: {error.strerror}", "expected: a folder to write to") from None
         before = load_machine(self.folder)
         if before is None:
             if any(self.folder.iterdir()):
                 found = f"{self.folder} holds other files"
-                raise InputError("--output", found, "allowed: an empty folder, or one of an earlier measurement")
+                raise InputError("--output", found, "expected: an empty folder, or one of an earlier measurement")
             self._write(FILE_NAME, yaml.safe_dump(self.machine.document(), sort_keys=False, width=120))
             return
         changes = _differences(before, self.machine)
         if changes:
             found = f"{self.folder} holds a measurement with other settings ({', '.join(changes)})"
-            raise InputError("--output", found, "allowed: the same settings, to go on with it, or another folder")
+            raise InputError("--output", found, "expected: the same settings, to go on with it, or another folder")
         self.machine = before
 
     def _write(self, name: str, text: str) -> None:
         try:
             write_whole(self.folder / name, text)
         except OSError as error:
-            raise InputError("--output", f"{self.folder}: {error.strerror}", "allowed: a folder to write to") from None
+            raise InputError("--output", f"{self.folder}: {error.strerror}", "expected: a folder to write to") from None
 
     def _path(self, job: Job) -> Path:
         return self.folder / f"{job.name}.json"
@@ -219,7 +219,7 @@ class Measurement:
                 report = read_report(part)
             except InputError as error:
                 raise InputError(
-                    f"fio job {job.name}", f"an unreadable report: {error.found}", "allowed: JSON"
+                    f"fio job {job.name}", f"an unreadable report: {error.found}", "expected: JSON"
                 ) from None
             os.replace(part, self._path(job))
         finally:
@@ -243,7 +243,7 @@ class Measurement:
                 status = process.wait(seconds + _PATIENCE_S)
             except subprocess.TimeoutExpired:
                 found = f"fio has not ended after {format_duration(seconds + _PATIENCE_S)}"
-                raise InputError(f"fio job {job.name}", found, "allowed: a device that answers") from None
+                raise InputError(f"fio job {job.name}", found, "expected: a device that answers") from None
             finally:
                 if process is not None:
                     _stop(process)
@@ -251,7 +251,7 @@ class Measurement:
             said = " ".join(errors.read().split())
         if status:
             found = f"fio ended with status {status}: {said[-200:] or 'without a word'}"
-            raise InputError(f"fio job {job.name}", found, "allowed: a target that fio can measure")
+            raise InputError(f"fio job {job.name}", found, "expected: a target that fio can measure")
 
     def _arguments(self, job: Job, output: str) -> list[str]:
         settings = self.machine.suite

@@ -74,7 +74,7 @@ def find_target(name: str, size: int | None, writes: bool, kernel: Kernel) -> Ta
     """
     path = Path(name).resolve()
     if size is not None and size < LEAST_SIZE:
-        raise InputError("--size", format_size(size), f"allowed: {format_size(LEAST_SIZE)} or more")
+        raise InputError("--size", format_size(size), f"expected: {format_size(LEAST_SIZE)} or more")
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -82,11 +82,13 @@ def find_target(name: str, size: int | None, writes: bool, kernel: Kernel) -> Ta
     except PermissionError:
         raise _no_permission(name, "looked at") from None
     except OSError as error:
-        raise InputError(name, f"cannot be looked at ({error.strerror})", "allowed: a block device or a file") from None
+        raise InputError(
+            name, f"cannot be looked at ({error.strerror})", "expected: a block device or a file"
+        ) from None
     if stat.S_ISDIR(found.st_mode):
-        raise InputError(name, "a folder", "allowed: a block device, or a file (it is made if it does not exist)")
+        raise InputError(name, "a folder", "expected: a block device, or a file (it is made if it does not exist)")
     if not stat.S_ISBLK(found.st_mode) and not stat.S_ISREG(found.st_mode):
-        raise InputError(name, "neither a block device nor a regular file", "allowed: one of the two")
+        raise InputError(name, "neither a block device nor a regular file", "expected: one of the two")
     device = stat.S_ISBLK(found.st_mode)
     number = found.st_rdev if device else found.st_dev
     target = Target(path, "device" if device else "file", 0, (os.major(number), os.minor(number)))
@@ -104,7 +106,7 @@ def _usable(name: str, path: Path, size: int | None, writes: bool, device: bool)
     except OSError as error:
         if error.errno == errno.EBUSY:
             raise _in_use(name, "in use by the kernel") from None
-        raise InputError(name, f"cannot be opened ({error.strerror})", "allowed: what can be read") from None
+        raise InputError(name, f"cannot be opened ({error.strerror})", "expected: what can be read") from None
     try:
         whole = os.lseek(handle, 0, os.SEEK_END)
         stored = os.fstat(handle).st_blocks * _STAT_BLOCK
@@ -113,21 +115,21 @@ def _usable(name: str, path: Path, size: int | None, writes: bool, device: bool)
     used = (whole if size is None else size) // _ALIGNMENT * _ALIGNMENT
     if whole < LEAST_SIZE:
         found = f"it has {format_size(whole)}"
-        raise InputError(name, found, f"allowed: {format_size(LEAST_SIZE)} or more, or a file that does not exist yet")
+        raise InputError(name, found, f"expected: {format_size(LEAST_SIZE)} or more, or a file that does not exist yet")
     if used > whole:
-        raise InputError("--size", f"{format_size(used)} of {name}", f"allowed: up to its {format_size(whole)}")
+        raise InputError("--size", f"{format_size(used)} of {name}", f"expected: up to its {format_size(whole)}")
     if not device and stored < _FEWEST_BLOCKS * whole:
         found = f"only {format_size(stored)} of its {format_size(whole)} are on the disk"
-        raise InputError(name, found, "allowed: a file without holes, or one that does not exist yet")
+        raise InputError(name, found, "expected: a file without holes, or one that does not exist yet")
     return used
 
 
 def _new_file(name: str, path: Path, size: int) -> Target:
     if Path("/dev") in path.parents:
-        raise InputError(name, "no such device", "allowed: a block device (lsblk lists them), or a file elsewhere")
+        raise InputError(name, "no such device", "expected: a block device (lsblk lists them), or a file elsewhere")
     folder = path.parent
     if not folder.is_dir():
-        raise InputError(name, "neither it nor its folder is there", "allowed: a block device, or a file in a folder")
+        raise InputError(name, "neither it nor its folder is there", "expected: a block device, or a file in a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _no_permission(name, "made")
     size = size // _ALIGNMENT * _ALIGNMENT
@@ -135,7 +137,7 @@ def _new_file(name: str, path: Path, size: int) -> Target:
     free = space.f_bavail * space.f_frsize
     if size + _SPARE > free:
         found = f"a file of {format_size(size)} where {format_size(free)} are free"
-        raise InputError("--size", found, f"allowed: {format_size(_SPARE)} less than what is free")
+        raise InputError("--size", found, f"expected: {format_size(_SPARE)} less than what is free")
     number = folder.stat().st_dev
     return Target(path, "file", size, (os.major(number), os.minor(number)), exists=False)
 
@@ -167,7 +169,9 @@ def _in_use(name: str, found: str) -> InputError:
 
 
 def _no_permission(name: str, done: str) -> InputError:
-    return InputError(name, f"no permission: it cannot be {done}", "allowed: what this user may open (perhaps as root)")
+    return InputError(
+        name, f"no permission: it cannot be {done}", "expected: what this user may open (perhaps as root)"
+    )
 
 
 def make_file(target: Target, progress: Callable[[int, int], None]) -> None:
@@ -183,7 +187,7 @@ def make_file(target: Target, progress: Callable[[int, int], None]) -> None:
         handle = os.open(target.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise InputError(
-            name, f"cannot be made ({error.strerror})", "allowed: a file that does not exist yet"
+            name, f"cannot be made ({error.strerror})", "expected: a file that does not exist yet"
         ) from None
     try:
         with os.fdopen(handle, "wb") as file:
@@ -195,7 +199,7 @@ def make_file(target: Target, progress: Callable[[int, int], None]) -> None:
     except BaseException as error:
         target.path.unlink()
         if isinstance(error, OSError):
-            raise InputError(name, f"cannot be written ({error.strerror})", "allowed: a disk with room") from None
+            raise InputError(name, f"cannot be written ({error.strerror})", "expected: a disk with room") from None
         raise
     progress(target.size, target.size)
 
@@ -207,5 +211,5 @@ def takes_direct(path: Path) -> bool:
     except OSError as error:
         if error.errno == errno.EINVAL:
             return False
-        raise InputError(str(path), f"cannot be opened ({error.strerror})", "allowed: what can be read") from None
+        raise InputError(str(path), f"cannot be opened ({error.strerror})", "expected: what can be read") from None
     return True

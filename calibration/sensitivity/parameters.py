@@ -153,10 +153,10 @@ def given_parameters(scenario: ScenarioSpec, texts: Iterable[str]) -> tuple[Unce
         if given:
             share = parse_fraction(sd.strip(), f"--parameter {path}")
             if not share:
-                raise InputError(f"--parameter {path}", "an SD of 0", "allowed: above 0, up to 100%")
+                raise InputError(f"--parameter {path}", "an SD of 0", "expected: above 0, up to 100%")
             parameter = replace(parameter, sd=share)
         if parameter.path in found:
-            raise InputError("--parameter", f"{parameter.path} twice", "allowed: each once")
+            raise InputError("--parameter", f"{parameter.path} twice", "expected: each once")
         found[parameter.path] = parameter
     return tuple(found.values())
 
@@ -172,14 +172,14 @@ def _given(scenario: ScenarioSpec, path: str) -> UncertainParameter:
         raise _nothing(scenario, path)
     parameter = _parameter(scenario, part, name, members, field)
     if not parameter.moves:
-        raise InputError("--parameter", f"{path} is 0 or not given", "allowed: numbers above 0, which a factor moves")
+        raise InputError("--parameter", f"{path} is 0 or not given", "expected: numbers above 0, which a factor moves")
     return parameter
 
 
 def _nothing(scenario: ScenarioSpec, path: str) -> InputError:
     close = get_close_matches(path, [parameter.path for parameter in default_parameters(scenario)], n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
-    return InputError("--parameter", f"{path!r} names no number of this scenario{hint}", f"allowed: {PATHS}")
+    return InputError("--parameter", f"{path!r} names no number of this scenario{hint}", f"expected: {PATHS}")
 
 
 def _holders(scenario: ScenarioSpec, part: Address) -> Mapping[str, Any]:

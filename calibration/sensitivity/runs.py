@@ -71,14 +71,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.method is not None and self.method not in get_args(Method):
-            allowed = f"allowed: {', '.join(get_args(Method))}; without --method one after the other"
+            allowed = f"expected: {', '.join(get_args(Method))}; without --method one after the other"
             raise InputError("--method", f"unknown method {self.method!r}", allowed)
         if self.trajectories < 2:
-            raise InputError("--trajectories", f"found {self.trajectories}", "allowed: 2 or more")
+            raise InputError("--trajectories", f"found {self.trajectories}", "expected: 2 or more")
         if self.samples is not None and (self.samples < 4 or self.samples & (self.samples - 1)):
-            raise InputError("--samples", f"found {self.samples}", "allowed: a power of two, 4 or more")
+            raise InputError("--samples", f"found {self.samples}", "expected: a power of two, 4 or more")
         if self.seed < 0:
-            raise InputError("--seed", f"found {self.seed}", "allowed: 0 or more")
+            raise InputError("--seed", f"found {self.seed}", "expected: 0 or more")
 
 
 def figure_dimension(scenario: ScenarioSpec, figure: str) -> Dimension:
@@ -146,11 +146,11 @@ class FigureResponse:
         if figure not in values:
             close = get_close_matches(figure, values, n=1)
             hint = f" (did you mean {close[0]}?)" if close else ""
-            raise InputError("--figure", f"no figure {figure!r}{hint}", f"allowed: {', '.join(values)}")
+            raise InputError("--figure", f"no figure {figure!r}{hint}", f"expected: {', '.join(values)}")
         self.nominal = values[figure]
         if not self.nominal > 0:
             positive = ", ".join(name for name, value in values.items() if value > 0)
-            raise InputError("--figure", f"{figure} is 0", f"allowed: {positive}")
+            raise InputError("--figure", f"{figure} is 0", f"expected: {positive}")
 
     def of(self, chosen: Sequence[int], progress: Progress) -> Callable[[Matrix], Vector]:
         """The answers (percent of change, NaN without one) to rows of some parameters, the others as they are."""
@@ -356,7 +356,7 @@ def _with_refusals(response: FigureResponse) -> Iterator[None]:
         yield
     except InputError as error:
         why = response.refusals[0].replace(": ", " ", 1)
-        raise InputError(error.place, f"{error.found} ({why})", error.allowed) from None
+        raise InputError(error.place, f"{error.found} ({why})", error.expected) from None
 
 
 def _affordable(inputs: int) -> int:

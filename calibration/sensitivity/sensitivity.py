@@ -181,5 +181,5 @@ def _complete(rows: Matrix, response: Response, block: int) -> tuple[Matrix, Vec
     kept = np.isfinite(answers).all(axis=1)
     if kept.sum() < _LEAST_KEPT:
         found = f"only {int(kept.sum())} of {len(kept)} samples have an answer for every machine in them"
-        raise InputError("--parameter", found, "allowed: parameters, or SDs, that leave machines which can be")
+        raise InputError("--parameter", found, "expected: parameters, or SDs, that leave machines which can be")
     return rows[np.repeat(kept, block)], answers[kept].ravel(), int(kept.sum())

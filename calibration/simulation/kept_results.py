@@ -128,7 +128,7 @@ class KeptResults:
                 if db.execute("SELECT fingerprint FROM model").fetchall() == [(model_fingerprint(),)]:
                     return int(db.execute("SELECT count(*) FROM result").fetchone()[0])
         except sqlite3.Error as error:
-            raise InputError(str(self.path), f"no results of raidsim ({error})", "allowed: delete it") from None
+            raise InputError(str(self.path), f"no results of raidsim ({error})", "expected: delete it") from None
         self.path.unlink(missing_ok=True)
         self._there = False
         return 0
@@ -156,7 +156,7 @@ def _bytes(outcome: Outcome) -> bytes:
     """As JSON, in which numbers are what they were to the last bit, and may be infinite."""
     told: Any
     if isinstance(outcome, InputError):
-        told = {"refusal": [outcome.place, outcome.found, outcome.allowed]}
+        told = {"refusal": [outcome.place, outcome.found, outcome.expected]}
     else:
         told = {"prediction": _predictions().dump_python(outcome)}
     return zlib.compress(json.dumps(told).encode(), 1)

@@ -210,7 +210,7 @@ class Responses:
             except InputError as nothing:
                 return nothing
             if not value and cell.use == "calibrate":
-                return InputError(f"{cell.run}:{cell.figure}", "0", "allowed: above 0, so that it can be fitted to")
+                return InputError(f"{cell.run}:{cell.figure}", "0", "expected: above 0, so that it can be fitted to")
             logs.append(math.log(value or _NOTHING * (cell.value if cell.value > 0 else 1.0)))
         return np.array(logs)
 
@@ -237,7 +237,7 @@ class Responses:
             first = error.errors(include_url=False)[0]
             context = first.get("ctx", {})
             place = ".".join(str(part) for part in (*first["loc"], *context.get("at", ())))
-            return InputError(place, str(context.get("found", first["msg"])), str(context.get("allowed", "")))
+            return InputError(place, str(context.get("found", first["msg"])), str(context.get("expected", "")))
 
 
 def _possible(logs: Vector | InputError) -> Vector:

@@ -121,7 +121,7 @@ class RunSpec(Spec):
     def _processes_of_programs(self) -> Self:
         if self.processes is not None and self.workload.kind != "programs":
             found = f"processes of a {self.workload.kind} workload"
-            raise refusal(found, "allowed: with kind programs", ("processes",))
+            raise refusal(found, "expected: with kind programs", ("processes",))
         return self
 
 
@@ -146,12 +146,12 @@ class CellSpec(Spec):
     @model_validator(mode="after")
     def _comparable(self) -> Self:
         if self.measured and self.within is not None:
-            raise refusal(f"within beside a measured {self.measured:g}", "allowed: with a measured 0", ("within",))
+            raise refusal(f"within beside a measured {self.measured:g}", "expected: with a measured 0", ("within",))
         if not self.measured and self.within is None:
             found = "a measured 0 without within"
             raise refusal(found, "required: within, the largest prediction that agrees with it", ("within",))
         if not self.measured and self.use == "calibrate":
-            raise refusal("calibrate of a measured 0, which has no ratio", "allowed: predict", ("use",))
+            raise refusal("calibrate of a measured 0, which has no ratio", "expected: predict", ("use",))
         return self
 
 
@@ -165,7 +165,7 @@ FigureNames = Annotated[tuple[str, ...], BeforeValidator(_as_list), Field(min_le
 
 def _paired(left: tuple[str, ...], right: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     if len(left) != len(right):
-        raise refusal(f"{len(left)} on the left and {len(right)} on the right", "allowed: as many of both")
+        raise refusal(f"{len(left)} on the left and {len(right)} on the right", "expected: as many of both")
     return tuple(zip(left, right, strict=True))
 
 
@@ -229,12 +229,12 @@ class ClaimSpec(Spec):
     def _bounded(self) -> Self:
         _paired(self.left, self.right)
         if self.against is not None and self.use == "calibrate":
-            raise refusal("use: calibrate beside against", "allowed: one of them", ("use",))
+            raise refusal("use: calibrate beside against", "expected: one of them", ("use",))
         low, high = self.ratio
         if low is None and high is None:
-            raise refusal("no bound", "allowed: a number in one place at least", ("ratio",))
+            raise refusal("no bound", "expected: a number in one place at least", ("ratio",))
         if not 0 <= (low or 0) <= (float("inf") if high is None else high):
-            raise refusal(f"{low} to {high}", "allowed: from a number, 0 or more, up to one no smaller", ("ratio",))
+            raise refusal(f"{low} to {high}", "expected: from a number, 0 or more, up to one no smaller", ("ratio",))
         return self
 
     @property
@@ -285,7 +285,7 @@ class ParameterSpec(Spec):
     @classmethod
     def _above_zero(cls, value: float) -> float:
         if not value > 0:
-            raise refusal("0", "allowed: above 0 %")
+            raise refusal("0", "expected: above 0 %")
         return value
 
 
@@ -304,7 +304,7 @@ class SuspectSpec(Spec):
     @model_validator(mode="after")
     def _of_something(self) -> Self:
         if not self.names:
-            raise refusal("a suspect of nothing", "allowed: ids in cells, cases or claims")
+            raise refusal("a suspect of nothing", "expected: ids in cells, cases or claims")
         return self
 
     @property

@@ -85,12 +85,12 @@ def _machine(given: Any) -> Any:
 def _grids(full: dict[str, Any]) -> None:
     grids = full.pop("grids", {})
     if not isinstance(grids, Mapping):
-        raise refusal(repr(grids)[:60], "allowed: grids by name", ("grids",))
+        raise refusal(repr(grids)[:60], "expected: grids by name", ("grids",))
     runs = dict(full.get("runs") or {})
     cells = list(full.get("cells") or ())
     for name, grid in grids.items():
         if not isinstance(grid, Mapping):
-            raise refusal(repr(grid)[:60], "allowed: a run with rows, columns and cells", ("grids", name))
+            raise refusal(repr(grid)[:60], "expected: a run with rows, columns and cells", ("grids", name))
         points = _points(grid, ("grids", name))
         for labels, values in points:
             runs[_run_name(name, labels)] = _run(grid, values, full)
@@ -106,7 +106,9 @@ def _points(grid: Mapping[str, Any], at: tuple[str, ...]) -> list[tuple[tuple[An
         given = grid.get(axis, {})
         whole = isinstance(given, Mapping) and len(given) <= 1 and all(isinstance(one, list) for one in given.values())
         if not whole or (axis == "rows" and not given):
-            raise refusal(repr(given)[:60], "allowed: one field of the workload, and a list of its values", (*at, axis))
+            raise refusal(
+                repr(given)[:60], "expected: one field of the workload, and a list of its values", (*at, axis)
+            )
         axes += [[(field, value) for value in values] for field, values in given.items()]
     return [(tuple(value for _, value in point), dict(point)) for point in product(*axes)]
 
@@ -131,10 +133,10 @@ def _cells(name: str, grid: Mapping[str, Any], labels: list[tuple[Any, ...]]) ->
         numbers = [number for row in spec.measured for number in (row if isinstance(row, tuple) else (row,))]
         if len(numbers) != len(labels):
             found = f"{len(numbers)} numbers for {len(labels)} runs"
-            raise refusal(found, "allowed: one for each run, or null", (*at, "measured"))
+            raise refusal(found, "expected: one for each run, or null", (*at, "measured"))
         fitted = {tuple(point) for point in spec.calibrate}
         for point in fitted - set(labels):
-            allowed = f"allowed: {', '.join(str(list(label)) for label in labels[:4])} and so on"
+            allowed = f"expected: {', '.join(str(list(label)) for label in labels[:4])} and so on"
             raise refusal(f"no run {list(point)}", allowed, (*at, "calibrate"))
         for label, number in zip(labels, numbers, strict=True):
             if number is not None:
@@ -172,7 +174,9 @@ def _workload(given: Any, full: Mapping[str, Any], at: tuple[str, ...]) -> Any:
     known = full.get("workloads")
     named = known if isinstance(known, Mapping) else {}
     if given not in named:
-        raise refusal(f"unknown workload {given!r}", f"allowed: {', '.join(map(str, named)) or 'a whole workload'}", at)
+        raise refusal(
+            f"unknown workload {given!r}", f"expected: {', '.join(map(str, named)) or 'a whole workload'}", at
+        )
     return named[given]
 
 

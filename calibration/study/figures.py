@@ -184,5 +184,5 @@ def figure_value(prediction: Prediction, run: str, figure: str) -> float:
     value = figures.get(figure)
     if value is None or not value >= 0:
         found = "no such figure" if value is None else f"{value}"
-        raise InputError(f"{run}:{figure}", found, f"allowed: a number; the run gave {', '.join(figures)}")
+        raise InputError(f"{run}:{figure}", found, f"expected: a number; the run gave {', '.join(figures)}")
     return value

@@ -57,7 +57,7 @@ class StudySpec(StudyDocument):
 
     def _check_machines(self) -> None:
         if self.only_machine is not None and self.machines:
-            raise refusal("machine and machines", "allowed: one of the two", ("machines",))
+            raise refusal("machine and machines", "expected: one of the two", ("machines",))
         only_missing = bool(self.missing) and not (self.cases or self.runs)
         if self.only_machine is None and (self.cases or not self.machines) and not only_missing:
             raise refusal("no machine", "required: machine, or machines and runs that name them")
@@ -89,22 +89,22 @@ class StudySpec(StudyDocument):
         if megabyte is None:
             raise refusal("a rate in MB/s", "required: conventions.MB", (*at, "rate"))
         if case.array is not None and case.array not in self.arrays:
-            raise refusal(f"unknown array {case.array!r}", f"allowed: {', '.join(self.arrays)}", (*at, "array"))
+            raise refusal(f"unknown array {case.array!r}", f"expected: {', '.join(self.arrays)}", (*at, "array"))
         known = (*self.machine.drives, *((ARRAY_NAME,) if case.array is not None else ()))
         for target in case.targets:
             if target not in known:
-                raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(known)}", (*at, "targets"))
+                raise refusal(f"unknown target {target!r}", f"expected: {', '.join(known)}", (*at, "targets"))
             room = Devices(self.machine, self.arrays).capacity(
                 case.array if target == ARRAY_NAME and case.array is not None else target
             )
             if self.workload.size > room:
                 found = f"the workload's {self.workload.size} bytes on {target}, which has {room}"
-                raise refusal(found, "allowed: within the device", (*at, "targets"))
+                raise refusal(found, "expected: within the device", (*at, "targets"))
         stated = case.rate * case.seconds * megabyte
         moved = self.workload.size * len(case.targets)
         if abs(math.log(stated / moved)) > _SAME_BYTES:
             found = f"{case.seconds} s at {case.rate} MB/s are {stated:.6g} bytes"
-            raise refusal(found, f"allowed: the workload's {moved} bytes within 2 %", at)
+            raise refusal(found, f"expected: the workload's {moved} bytes within 2 %", at)
 
     def _check_path(self, path: str, at: Place) -> None:
         try:
@@ -112,7 +112,7 @@ class StudySpec(StudyDocument):
         except (LookupError, AttributeError, ValueError, InputError):
             value = None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-            raise refusal(f"{path} is no positive number of the study", f"allowed: {PATHS}", at)
+            raise refusal(f"{path} is no positive number of the study", f"expected: {PATHS}", at)
 
     def _check_run(self, name: str, run: RunSpec, builder: RunBuilder) -> None:
         at: Place = ("runs", name)
@@ -120,14 +120,14 @@ class StudySpec(StudyDocument):
             raise refusal("no machine", f"required: one of {', '.join(self.machines)}", (*at, "machine"))
         if run.machine is not None and run.machine not in self.machines:
             known = ", ".join(self.machines) or "none, since the study has only one"
-            raise refusal(f"unknown machine {run.machine!r}", f"allowed: {known}", (*at, "machine"))
+            raise refusal(f"unknown machine {run.machine!r}", f"expected: {known}", (*at, "machine"))
         self._check_earlier(name, run, at)
         names = [*self.machine_of(run).drives, *self.arrays, *self.encrypted, *self.volumes]
         for device in devices_of(run):
             if device not in names:
                 field = next((("file_systems", p, "on") for p, m in run.file_systems.items() if m.on == device), None)
                 found = f"unknown device {device!r}"
-                raise refusal(found, f"allowed: {', '.join(names)}", (*at, *(field or ("workload", "targets"))))
+                raise refusal(found, f"expected: {', '.join(names)}", (*at, *(field or ("workload", "targets"))))
         try:
             ScenarioSpec.model_validate(builder.document(name))
         except ValidationError as error:
@@ -140,33 +140,33 @@ class StudySpec(StudyDocument):
             elif inside and inside[0] in ("arrays", "encrypted", "volumes"):
                 at = ()
             found = f"{context.get('found', first['msg'])}, in the run {name}"
-            raise refusal(found, context.get("allowed", "allowed: what a scenario can be"), (*at, *inside)) from None
+            raise refusal(found, context.get("expected", "expected: what a scenario can be"), (*at, *inside)) from None
 
     def _check_earlier(self, name: str, run: RunSpec, at: Place) -> None:
         place = (*at, "after")
         for i, before in enumerate(run.after):
             if before not in self.runs:
-                raise refusal(f"unknown run {before!r}", f"allowed: {', '.join(self.runs)}", place)
+                raise refusal(f"unknown run {before!r}", f"expected: {', '.join(self.runs)}", place)
             if before == name or before in run.after[:i]:
-                raise refusal(f"{before} a second time", "allowed: every other run once", place)
+                raise refusal(f"{before} a second time", "expected: every other run once", place)
             told = [_tiobench_of(each.workload) for each in (run, self.runs[before])]
             if None in told or told[0] != told[1]:
                 found = f"{before}, which is not the same tiobench with another number of threads"
-                raise refusal(found, "allowed: runs of one tiobench.pl, of nothing else", place)
+                raise refusal(found, "expected: runs of one tiobench.pl, of nothing else", place)
 
     def _check_cells(self) -> None:
         for i, cell in enumerate(self.cells):
             if cell.run not in self.runs:
-                allowed = f"allowed: {', '.join(self.runs) or 'none, since there are no runs'}"
+                allowed = f"expected: {', '.join(self.runs) or 'none, since there are no runs'}"
                 raise refusal(f"unknown run {cell.run!r}", allowed, ("cells", i, "run"))
             known = figures_of(self.runs[cell.run].workload)
             if cell.figure not in known:
                 found = f"unknown figure {cell.figure!r} of the run {cell.run}"
-                raise refusal(found, f"allowed: {', '.join(known)}", ("cells", i, "figure"))
+                raise refusal(found, f"expected: {', '.join(known)}", ("cells", i, "figure"))
             dimension = known[cell.figure]
             if cell.unit not in UNITS[dimension]:
                 found = f"{cell.unit} for {cell.figure}, which is {in_words(dimension)}"
-                raise refusal(found, f"allowed: {', '.join(UNITS[dimension])}", ("cells", i, "unit"))
+                raise refusal(found, f"expected: {', '.join(UNITS[dimension])}", ("cells", i, "unit"))
             if unit_value(cell.unit, self.conventions) is None:
                 found = f"{cell.unit}, of which conventions do not say how many bytes it is"
                 raise refusal(
@@ -186,17 +186,17 @@ class StudySpec(StudyDocument):
                     if name in known:
                         continue
                     run, _, figure = name.rpartition(":")
-                    found, allowed = f"{name!r}, which is no RUN:FIGURE", f"allowed: runs {', '.join(self.run_ids)}"
+                    found, allowed = f"{name!r}, which is no RUN:FIGURE", f"expected: runs {', '.join(self.run_ids)}"
                     if run in self.run_ids:
                         found = f"unknown figure {figure!r} of the run {run}"
                         allowed = (
-                            f"allowed: {', '.join(n.rpartition(':')[2] for n in known if n.startswith(run + ':'))}"
+                            f"expected: {', '.join(n.rpartition(':')[2] for n in known if n.startswith(run + ':'))}"
                         )
                     raise refusal(found, allowed, ("claims", i, *field))
             for left, right in claim.pairs:
                 if known[left] != known[right]:
                     found = f"{left} ({in_words(known[left])}) over {right} ({in_words(known[right])})"
-                    raise refusal(found, "allowed: figures of one kind", ("claims", i))
+                    raise refusal(found, "expected: figures of one kind", ("claims", i))
 
     def _check_suspects(self) -> None:
         claims = {claim.id for claim in self.claims}
@@ -206,7 +206,7 @@ class StudySpec(StudyDocument):
                 for name in getattr(suspect, field):
                     if name not in known:
                         kind = field[:-1]
-                        raise refusal(f"unknown {kind} {name!r}", f"allowed: ids of {field}", ("suspects", i, field))
+                        raise refusal(f"unknown {kind} {name!r}", f"expected: ids of {field}", ("suspects", i, field))
 
     @property
     def run_ids(self) -> list[str]:
@@ -309,7 +309,7 @@ def _unique(where: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise refusal(f"{name} stands there twice", "allowed: once", (where,))
+            raise refusal(f"{name} stands there twice", "expected: once", (where,))
         seen.add(name)
 
 
@@ -335,7 +335,7 @@ def chosen_studies(names: Sequence[str], every: bool) -> list[StudySpec]:
         If there is no such study, or `every` is given with names.
     """
     if names and every:
-        raise InputError("--all", f"found the studies {', '.join(names)} too", "allowed: one of the two")
+        raise InputError("--all", f"found the studies {', '.join(names)} too", "expected: one of the two")
     if names:
         return [load_study(name) for name in names]
     found = [load_study(name) for name in study_names()]
@@ -354,5 +354,5 @@ def load_study(name: str) -> StudySpec:
         return load_spec(StudySpec, _FOLDER / f"{name}.yaml")
     path = Path(name)
     if not path.exists() and path.suffix not in (".yaml", ".yml"):
-        raise InputError("study", f"{name!r} is neither a study nor a file", f"allowed: {', '.join(study_names())}")
+        raise InputError("study", f"{name!r} is neither a study nor a file", f"expected: {', '.join(study_names())}")
     return load_spec(StudySpec, path)

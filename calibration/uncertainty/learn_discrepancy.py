@@ -59,14 +59,14 @@ def _documents(path: Path) -> list[dict[str, Any]]:
         studies = list(document["studies"])
         for study in studies:
             if study["id"] not in study_names():
-                raise InputError(str(path), f"the study {study['id']!r}", f"allowed: {', '.join(study_names())}")
+                raise InputError(str(path), f"the study {study['id']!r}", f"expected: {', '.join(study_names())}")
             for case in study["cases"]:
                 math.log(case["predicted"])
     except OSError as error:
-        raise InputError(str(path), f"{error.strerror}", "allowed: a file that can be read") from None
+        raise InputError(str(path), f"{error.strerror}", "expected: a file that can be read") from None
     except (ValueError, LookupError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"
-        raise InputError(str(path), found, "allowed: what raidsim predict --json prints") from None
+        raise InputError(str(path), found, "expected: what raidsim predict --json prints") from None
     return studies
 
 
@@ -75,7 +75,7 @@ def _errors(study: StudySpec, document: Mapping[str, Any], path: Path) -> StudyE
     cells = study.all_cells
     missing = [cell.id for cell in cells if cell.id not in predicted]
     if missing:
-        raise InputError(f"{path}: {study.id}", f"no prediction of {missing[0]}", "allowed: predictions of all cells")
+        raise InputError(f"{path}: {study.id}", f"no prediction of {missing[0]}", "expected: predictions of all cells")
     ratios = {cell.id: math.log(predicted[cell.id] / cell.measured) for cell in cells}
     return errors_of(study, _profile(study, document["profile"], path), ratios)
 
@@ -91,5 +91,5 @@ def _profile(study: StudySpec, printed: Mapping[str, Any] | None, path: Path) ->
     stored = profile_path(study)
     if stored.exists() and (profile := load_profile(stored)).factors == wanted:
         return profile
-    allowed = f"allowed: one in calibration/profiles or {stored}; predict again with it"
+    allowed = f"expected: one in calibration/profiles or {stored}; predict again with it"
     raise InputError(f"{path}: {study.id}", "predictions with a profile that is not there", allowed)

@@ -73,12 +73,12 @@ def calibrate_command(
     """Fit a study's parameters to its calibrate cells."""
     if learn_discrepancy:
         if study is not None:
-            raise InputError("calibrate", f"{study} and --learn-discrepancy", "allowed: one of the two")
+            raise InputError("calibrate", f"{study} and --learn-discrepancy", "expected: one of the two")
         _learn(learn_discrepancy, output or TABLE, as_json)
         return
     for option, value in (("--machine", machine), ("--drive", drive), ("--study", study_file)):
         if value is not None and from_fio is None:
-            raise InputError(option, "found without --from-fio", "allowed: with it")
+            raise InputError(option, "found without --from-fio", "expected: with it")
     for option, path in (("--output", output), ("--study", study_file)):
         if path is not None:
             _check_written(option, path)
@@ -88,9 +88,9 @@ def calibrate_command(
     elif study is not None:
         spec = load_study(study)
     else:
-        raise InputError("calibrate", "no study", "allowed: a name that raidsim studies lists, a file, or --from-fio")
+        raise InputError("calibrate", "no study", "expected: a name that raidsim studies lists, a file, or --from-fio")
     if choose and output is not None:
-        raise InputError("--output", "a profile of a choice", "allowed: once the study's file says what was chosen")
+        raise InputError("--output", "a profile of a choice", "expected: once the study's file says what was chosen")
     place = None if begin is None else _place(begin, spec)
     found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
     if output is not None:
@@ -112,13 +112,13 @@ def _check_written(option: str, path: Path) -> None:
     there = next(folder for folder in path.absolute().parents if folder.exists())
     if path.is_dir() or not there.is_dir() or not os.access(there, os.W_OK):
         what = "it is a folder" if path.is_dir() else f"{there} is no folder to write to"
-        raise InputError(option, f"{path} cannot be written: {what}", "allowed: a file")
+        raise InputError(option, f"{path} cannot be written: {what}", "expected: a file")
 
 
 def _own(folder: Path, study: str | None, machine: Path | None, drive: str | None, keep: Path | None) -> FioStudy:
     """The study of somebody's own measurements."""
     if study is not None:
-        raise InputError("calibrate", f"{study} and --from-fio", "allowed: one of the two")
+        raise InputError("calibrate", f"{study} and --from-fio", "expected: one of the two")
     own = FioStudy(folder, machine, drive)
     typer.echo(f"fitted as {own.base.note}", err=True)
     for note in own.notes:
@@ -136,7 +136,7 @@ def _place(path: Path, study: StudySpec) -> Vector:
         lacking = ", ".join(name for name in names if name not in factors) or "none"
         more = ", ".join(name for name in factors if name not in names) or "none"
         found = f"a profile of {profile.study} without {lacking}, and with {more}"
-        raise InputError("--from", found, f"allowed: the study's parameters: {', '.join(names)}")
+        raise InputError("--from", found, f"expected: the study's parameters: {', '.join(names)}")
     return np.log([factors[name] for name in names])
 
 
@@ -153,7 +153,7 @@ def _calibrated(
     asked = names if "all" in asked else asked
     for name in asked:
         if name not in names:
-            raise InputError("--profile", f"unknown parameter {name!r}", f"allowed: {', '.join(names)}, all")
+            raise InputError("--profile", f"unknown parameter {name!r}", f"expected: {', '.join(names)}, all")
     return calibrated(study, starts, seed, begin, asked, choices, workers)
 
 

@@ -80,11 +80,11 @@ def compare_command(
     if not vary and not curve:
         raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
     if points is not None and not curve:
-        raise InputError("--points", "found it without --curve", "allowed: with --curve")
+        raise InputError("--points", "found it without --curve", "expected: with --curve")
     if replacement is not None and not rebuild:
-        raise InputError("--replacement", "found it with --no-rebuild", "allowed: with --rebuild")
+        raise InputError("--replacement", "found it with --no-rebuild", "expected: with --rebuild")
     if service_life is not None and not rebuild:
-        raise InputError("--service-life", "found it with --no-rebuild", "allowed: with --rebuild")
+        raise InputError("--service-life", "found it with --no-rebuild", "expected: with --rebuild")
     sets = [*(sets or [])]
     for option, value in (("replacement", replacement), ("service-life", service_life)):
         if value is not None:
@@ -114,5 +114,5 @@ def compare_command(
 def _precision(text: str) -> float:
     value = parse_fraction(text, "--precision")
     if not 0.0005 <= value < 1:
-        raise InputError("--precision", f"found {text}", "allowed: 0.05% to 99%")
+        raise InputError("--precision", f"found {text}", "expected: 0.05% to 99%")
     return value

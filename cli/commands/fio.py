@@ -82,10 +82,10 @@ def fio_command(
     """
     form = "json" if as_json and output_format == "normal" else output_format
     if form not in _FORMATS:
-        raise InputError("--output-format", f"found {form!r}", f"allowed: {', '.join(_FORMATS)}")
+        raise InputError("--output-format", f"found {form!r}", f"expected: {', '.join(_FORMATS)}")
     most_s = None if at_most is None else parse_time(at_most, "--at-most")
     if most_s is not None and not most_s > 0:
-        raise InputError("--at-most", f"found {at_most!r}", "allowed: more than 0")
+        raise InputError("--at-most", f"found {at_most!r}", "expected: more than 0")
     described = machine_document(machine, sets or [])
     _check_spelling(context)
     line = jobs_of(job, context.args)
@@ -115,7 +115,7 @@ def _file_sizes(given: Sequence[str]) -> dict[str, int]:
     for text in given:
         name, equals, size = text.partition("=")
         if not name or not equals:
-            raise InputError("--file", f"found {text!r}", "allowed: NAME=SIZE")
+            raise InputError("--file", f"found {text!r}", "expected: NAME=SIZE")
         sizes[name] = parse_size(size, f"--file {name}")
     return sizes
 
@@ -127,7 +127,7 @@ def _check_spelling(context: typer.Context) -> None:
         name = word.partition("=")[0]
         close = difflib.get_close_matches(name, own, 1, _ALIKE) if name.startswith("--") else []
         if close and not is_option(name.removeprefix("--")):
-            raise InputError(name, "unknown option", f"did you mean {close[0]!r}? allowed: --help lists raidsim's own")
+            raise InputError(name, "unknown option", f"did you mean {close[0]!r}? expected: --help lists raidsim's own")
 
 
 def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence[str]) -> None:
@@ -138,7 +138,9 @@ def _check_written(write_iolog: str | None, logs: Path | None, sources: Sequence
     if logs is not None:
         there = next(path for path in (logs.absolute(), *logs.absolute().parents) if path.exists())
         if not there.is_dir() or not os.access(there, os.W_OK):
-            raise InputError("--logs", f"{logs} cannot be written: {there} is no folder to write to", "allowed: a path")
+            raise InputError(
+                "--logs", f"{logs} cannot be written: {there} is no folder to write to", "expected: a path"
+            )
 
 
 def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:
@@ -152,7 +154,7 @@ def _write(run: FioRun, write_iolog: str | None, logs: Path | None) -> None:
         if logs is not None:
             write_logs(run, logs)
     except OSError as error:
-        raise InputError(place, f"{error.filename} cannot be written ({error.strerror})", "allowed: a path") from None
+        raise InputError(place, f"{error.filename} cannot be written ({error.strerror})", "expected: a path") from None
 
 
 def _show(run: FioRun, form: str) -> None:

@@ -63,7 +63,7 @@ def inspect_command(
     }
     given += [(path, kind) for kind, paths in kinds.items() for path in paths or []]
     if [str(path) for path, _ in given].count(_STDIN) > 1:
-        raise InputError(_STDIN, "found twice", "allowed: standard input once")
+        raise InputError(_STDIN, "found twice", "expected: standard input once")
     notes: list[str] = []
     if given:
         sources = [_source(path, kind) for path, kind in given]

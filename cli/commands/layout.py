@@ -87,16 +87,16 @@ def _lost(layout: Layout, failed: list[int]) -> frozenset[int]:
     """The disks that are lost; `InputError` if one of them is not there."""
     for disk in failed:
         if not 0 <= disk < layout.members:
-            raise InputError("--failed", f"found disk {disk}", f"allowed: 0 to {layout.members - 1}")
+            raise InputError("--failed", f"found disk {disk}", f"expected: 0 to {layout.members - 1}")
     return frozenset(failed)
 
 
 def _draw(layout: Layout, unit: int, rows: int | None, lost: frozenset[int], path: Path) -> None:
     if isinstance(layout, LinearLayout):
-        raise InputError("--plot", f"found it with {layout.level}", "allowed: levels with chunks or copies")
+        raise InputError("--plot", f"found it with {layout.level}", "expected: levels with chunks or copies")
     if layout.members > _MOST_DRAWN or (rows or 0) > _MOST_DRAWN:
         found = f"a map of {layout.members} disks and {rows or 'few'} rows"
-        raise InputError("--plot", found, f"allowed: up to {_MOST_DRAWN} of each")
+        raise InputError("--plot", found, f"expected: up to {_MOST_DRAWN} of each")
     shown, _ = shown_rows(layout, unit, rows)
     drawn = {place: text for place, text in fields(layout, unit, shown).items() if place[1] < shown}
     heading = _heading(layout, lost).plain

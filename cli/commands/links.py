@@ -59,7 +59,7 @@ def _entry(name: str) -> tuple[str, dict[str, Any], dict[str, SourcedValue]]:
         found = link_model(name)
     except InputError as error:
         protocols = ", ".join(protocol_names())
-        raise InputError(f"link {name!r}", error.found, f"{error.allowed}, and {protocols}") from None
+        raise InputError(f"link {name!r}", error.found, f"{error.expected}, and {protocols}") from None
     sources = link_sources(name)
     values = {**dataclasses.asdict(found), **{key: origin.value for key, origin in sources.items()}}
     return found.name, values, sources

@@ -39,7 +39,7 @@ def measure_command(
 ) -> None:
     """Measure a disk with short fio jobs that read (and, if allowed, write) it."""
     if not (math.isfinite(seconds) and 1 <= seconds <= _LONGEST_S):
-        raise InputError("--seconds", f"{seconds:g}", f"allowed: 1 to {_LONGEST_S:.0f}")
+        raise InputError("--seconds", f"{seconds:g}", f"expected: 1 to {_LONGEST_S:.0f}")
     wanted = _size(size)
     fio = find_fio()
     kernel = Kernel()
@@ -77,7 +77,7 @@ def _size(text: str | None) -> int | None:
     if text is None:
         return None
     if text.strip().isdecimal():
-        raise InputError("--size", f"{text!r} has no unit", "allowed: a size with its unit, such as 64GiB or 500GB")
+        raise InputError("--size", f"{text!r} has no unit", "expected: a size with its unit, such as 64GiB or 500GB")
     return parse_size(text, "--size")
 
 
@@ -89,7 +89,7 @@ def _confirm(target: Target) -> None:
     typed = sys.stdin.readline().strip()
     if typed not in (name, str(target.path)):
         typer.echo("", err=True)
-        raise InputError("--allow-write", f"{typed!r} was typed", f"allowed: {name}; nothing has been written")
+        raise InputError("--allow-write", f"{typed!r} was typed", f"expected: {name}; nothing has been written")
 
 
 def document(measurement: Measurement) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def replay_command(
 ) -> None:
     """Play a recorded trace on the machine of a scenario, instead of the scenario's own workload."""
     if depth is not None and not closed:
-        raise InputError("--depth", "found it without --closed", "allowed: with --closed")
+        raise InputError("--depth", "found it without --closed", "expected: with --closed")
     if think and (closed or speedup != 1):
         other = "--closed" if closed else "--speedup"
         raise InputError("--think", f"found it with {other}", "expected: one of the two")
@@ -90,7 +90,7 @@ def replay_command(
             raise InputError("--per-request", f"found {per_request}", f"expected: a file {' or '.join(KINDS)}")
         check_output(per_request, "--per-request", str(trace))
     if fit not in _FITS:
-        raise InputError("--fit", f"found {fit!r}", f"allowed: {', '.join(_FITS)}")
+        raise InputError("--fit", f"found {fit!r}", f"expected: {', '.join(_FITS)}")
     options = ReplayOptions(
         target=target,
         speedup=speedup,
@@ -122,7 +122,7 @@ def replay_command(
             )
         except InputError as error:
             if error.place == "trace":
-                raise InputError(str(trace), error.found, error.allowed) from None
+                raise InputError(str(trace), error.found, error.expected) from None
             raise located(error, described.positions) from None
     if per_request is not None:
         assert done.log is not None

@@ -63,7 +63,7 @@ def run_command(
 ) -> None:
     """Simulate a scenario: how fast, how late, how busy each part is, and what limits."""
     if timeline_ios is not None and timeline is None:
-        raise InputError("--timeline-ios", "found it without --timeline", "allowed: with --timeline")
+        raise InputError("--timeline-ios", "found it without --timeline", "expected: with --timeline")
     described = Scenario.of(read_document(scenario, sets or []))
     spec = described.spec
     drawn = timeline is not None and timeline.suffix.lower() in FORMS

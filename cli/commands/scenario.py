@@ -57,7 +57,7 @@ def scenario_command(
         return
     if as_json:
         if output is not None:
-            raise InputError("--json", "found together with --output", "allowed: one of the two")
+            raise InputError("--json", "found together with --output", "expected: one of the two")
         typer.echo(json.dumps(_document(scenario, sets, resolved), allow_nan=False))
         return
     text = _resolved_text(scenario, sets) if resolved else _text(scenario, sets, output)

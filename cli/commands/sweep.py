@@ -103,7 +103,7 @@ def sweep_command(
 def _seconds(timeout: str) -> float:
     seconds = parse_time(timeout, "--timeout")
     if not 0 < seconds <= 1e7:
-        raise InputError("--timeout", f"found {timeout}", "allowed: a time above 0, such as 5min")
+        raise InputError("--timeout", f"found {timeout}", "expected: a time above 0, such as 5min")
     return seconds
 
 
@@ -120,9 +120,9 @@ def _looked_at(
             raise InputError("raidsim sweep", "no sweep file", "required: FILE, --status STORE or --export STORE")
         return None
     if status is not None and export is not None:
-        raise InputError("--export", "found beside --status", "allowed: one of the two")
+        raise InputError("--export", "found beside --status", "expected: one of the two")
     if store is not None:
-        raise InputError("--store", "found beside --status or --export", "allowed: where a sweep is run")
+        raise InputError("--store", "found beside --status or --export", "expected: where a sweep is run")
     if export is not None and not any(targets.values()):
         raise InputError("--export", "nothing to write", "required: --csv FILE, --parquet FILE or --plot FILE")
     place = status or export
@@ -136,19 +136,19 @@ def _check_target(option: str, target: Path | None, store: Path | None) -> None:
     if target is None:
         return
     if store is not None and target.absolute() == store.absolute():
-        raise InputError(option, f"{target} is the file of results itself", "allowed: another file")
+        raise InputError(option, f"{target} is the file of results itself", "expected: another file")
     if target.is_dir() or not target.absolute().parent.is_dir():
         found = "is a folder" if target.is_dir() else f"there is no folder {target.parent}"
-        raise InputError(option, f"{target}: {found}", "allowed: a file in a folder that is there")
+        raise InputError(option, f"{target}: {found}", "expected: a file in a folder that is there")
 
 
 def _workers(count: int | None, scheduler: str | None) -> SweepWorkers:
     if scheduler is not None:
         if count is not None:
-            raise InputError("--workers", "found beside --scheduler", "allowed: one of the two")
+            raise InputError("--workers", "found beside --scheduler", "expected: one of the two")
         return ClusterWorkers(scheduler, lambda text: typer.echo(text, err=True))
     if count is not None and not 0 <= count <= _MOST_WORKERS:
-        raise InputError("--workers", f"found {count}", f"allowed: 0 to {_MOST_WORKERS}")
+        raise InputError("--workers", f"found {count}", f"expected: 0 to {_MOST_WORKERS}")
     if count == 0:
         return ThisProcess()
     return ProcessWorkers(count or os.cpu_count() or 1)
@@ -158,7 +158,7 @@ def _chosen(store: ResultStore, plan: SweepPlan | None) -> int:
     """The sweep of a store that is meant."""
     sweeps = store.sweeps()
     if not sweeps:
-        raise InputError(store.name, "no sweep in it yet", "allowed: a file that raidsim sweep has written results to")
+        raise InputError(store.name, "no sweep in it yet", "expected: a file that raidsim sweep has written results to")
     if plan is None:
         return sweeps[-1].number
     number = store.find(plan.fingerprint)

@@ -38,7 +38,7 @@ def trace_command(
 ) -> None:
     """Say what is in a recorded trace, and print a load that is like it."""
     if action != "info":
-        raise InputError("trace", f"found {action!r}", "allowed: info")
+        raise InputError("trace", f"found {action!r}", "expected: info")
     trace = open_trace(path, format, skips_malformed(on_error))
     with progress_bar(f"reading {path.name} (bytes)") as progress:
         summary = summarised(trace.records(progress), str(path))

@@ -52,7 +52,7 @@ def validate_command(
     if html is not None:
         _check_file(html)
     if conformance and conformance_json is not None:
-        raise InputError("--conformance-json", "--conformance too", "allowed: one of the two")
+        raise InputError("--conformance-json", "--conformance too", "expected: one of the two")
     totals = None if conformance_json is None else totals_from_file(conformance_json)
     loaded = chosen_studies(studies or (), every)
     with evaluating(workers, "validate", [study.id for study in loaded], leave_out_levels, recalibrate) as evaluator:
@@ -76,9 +76,11 @@ def _check_file(path: Path) -> None:
     """Refuse a page that could not be written, before anything long is computed."""
     require_matplotlib("--html")
     if not path.absolute().parent.is_dir():
-        raise InputError("--html", f"{path}: there is no folder {path.parent}", "allowed: a file in an existing folder")
+        raise InputError(
+            "--html", f"{path}: there is no folder {path.parent}", "expected: a file in an existing folder"
+        )
     if path.exists() and not path.is_file():
-        raise InputError("--html", f"{path} is no file", "allowed: a new file, or one to be replaced")
+        raise InputError("--html", f"{path} is no file", "expected: a new file, or one to be replaced")
 
 
 def _left_out(studies: Sequence[StudySpec], evaluator: Evaluator, failed: dict[str, str]) -> list[LeftOut]:

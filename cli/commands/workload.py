@@ -65,11 +65,11 @@ def workload_command(
     given = {name: value for name, value in given.items() if value is not None}
     taken = {**OPTIONS, "postmark": ("script", "log")}
     if program not in taken:
-        raise InputError("workload", f"found the program {program!r}", f"allowed: {', '.join(taken)}")
+        raise InputError("workload", f"found the program {program!r}", f"expected: {', '.join(taken)}")
     for name in given:
         if name not in taken[program]:
             allowed = ", ".join(f"--{each}" for each in taken[program])
-            raise InputError(f"--{name}", f"{program} has no such option", f"allowed: {allowed}")
+            raise InputError(f"--{name}", f"{program} has no such option", f"expected: {allowed}")
     if program == "postmark":
         _postmark(script, log, as_json)
         return
@@ -135,7 +135,7 @@ def _refuse_no_run(runs: list[PostMark], script: Path) -> None:
 
 
 def _script_text(script: Path) -> str:
-    allowed = "allowed: a text file of PostMark's commands"
+    allowed = "expected: a text file of PostMark's commands"
     try:
         return script.read_text(encoding="utf-8")
     except FileNotFoundError:

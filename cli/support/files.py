@@ -30,7 +30,7 @@ def check_picture(path: Path, source: str = "", option: str = "--plot") -> None:
         Naming the option, and what is wrong.
     """
     if path.suffix.lower() not in FORMS:
-        raise InputError(option, f"{path} is no picture file", f"allowed: {', '.join(FORMS)}")
+        raise InputError(option, f"{path} is no picture file", f"expected: {', '.join(FORMS)}")
     check_output(path, option, source)
     require_matplotlib(option)
 
@@ -76,14 +76,14 @@ def write_file(path: Path, text: str, force: bool = False, option: str = "--outp
     """
     if os.path.lexists(path):
         if not path.is_file():
-            raise InputError(option, f"{path} is no regular file", "allowed: a file")
+            raise InputError(option, f"{path} is no regular file", "expected: a file")
         if not force:
-            raise InputError(option, f"{path} exists already", "allowed: another name, or --force")
+            raise InputError(option, f"{path} exists already", "expected: another name, or --force")
     with whole_file(path, option) as unfinished:
         unfinished.write_text(text, encoding="utf-8", newline="\n")
 
 
-_ALLOWED = "allowed: a file in a folder that is there and may be written to"
+_ALLOWED = "expected: a file in a folder that is there and may be written to"
 
 
 def check_output(path: Path, option: str, source: str) -> None:
@@ -101,7 +101,7 @@ def check_output(path: Path, option: str, source: str) -> None:
     if not path.absolute().parent.is_dir():
         raise InputError(option, f"{path}: there is no folder {path.parent}", _ALLOWED)
     if path.exists() and Path(source).exists() and path.samefile(source):
-        raise InputError(option, f"{path} is what it is made from", "allowed: another file")
+        raise InputError(option, f"{path} is what it is made from", "expected: another file")
     if path.exists() and not path.is_file():
         return  # a pipe or a device: it is not tried, for what is read of it is gone
     try:

@@ -19,7 +19,7 @@ OnErrorOption = Annotated[
 def skips_malformed(answer: str) -> bool:
     """Whether malformed records are left out; `InputError` if `answer` is neither stop nor skip."""
     if answer not in _ANSWERS:
-        raise InputError("--on-error", f"found {answer!r}", f"allowed: {', '.join(_ANSWERS)}")
+        raise InputError("--on-error", f"found {answer!r}", f"expected: {', '.join(_ANSWERS)}")
     return _ANSWERS[answer]
 
 

@@ -52,7 +52,7 @@ class Asked:
         """A whole number."""
         value = self._given.get(name, default)
         if not least <= value <= most:
-            raise InputError(f"--{name}", f"found {value}", f"allowed: {least} to {most}")
+            raise InputError(f"--{name}", f"found {value}", f"expected: {least} to {most}")
         return int(value)
 
     def size(self, name: str, default: int, unit: int = 1) -> int:
@@ -61,14 +61,14 @@ class Asked:
         size = default if given is None else parse_size(given, f"--{name}")
         if size < unit or size % unit or size > _LARGEST_SIZE:
             units = "bytes" if unit == 1 else "mebibytes"
-            raise InputError(f"--{name}", f"found {given}", f"allowed: a whole number of {units} from 1, up to 1TiB")
+            raise InputError(f"--{name}", f"found {given}", f"expected: a whole number of {units} from 1, up to 1TiB")
         return size
 
     def version(self, allowed: Iterable[str], default: str) -> str:
         """Which version of the program."""
         value = self._given.get("version", default)
         if value not in allowed:
-            raise InputError("--version", f"found {value!r}", f"allowed: {', '.join(allowed)}")
+            raise InputError("--version", f"found {value!r}", f"expected: {', '.join(allowed)}")
         return str(value)
 
     def flag(self, name: str) -> bool:
@@ -160,9 +160,9 @@ def _tiobench(asked: Asked) -> Phases:
 def _iozone(asked: Asked) -> Phases:
     size, record = asked.size("size", 512 * KIB) // asked.scale, asked.size("block", 4 * KIB)
     if size < record:
-        raise InputError("--block", f"{record} bytes, more than the file's {size}", "allowed: no more than the file")
+        raise InputError("--block", f"{record} bytes, more than the file's {size}", "expected: no more than the file")
     if size // record > _MOST_RECORDS:
-        raise InputError("--block", f"{size // record} records in the file", f"allowed: at most {_MOST_RECORDS}")
+        raise InputError("--block", f"{size // record} records in the file", f"expected: at most {_MOST_RECORDS}")
     return _by_phase(Iozone(size, record).operations(), BEFORE)
 
 

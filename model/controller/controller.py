@@ -214,7 +214,7 @@ class RaidController(Device):
     def submit(self, request: Request) -> None:
         """Accept a command; `ModelError` if it is not within the capacity."""
         if request.offset < 0 or request.size <= 0 or request.offset + request.size > self.capacity:
-            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self.capacity} bytes")
+            raise ModelError(f"{self.name}: {request!r}; expected: within the capacity of {self.capacity} bytes")
         request.submitted = now = self._engine._now
         if not self._active:
             self._busy_from = now

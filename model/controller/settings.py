@@ -102,19 +102,19 @@ class ControllerSettings:
 
     def __post_init__(self) -> None:
         if self.write_policy not in get_args(WritePolicy):
-            raise ModelError(f"write_policy {self.write_policy!r}; allowed: {', '.join(get_args(WritePolicy))}")
+            raise ModelError(f"write_policy {self.write_policy!r}; expected: {', '.join(get_args(WritePolicy))}")
         if self.battery not in get_args(Battery):
-            raise ModelError(f"battery {self.battery!r}; allowed: {', '.join(get_args(Battery))}")
+            raise ModelError(f"battery {self.battery!r}; expected: {', '.join(get_args(Battery))}")
         if self.partial_rows not in get_args(PartialRows):
-            raise ModelError(f"partial_rows {self.partial_rows!r}; allowed: {', '.join(get_args(PartialRows))}")
+            raise ModelError(f"partial_rows {self.partial_rows!r}; expected: {', '.join(get_args(PartialRows))}")
         if self.reads_ahead not in get_args(ReadsAhead):
-            raise ModelError(f"reads_ahead {self.reads_ahead!r}; allowed: {', '.join(get_args(ReadsAhead))}")
+            raise ModelError(f"reads_ahead {self.reads_ahead!r}; expected: {', '.join(get_args(ReadsAhead))}")
         if not 0.0 <= self.low_water <= self.high_water <= 1.0:
             raise ModelError(
-                f"low_water {self.low_water}, high_water {self.high_water}; allowed: 0 <= low <= high <= 1"
+                f"low_water {self.low_water}, high_water {self.high_water}; expected: 0 <= low <= high <= 1"
             )
         if not 0.0 <= self.read_share < 1.0:
-            raise ModelError(f"read_share {self.read_share}; allowed: at least 0 and less than 1")
+            raise ModelError(f"read_share {self.read_share}; expected: at least 0 and less than 1")
         for name in (*_TIMES, "cache_bytes", "read_ahead_rows", "row_bytes"):
             if getattr(self, name) < 0:
                 raise ModelError(f"{name} {getattr(self, name)}; at least 0")

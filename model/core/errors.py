@@ -1,7 +1,7 @@
 """The one exception tree of raidsim.
 
 Every error a person can cause names the place (file, line or field), what was found there and what
-is allowed. The command line prints ``str(error)`` and exits with status 2; nothing else is shown.
+is expected. The command line prints ``str(error)`` and exits with status 2; nothing else is shown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class InputError(RaidsimError):
         Where it stands: a file with its line, a field, or a command-line option.
     found
         What was found there.
-    allowed
+    expected
         What would be right.
 
     Notes
@@ -29,14 +29,14 @@ class InputError(RaidsimError):
     terminal, is shown as an escape, what ends a line as a blank, and of what is very long the middle is left out.
     """
 
-    def __init__(self, place: str, found: str, allowed: str) -> None:
-        super().__init__(f"{_shown(place, 400)}: {_shown(found, 600)}; {_shown(allowed, 2000)}")
+    def __init__(self, place: str, found: str, expected: str) -> None:
+        super().__init__(f"{_shown(place, 400)}: {_shown(found, 600)}; {_shown(expected, 2000)}")
         self.place = place
         self.found = found
-        self.allowed = allowed
+        self.expected = expected
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
-        return type(self), (self.place, self.found, self.allowed)
+        return type(self), (self.place, self.found, self.expected)
 
 
 class WorkersFailed(RaidsimError):

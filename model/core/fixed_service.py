@@ -95,7 +95,7 @@ class FixedServiceDevice(Device):
     def submit(self, request: Request) -> None:
         """Accept a request; `ModelError` if it is not within the capacity."""
         if request.offset < 0 or request.size <= 0 or request.offset + request.size > self.capacity:
-            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self.capacity} bytes")
+            raise ModelError(f"{self.name}: {request!r}; expected: within the capacity of {self.capacity} bytes")
         now = self._engine._now
         request.submitted = now
         if not self._outstanding:

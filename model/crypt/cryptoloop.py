@@ -77,7 +77,7 @@ class CryptDevice(Wrapper):
         if s_per_byte < 0 or sector_s < 0:
             raise ModelError(f"{self.name}: {s_per_byte} s per byte, {sector_s} s per sector; not negative")
         if not 1 <= threads <= host.cpu.cores:
-            raise ModelError(f"{self.name}: {threads} threads; allowed: 1 to {host.cpu.cores}, the cores of the CPU")
+            raise ModelError(f"{self.name}: {threads} threads; expected: 1 to {host.cpu.cores}, the cores of the CPU")
         self._engine = engine
         self._allow_discards = allow_discards
         self._below: Callable[[Request], None] = device.submit

@@ -146,7 +146,7 @@ class Geometry:
             capacity = formatted
         if capacity % SECTOR or not 0 < capacity <= formatted:
             raise ModelError(
-                f"geometry: capacity {capacity} bytes; allowed: a positive multiple of 512 up to what the zones hold, "
+                f"geometry: capacity {capacity} bytes; expected: a positive multiple of 512 up to what the zones hold, "
                 f"{formatted}"
             )
         self.capacity = capacity

@@ -85,7 +85,7 @@ class SeekCurve:
             if low > tolerance or high < -tolerance:
                 raise ModelError(
                     f"seek curve: average {average_s:g} s does not lie on a curve from {track_to_track_s:g} s to "
-                    f"{full_stroke_s:g} s; allowed: {average_s + low:.6g} to {average_s + high:.6g} s"
+                    f"{full_stroke_s:g} s; expected: {average_s + low:.6g} to {average_s + high:.6g} s"
                 )
             if low >= 0:
                 joint = 1.0

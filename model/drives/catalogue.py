@@ -73,7 +73,7 @@ def hard_disk(name: str) -> DriveSpec:
     found = drive(name)
     if isinstance(found, DriveSpec):
         return found
-    raise InputError(f"drive {name!r}", "a solid-state drive", f"allowed: {', '.join(hard_disk_names())}")
+    raise InputError(f"drive {name!r}", "a solid-state drive", f"expected: {', '.join(hard_disk_names())}")
 
 
 def drive_sources(name: str) -> dict[str, SourcedValue]:

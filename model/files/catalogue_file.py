@@ -49,7 +49,7 @@ def load_sourced(spec: type[_Spec], path: Path, apart: Collection[str] = ()) -> 
     """
     data, positions = read_yaml(path)
     if not isinstance(data, dict):
-        raise InputError(positions.place(), "not a mapping", f"allowed: {', '.join(spec.model_fields)}")
+        raise InputError(positions.place(), "not a mapping", f"expected: {', '.join(spec.model_fields)}")
     values: dict[str, Any] = {}
     sources: dict[str, SourcedValue] = {}
     for key, field in data.items():
@@ -82,7 +82,7 @@ def catalogue_file(folder: Path, kind: str, name: str, *further: Path) -> Path:
     if known is None:
         close = get_close_matches(name.casefold(), by_fold, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(by_fold[fold].stem for fold in close)}? " if close else ""
-        allowed = f"allowed: {', '.join(path.stem for path in by_fold.values())}"
+        allowed = f"expected: {', '.join(path.stem for path in by_fold.values())}"
         raise InputError(f"{kind} {name!r}", "not in the catalogue", f"{hint}{allowed}")
     return known
 

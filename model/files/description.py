@@ -30,12 +30,12 @@ from ..core.errors import InputError
 from .quantities import parse_fraction, parse_frequency, parse_rate, parse_rotation, parse_size, parse_time
 
 
-def refusal(found: str, allowed: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
-    """The error a validator raises; `found` and `allowed` become those of the `InputError` a person reads.
+def refusal(found: str, expected: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """The error a validator raises; `found` and `expected` become those of the `InputError` a person reads.
 
     A validator of a whole description says with `at` where inside it the trouble is.
     """
-    return PydanticCustomError("refused", "{found}; {allowed}", {"found": found, "allowed": allowed, "at": list(at)})
+    return PydanticCustomError("refused", "{found}; {expected}", {"found": found, "expected": expected, "at": list(at)})
 
 
 def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> BeforeValidator:
@@ -45,7 +45,7 @@ def _with_unit(parse: Callable[[object, str], float], *, above_zero: bool) -> Be
         needs_unit = context.get("units") == "required" and info.field_name in context.get("only", (info.field_name,))
         if bare and not needs_unit and math.isfinite(value) and value >= 0:  # type: ignore[operator,arg-type]
             if above_zero and not value:
-                raise refusal("0 is not above 0", "allowed: a number above 0")
+                raise refusal("0 is not above 0", "expected: a number above 0")
             return value
         return _parsed(parse, value)
 
@@ -56,7 +56,7 @@ def _parsed(parse: Callable[[object, str], float], value: object) -> float:
     try:
         return parse(value, "")
     except InputError as error:
-        raise refusal(error.found, error.allowed) from None
+        raise refusal(error.found, error.expected) from None
 
 
 _NUMBER = r"^\s*(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*"
@@ -133,7 +133,7 @@ class Spec(BaseModel):
         if isinstance(data, Mapping):
             problems = [
                 InitErrorDetails(
-                    type=refusal("true" if value else "false", "allowed: a number"), loc=(key,), input=value
+                    type=refusal("true" if value else "false", "expected: a number"), loc=(key,), input=value
                 )
                 for key, value in data.items()
                 if isinstance(value, bool) and key in cls.model_fields and _is_number(cls.model_fields[key])
@@ -147,7 +147,7 @@ def refuse_set(spec: Spec, fields: Iterable[str], why: str) -> None:
     """Refuse fields that a description inherits but takes from elsewhere, so that what is written would be ignored."""
     for field in fields:
         if getattr(spec, field) != type(spec).model_fields[field].default:
-            raise refusal(f"{field} {getattr(spec, field)}", f"allowed: leave it out, {why}", (field,))
+            raise refusal(f"{field} {getattr(spec, field)}", f"expected: leave it out, {why}", (field,))
 
 
 def _is_number(field: FieldInfo) -> bool:

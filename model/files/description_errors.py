@@ -1,7 +1,7 @@
 """Checking plain data against a description, with one message a person can act on.
 
 Pydantic reports every violation with its own wording; here the first one in the order of the file becomes one
-`InputError` that names the file, the line and the field, what was found there and what is allowed. An unknown key
+`InputError` that names the file, the line and the field, what was found there and what is expected. An unknown key
 is answered with the closest known one.
 """
 
@@ -36,7 +36,7 @@ _PLAIN_WORDS = {
     "bool_parsing": "true or false",
     "string_type": "text",
 }
-"""What is allowed, where pydantic speaks of Python's types."""
+"""What is expected, where pydantic speaks of Python's types."""
 
 _LENGTHS = {
     "too_short": ("min_length", "at least", "item"),
@@ -81,7 +81,7 @@ def validate(model_class: type[_Model], data: object, positions: Positions | Non
         raise _first_error(model_class, data, positions, error) from None
     except InputError as error:
         place = f"{positions.file}: {error.place}" if positions is not None else error.place
-        raise InputError(place, error.found, error.allowed) from None
+        raise InputError(place, error.found, error.expected) from None
 
 
 def changed(base: _Model, changes: Mapping[str, Any], units_required: bool = False) -> _Model:
@@ -106,8 +106,8 @@ def changed(base: _Model, changes: Mapping[str, Any], units_required: bool = Fal
     try:
         return type(base).model_validate(data, context=context)
     except ValidationError as error:
-        path, found, allowed = _first_problem(type(base), data, error, Positions(""))
-        raise InputError(_field(path), found, allowed) from None
+        path, found, expected = _first_problem(type(base), data, error, Positions(""))
+        raise InputError(_field(path), found, expected) from None
 
 
 def located(error: InputError, positions: Positions) -> InputError:
@@ -116,22 +116,22 @@ def located(error: InputError, positions: Positions) -> InputError:
     path = tuple(int(part) if part.isdecimal() else part for part in parts)
     written = positions.written(path)
     field = error.place if written == path else _field(written)
-    return InputError(f"{positions.place(path)}: field {field}", error.found, error.allowed)
+    return InputError(f"{positions.place(path)}: field {field}", error.found, error.expected)
 
 
 def _first_error(model_class: Any, data: object, positions: Positions | None, error: ValidationError) -> InputError:
-    path, found, allowed = _first_problem(model_class, data, error, positions or Positions(""))
+    path, found, expected = _first_problem(model_class, data, error, positions or Positions(""))
     written = positions.written(path) if positions is not None else path
     place = f"field {_field(written)}" if path else "the description"
     if positions is not None:
         place = f"{positions.place(path)}: {place}"
-    return InputError(place, found, allowed)
+    return InputError(place, found, expected)
 
 
 def _first_problem(
     model_class: Any, data: object, error: ValidationError, lines: Positions
 ) -> tuple[KeyPath, str, str]:
-    """Where the first thing that is wrong stands, what was found there, and what is allowed."""
+    """Where the first thing that is wrong stands, what was found there, and what is expected."""
     details = error.errors(include_url=False)
 
     paths = [_data_path(data, detail) for detail in details]
@@ -143,11 +143,11 @@ def _first_problem(
         return paths[number] in outer, details[number]["type"] == "missing", lines.line(paths[number])
 
     first = details[min(range(len(details)), key=order)]
-    found, allowed = _explained(model_class, first)
+    found, expected = _explained(model_class, first)
     # What was written once for several things (drives alike) is wrong once.
     path = _data_path(data, first)
     more = sum(lines.written(each) != lines.written(path) for each in paths if each not in outer)
-    return path, found, f"{allowed} (and {more} more)" if more else allowed
+    return path, found, f"{expected} (and {more} more)" if more else expected
 
 
 def _data_path(data: object, detail: ErrorDetails) -> KeyPath:
@@ -181,14 +181,14 @@ def _field(path: KeyPath) -> str:
 
 
 def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
-    """What was found and what is allowed, in our words."""
+    """What was found and what is expected, in our words."""
     kind, context, value = detail["type"], detail.get("ctx", {}), detail["input"]
     if kind == "refused":
-        return f"found {context['found']}", str(context["allowed"])
+        return f"found {context['found']}", str(context["expected"])
     if kind == "extra_forbidden":
         return _unknown_key(str(detail["loc"][-1]), _known_keys(model_class, detail["loc"][:-1]))
     if kind == "invalid_key":
-        return f"found the key {detail['loc'][-1]!r}", "allowed: a name"
+        return f"found the key {detail['loc'][-1]!r}", "expected: a name"
     if kind == "missing":
         return "it is missing", "required"
     if kind == "union_tag_not_found":
@@ -209,8 +209,8 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
     if kind in _LENGTHS:
         bound, words, unit = _LENGTHS[kind]
         return found, f"expected: {words} {context[bound]} {unit}{'s' * (context[bound] != 1)}"
-    allowed = _PLAIN_WORDS.get(kind) or detail["msg"].removeprefix("Input should be ")
-    return found, f"allowed: {allowed}"
+    expected = _PLAIN_WORDS.get(kind) or detail["msg"].removeprefix("Input should be ")
+    return found, f"expected: {expected}"
 
 
 def _unknown_key(key: str, known: list[str]) -> tuple[str, str]:
@@ -218,10 +218,10 @@ def _unknown_key(key: str, known: list[str]) -> tuple[str, str]:
 
 
 def _choice(word: str, choices: list[str]) -> str:
-    allowed = "allowed: " + ", ".join(choices) if choices else "nothing is allowed here"
+    expected = "expected: " + ", ".join(choices) if choices else "nothing is expected here"
     folded = {choice.casefold(): choice for choice in choices}
     close = [folded[fold] for fold in difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)]
-    return f"did you mean {close[0]!r}? {allowed}" if close else allowed
+    return f"did you mean {close[0]!r}? {expected}" if close else expected
 
 
 def _shown(value: object) -> str:

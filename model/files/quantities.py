@@ -25,12 +25,12 @@ _TIME_UNITS = {"ns": "1e-9", "us": "1e-6", "\N{MICRO SIGN}s": "1e-6", "\N{GREEK 
 _TIME_UNITS |= {"ms": "1e-3", "s": "1", "min": "60", "h": "3600", "d": "86400", "y": "31557600"}
 _FREQUENCY_UNITS = {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"}
 
-_SIZE_ALLOWED = "allowed: a whole number of bytes with a unit, such as 512B, 64KiB, 1MiB or 80GB"
-_TIME_ALLOWED = "allowed: a number with ns, us, ms, s, min, h, d or y, such as 8.9ms"
-_RATE_ALLOWED = "allowed: a size per second above 0, such as 60MB/s or 1.5GiB/s"
-_ROTATION_ALLOWED = "allowed: turns per minute above 0, such as 7200rpm"
-_FREQUENCY_ALLOWED = "allowed: a number above 0 with Hz, kHz, MHz or GHz, such as 1.67GHz"
-_FRACTION_ALLOWED = "allowed: 0 to 1, or 0% to 100%"
+_SIZE_ALLOWED = "expected: a whole number of bytes with a unit, such as 512B, 64KiB, 1MiB or 80GB"
+_TIME_ALLOWED = "expected: a number with ns, us, ms, s, min, h, d or y, such as 8.9ms"
+_RATE_ALLOWED = "expected: a size per second above 0, such as 60MB/s or 1.5GiB/s"
+_ROTATION_ALLOWED = "expected: turns per minute above 0, such as 7200rpm"
+_FREQUENCY_ALLOWED = "expected: a number above 0 with Hz, kHz, MHz or GHz, such as 1.67GHz"
+_FRACTION_ALLOWED = "expected: 0 to 1, or 0% to 100%"
 
 
 def parse_size(value: object, place: str = "size") -> int:
@@ -161,36 +161,36 @@ def format_duration(seconds: float) -> str:
     return f"{whole} s"
 
 
-def _read(value: object, place: str, allowed: str) -> tuple[Decimal, str]:
+def _read(value: object, place: str, expected: str) -> tuple[Decimal, str]:
     """The non-negative number and the unit ("" if none) of what was written."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise InputError(place, f"{_shown(value)} is {_kind(value)}", allowed)
+        raise InputError(place, f"{_shown(value)} is {_kind(value)}", expected)
     if not isinstance(value, str):
         if not math.isfinite(value):
-            raise InputError(place, f"{value} is not a finite number", allowed)
+            raise InputError(place, f"{value} is not a finite number", expected)
         value = repr(value)
     match = _WRITTEN.fullmatch(value)
     if match is None:
-        raise InputError(place, f"{_shown(value)} is not a number with a unit" if value.strip() else "empty", allowed)
+        raise InputError(place, f"{_shown(value)} is not a number with a unit" if value.strip() else "empty", expected)
     sign, digits, exponent, unit = match.groups()
     number = Decimal(f"{digits}e{exponent or 0}")
     if not number:
         return Decimal(0), unit or ""
     if sign == "-":
-        raise InputError(place, f"{_shown(value)} is negative", allowed)
+        raise InputError(place, f"{_shown(value)} is negative", expected)
     if abs(number.adjusted()) > _MAGNITUDE or len(digits) > 2 * _MAGNITUDE:
-        raise InputError(place, f"{_shown(value)} is out of any range", allowed)
+        raise InputError(place, f"{_shown(value)} is out of any range", expected)
     return number, unit or ""
 
 
-def _scaled(number: Decimal, unit: str, units: dict[str, str], value: object, place: str, allowed: str) -> float:
+def _scaled(number: Decimal, unit: str, units: dict[str, str], value: object, place: str, expected: str) -> float:
     if unit not in units:
         problem = f"has the unknown unit {unit!r}" if unit else "has no unit"
-        raise InputError(place, f"{_shown(value)} {problem}", allowed)
+        raise InputError(place, f"{_shown(value)} {problem}", expected)
     return float(number * Decimal(units[unit]))
 
 
-def _size_unit(value: object, unit: str, place: str, allowed: str) -> int:
+def _size_unit(value: object, unit: str, place: str, expected: str) -> int:
     """Bytes in a unit of size; binary units are clear in any case of their letters, the others are not."""
     if unit in _SIZE_UNITS:
         return _SIZE_UNITS[unit]
@@ -200,13 +200,13 @@ def _size_unit(value: object, unit: str, place: str, allowed: str) -> int:
         return _SIZE_UNITS[prefix + "iB"]
     decimal = "kB" if prefix == "K" else prefix + "B"
     if lower.endswith(("bit", "bits")) or unit == "b" or (unit[1:] == "b" and decimal in _SIZE_UNITS):
-        raise InputError(place, f"{_shown(value)} counts bits", allowed)
+        raise InputError(place, f"{_shown(value)} counts bits", expected)
     if decimal in _SIZE_UNITS and (len(unit) == 1 or unit == "KB" or lower[1:] == "i"):
         binary = f"{prefix}iB"
         meanings = f"{_SIZE_UNITS[binary]} bytes ({binary}) or {_SIZE_UNITS[decimal]} bytes ({decimal})"
-        raise InputError(place, f"{_shown(value)} is ambiguous: {unit!r} could be {meanings}", allowed)
+        raise InputError(place, f"{_shown(value)} is ambiguous: {unit!r} could be {meanings}", expected)
     hint = f" (did you mean {decimal!r} or '{prefix}iB'?)" if decimal in _SIZE_UNITS and lower[1:] == "b" else ""
-    raise InputError(place, f"{_shown(value)} has the unknown unit {unit!r}{hint}", allowed)
+    raise InputError(place, f"{_shown(value)} has the unknown unit {unit!r}{hint}", expected)
 
 
 def _bounded_size(size: int, place: str, value: object) -> int:
@@ -215,9 +215,9 @@ def _bounded_size(size: int, place: str, value: object) -> int:
     return size
 
 
-def _positive(number: float, value: object, place: str, allowed: str) -> float:
+def _positive(number: float, value: object, place: str, expected: str) -> float:
     if number <= 0:
-        raise InputError(place, f"{_shown(value)} is not above 0", allowed)
+        raise InputError(place, f"{_shown(value)} is not above 0", expected)
     return number
 
 

@@ -102,14 +102,14 @@ def parse_yaml(text: str, file: str = "<text>", most_values: int = MOST_VALUES) 
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
         problem = " ".join(part for part in (error.context, error.problem) if part)
-        raise InputError(f"{file}:{line}", f"not YAML: {problem}", "allowed: one YAML document") from None
+        raise InputError(f"{file}:{line}", f"not YAML: {problem}", "expected: one YAML document") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise InputError(f"{file}:{line}", "a control character", "allowed: printable text") from None
+        raise InputError(f"{file}:{line}", "a control character", "expected: printable text") from None
     except (yaml.YAMLError, RecursionError):
-        raise InputError(file, "not YAML, or nested too deep", "allowed: one YAML document") from None
+        raise InputError(file, "not YAML, or nested too deep", "expected: one YAML document") from None
     if node is None:
-        raise InputError(file, "the file is empty", "allowed: one YAML document")
+        raise InputError(file, "the file is empty", "expected: one YAML document")
     builder = _Builder(file, most_values)
     return builder.build(node, ()), builder.positions
 
@@ -127,21 +127,21 @@ def _check_shape(text: str, file: str, most_values: int) -> None:
         # Keys are nodes too, so a file has up to twice as many nodes as values.
         if depth > _DEEPEST + 1 or values > 2 * most_values:
             line = event.start_mark.line + 1 if event.start_mark is not None else 1
-            allowed = f"allowed: at most {_DEEPEST} levels and {most_values:,} values"
-            raise InputError(f"{file}:{line}", "nested too deep, or too long", allowed)
+            expected = f"expected: at most {_DEEPEST} levels and {most_values:,} values"
+            raise InputError(f"{file}:{line}", "nested too deep, or too long", expected)
 
 
 def _text_of(path: Path, place: str) -> str:
-    allowed = "allowed: a YAML file in UTF-8"
+    expected = "expected: a YAML file in UTF-8"
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        raise InputError(place, "there is no such file", allowed) from None
+        raise InputError(place, "there is no such file", expected) from None
     except IsADirectoryError:
-        raise InputError(place, "this is a folder", allowed) from None
+        raise InputError(place, "this is a folder", expected) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(place, f"cannot be read ({reason})", allowed) from None
+        raise InputError(place, f"cannot be read ({reason})", expected) from None
     return decoded(raw, place)
 
 
@@ -152,7 +152,7 @@ def decoded(raw: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         found = f"byte 0x{raw[error.start]:02x} is not UTF-8"
-        raise InputError(f"{place}:{line}", found, "allowed: a YAML file in UTF-8") from None
+        raise InputError(f"{place}:{line}", found, "expected: a YAML file in UTF-8") from None
 
 
 class _Resolver:
@@ -199,22 +199,22 @@ class _Builder:
         self.positions.lines[path] = line
         self._left -= 1
         if self._left < 0 or len(path) > _DEEPEST:
-            allowed = f"allowed: at most {_DEEPEST} levels and {self._most:,} values"
-            raise self._error(line, "the file expands without end", allowed)
+            expected = f"expected: at most {_DEEPEST} levels and {self._most:,} values"
+            raise self._error(line, "the file expands without end", expected)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, line)
         if isinstance(node, yaml.SequenceNode) and node.tag == _TAG + "seq":
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode) and node.tag == _TAG + "map":
             return self._mapping(node, path)
-        raise self._error(line, f"the tag {node.tag}", "allowed: plain YAML without tags")
+        raise self._error(line, f"the tag {node.tag}", "expected: plain YAML without tags")
 
     def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[Hashable, Any]:
         data: dict[Hashable, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                raise self._error(line, "a list or mapping as a key", "allowed: a name or a number")
+                raise self._error(line, "a list or mapping as a key", "expected: a name or a number")
             key = self._scalar(key_node, line)
             if key == "<<" and not key_node.style:
                 raise self._error(line, "the merge key <<", "write the keys out; YAML 1.2 has no merging")
@@ -231,7 +231,7 @@ class _Builder:
         try:
             if kind == "str":
                 if _CONTROL.search(text):
-                    raise self._error(line, f"a control character in {text[:40]!r}", "allowed: printable text")
+                    raise self._error(line, f"a control character in {text[:40]!r}", "expected: printable text")
                 return text
             if kind == "null":
                 return None
@@ -245,9 +245,9 @@ class _Builder:
             if kind == "float":
                 return float(text.replace(".", "", 1) if _INFINITE.fullmatch(text) else text)
         except (KeyError, ValueError):
-            allowed = "allowed: another value, or text in quotes"
-            raise self._error(line, f"{text[:40]!r} is no {kind}", allowed) from None
-        raise self._error(line, f"the tag {node.tag}", "allowed: plain YAML without tags")
+            expected = "expected: another value, or text in quotes"
+            raise self._error(line, f"{text[:40]!r} is no {kind}", expected) from None
+        raise self._error(line, f"the tag {node.tag}", "expected: plain YAML without tags")
 
-    def _error(self, line: int, found: str, allowed: str) -> InputError:
-        return InputError(f"{self.positions.file}:{line}", found, allowed)
+    def _error(self, line: int, found: str, expected: str) -> InputError:
+        return InputError(f"{self.positions.file}:{line}", found, expected)

@@ -67,12 +67,12 @@ def choice_of_kernels(name: str) -> str:
     family = name.rstrip("0123456789.")
     releases = [other for other in distributions() if other.rstrip("0123456789.") == family]
     if releases:
-        return f"allowed: {', '.join(releases)}"
+        return f"expected: {', '.join(releases)}"
     linux = [other for other in kernel_names() if other.startswith("linux-")]
     close = [] if name.startswith("freebsd") else nearest(name, linux)
     if close:
-        return f"allowed: {' or '.join(close)}, the nearest releases"
-    return f"allowed: {', '.join(kernel_names())}, or a distribution (debian12, ubuntu22.04, rhel9.4 and the like)"
+        return f"expected: {' or '.join(close)}, the nearest releases"
+    return f"expected: {', '.join(kernel_names())}, or a distribution (debian12, ubuntu22.04, rhel9.4 and the like)"
 
 
 def _known(name: str) -> str:

@@ -192,14 +192,14 @@ class Raid5Section(ParitySettings):
 
 def _known_balance(name: str) -> str:
     if name not in READ_BALANCE:
-        raise refusal(f"unknown balance {name!r}", f"allowed: {', '.join(READ_BALANCE)}")
+        raise refusal(f"unknown balance {name!r}", f"expected: {', '.join(READ_BALANCE)}")
     return name
 
 
 def _on_raid10(name: str) -> str:
     if READ_BALANCE[name].only_raid1:
         allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
-        raise refusal(f"{name} on RAID 10", f"allowed: {allowed}")
+        raise refusal(f"{name} on RAID 10", f"expected: {allowed}")
     return name
 
 

@@ -41,7 +41,7 @@ def _builders() -> dict[tuple[str, str], type[Layout]]:
         for level, names in kind.algorithms.items():
             for name in names:
                 if level not in LEVELS or LEVELS[level].has_algorithms != bool(name):
-                    raise ModelError(f"{kind.__module__}: an algorithm of {level}; allowed: of {', '.join(_VARIED)}")
+                    raise ModelError(f"{kind.__module__}: an algorithm of {level}; expected: of {', '.join(_VARIED)}")
                 if found.setdefault((level, name), kind) is not kind:
                     other = found[level, name].__module__
                     raise ModelError(f"{level} {name} is in two files: {other} and {kind.__module__}")
@@ -83,7 +83,7 @@ def level_name(level: str | int) -> str:
     text = str(level).strip().lower().replace(" ", "").replace("-", "").replace("_", "").replace("+", "")
     name = text if text.startswith(("raid", "linear")) else f"raid{text}"
     if name not in LEVELS:
-        raise InputError("level", f"unknown level {str(level)!r}", f"allowed: {', '.join(LEVELS)}")
+        raise InputError("level", f"unknown level {str(level)!r}", f"expected: {', '.join(LEVELS)}")
     return name
 
 
@@ -227,7 +227,7 @@ def _checked_algorithm(name: str, algorithm: str | None) -> tuple[str, int | Non
     for candidate in allowed:
         if candidate.lower() == text:
             return candidate, number
-    hint = f"allowed: {', '.join(allowed)}" if allowed else f"{name} has no algorithms: leave it out"
+    hint = f"expected: {', '.join(allowed)}" if allowed else f"{name} has no algorithms: leave it out"
     if has_copies:
         hint += " (or md's short form: n2, f2, o3)"
     raise InputError("algorithm", f"{algorithm!r} is not an algorithm of {name}", hint)
@@ -263,7 +263,7 @@ def _checked_groups(name: str, disks: int, groups: int | None) -> int:
             "disks", f"{name} of {_count(disks)}", f"{name} needs two or more equal groups of at least {least} disks"
         )
     if groups is not None and groups not in possible:
-        choice = f"allowed: {', '.join(map(str, possible))}" if possible else "no number of groups fits"
+        choice = f"expected: {', '.join(map(str, possible))}" if possible else "no number of groups fits"
         raise InputError(
             "groups", f"{groups} groups of {_count(disks)}", f"{choice} (equal groups of at least {least} disks)"
         )

@@ -92,15 +92,15 @@ def link_model(name: str, max_payload: int | None = None, mtu: int | None = None
         return found
     if max_payload is not None:
         if found.kind not in _SERIES_OF_PCIE:
-            raise InputError("max_payload", f"found one of {found.name}", "allowed: with PCI Express")
+            raise InputError("max_payload", f"found one of {found.name}", "expected: with PCI Express")
         if not LEAST_PAYLOAD <= max_payload <= MOST_PAYLOAD or max_payload & (max_payload - 1):
-            allowed = f"allowed: a power of two, {LEAST_PAYLOAD} to {MOST_PAYLOAD} bytes"
+            allowed = f"expected: a power of two, {LEAST_PAYLOAD} to {MOST_PAYLOAD} bytes"
             raise InputError("max_payload", f"found {format_size(max_payload)}", allowed)
     if mtu is not None:
         if found.kind != "ethernet":
-            raise InputError("mtu", f"found one of {found.name}", "allowed: with Ethernet")
+            raise InputError("mtu", f"found one of {found.name}", "expected: with Ethernet")
         if not LEAST_MTU <= mtu <= MOST_MTU:
-            raise InputError("mtu", f"found {mtu} bytes", f"allowed: {LEAST_MTU} to {MOST_MTU} bytes")
+            raise InputError("mtu", f"found {mtu} bytes", f"expected: {LEAST_MTU} to {MOST_MTU} bytes")
     return _models(max_payload, mtu)[found.name]
 
 
@@ -217,5 +217,5 @@ def _canonical(name: str) -> str:
         close = get_close_matches(plain, by_plain, n=3, cutoff=0.6)
         hint = f"did you mean {' or '.join(by_plain[each] for each in close)}? " if close else ""
         allowed = "PCIe 1.0 to 6.0 x1 to x16, DMI 3.0 x4, SATA 6Gb/s, SAS 12Gb/s x4, 10GbE, 16GFC, 9300-8i and others"
-        raise InputError("model", f"found the unknown link {name[:60]!r}", f"{hint}allowed: {allowed} (raidsim links)")
+        raise InputError("model", f"found the unknown link {name[:60]!r}", f"{hint}expected: {allowed} (raidsim links)")
     return known

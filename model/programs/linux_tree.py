@@ -76,10 +76,10 @@ def linux_2_6_13(files: int | None = None, size: int | None = None, root: str = 
     shape = measured_tree()
     wanted = shape.files if files is None else files
     if wanted < 1:
-        raise InputError("files of the tree", str(wanted), "allowed: at least 1")
+        raise InputError("files of the tree", str(wanted), "expected: at least 1")
     size = round(shape.bytes * wanted / shape.files) if size is None else size
     if size < 1:
-        raise InputError("bytes of the tree", str(size), "allowed: at least 1")
+        raise InputError("bytes of the tree", str(size), "expected: at least 1")
     count = apportioned([each.files for each in shape.sizes], wanted)
     means = [Fraction(each.bytes, each.files) for each in shape.sizes]
     factor = size / sum((mean * number for mean, number in zip(means, count, strict=True)), Fraction(0))

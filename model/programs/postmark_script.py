@@ -58,11 +58,11 @@ class _Number:
 def _set_size(place: str, argument: str, settings: PostMarkSettings) -> PostMarkSettings:
     words = argument.split()
     if len(words) not in (1, 2):
-        raise InputError(place, f"found {argument!r}", "allowed: the smallest size in bytes, and perhaps the largest")
+        raise InputError(place, f"found {argument!r}", "expected: the smallest size in bytes, and perhaps the largest")
     low = _number(place, words[0], 1, _LARGEST)
     high = low if len(words) == 1 else _number(place, words[1], 1, _LARGEST)
     if high < low:
-        raise InputError(place, f"largest size {high} below the smallest, {low}", f"allowed: at least {low}")
+        raise InputError(place, f"largest size {high} below the smallest, {low}", f"expected: at least {low}")
     return replace(settings, low=low, high=high)
 
 
@@ -70,12 +70,12 @@ def _set_location(place: str, argument: str, settings: PostMarkSettings) -> Post
     sign = argument[:1] if argument[:1] in ("+", "-") else ""
     path, _, weight = argument[len(sign) :].partition(" ")
     if not path:
-        raise InputError(place, "found no directory", "allowed: a directory, and perhaps its weight")
+        raise InputError(place, "found no directory", "expected: a directory, and perhaps its weight")
     if sign == "-":
         kept = list(settings.locations)
         found = next((location for location in kept if location.path == path), None)
         if found is None:
-            raise InputError(place, f"no location {path!r}", f"allowed: {', '.join(at.path for at in kept) or 'none'}")
+            raise InputError(place, f"no location {path!r}", f"expected: {', '.join(at.path for at in kept) or 'none'}")
         kept.remove(found)
         return replace(settings, locations=tuple(kept))
     location = Location(path, _number(place, weight, 1, _LARGEST) if weight else 1)
@@ -85,7 +85,7 @@ def _set_location(place: str, argument: str, settings: PostMarkSettings) -> Post
 def _choice(field: str, words: dict[str, bool]) -> Callable[[str, str, PostMarkSettings], PostMarkSettings]:
     def apply(place: str, argument: str, settings: PostMarkSettings) -> PostMarkSettings:
         if argument not in words:
-            raise InputError(place, f"found {argument!r}", f"allowed: {' or '.join(words)}")
+            raise InputError(place, f"found {argument!r}", f"expected: {' or '.join(words)}")
         change: dict[str, Any] = {field: words[argument]}
         return replace(settings, **change)
 
@@ -127,7 +127,7 @@ def commands(text: str, name: str = "script") -> Iterator[Command]:
         command = next((each for each in (*_SETTERS, *_ACTIONS) if line == each or line.startswith(f"{each} ")), None)
         if command is None:
             allowed = ", ".join((*_SETTERS, *_ACTIONS))
-            raise InputError(place, f"{line!r} is no command of PostMark", f"allowed: {allowed}")
+            raise InputError(place, f"{line!r} is no command of PostMark", f"expected: {allowed}")
         argument = line[len(command) :].strip()
         if command in _SETTERS:
             settings = _SETTERS[command](f"{place}, {command}", argument, settings)
@@ -176,5 +176,5 @@ def _number(place: str, word: str, least: int, most: int) -> int:
         value = None
     if value is None or not least <= value <= most:
         shown = "nothing" if not word else repr(word)
-        raise InputError(place, f"found {shown}", f"allowed: a whole number from {least} to {most}") from None
+        raise InputError(place, f"found {shown}", f"expected: a whole number from {least} to {most}") from None
     return value

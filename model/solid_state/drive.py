@@ -190,7 +190,7 @@ class SolidState(DriveStatistics):
         offset, size = request.offset, request.size
         if (offset | size) & self._sector_mask or offset < 0 or size <= 0 or offset + size > self.capacity:
             raise ModelError(
-                f"{self.name}: {request!r}; allowed: multiples of {self.logical_sector} bytes, at least one, "
+                f"{self.name}: {request!r}; expected: multiples of {self.logical_sector} bytes, at least one, "
                 f"within the capacity of {self.capacity} bytes"
             )
         unit = offset >> self._shift

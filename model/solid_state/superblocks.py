@@ -113,7 +113,7 @@ class Superblocks:
 
     def __init__(self, superblocks: int, superblock_units: int, units: int, chunk_units: int, state: str) -> None:
         if state not in STATES:
-            raise ModelError(f"state {state!r} of a solid-state drive; allowed: {', '.join(STATES)}")
+            raise ModelError(f"state {state!r} of a solid-state drive; expected: {', '.join(STATES)}")
         if superblocks * superblock_units < units + (RESERVE + 1) * superblock_units:
             raise ModelError(
                 f"{superblocks} superblocks of {superblock_units} units for {units} units; at least {RESERVE + 1} more"

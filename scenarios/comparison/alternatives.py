@@ -64,10 +64,10 @@ def designs_of(document: Document, varied: Sequence[tuple[str, list[Any]]]) -> l
     paths = [path for path, _ in varied]
     for i, path in enumerate(paths):
         if path in paths[:i]:
-            raise InputError(f"--vary {path}", "found twice", "allowed: all values of it in one --vary")
+            raise InputError(f"--vary {path}", "found twice", "expected: all values of it in one --vary")
     count = prod(len(values) for _, values in varied)
     if count > MOST_DESIGNS:
-        raise InputError("--vary", f"{count} combinations", f"allowed: up to {MOST_DESIGNS} designs")
+        raise InputError("--vary", f"{count} combinations", f"expected: up to {MOST_DESIGNS} designs")
     for path, values in varied:
         _check_means_something(document, path, values)
     combinations = product(*(values for _, values in varied))

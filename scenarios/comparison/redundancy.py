@@ -148,7 +148,7 @@ def separate_parts(spec: ScenarioSpec) -> list[Part]:
             if drive in seen:
                 where = "twice" if seen[drive] == part.name else f"and in {seen[drive]}"
                 found = f"{drive} in {part.name} {where}"
-                allowed = "allowed: each drive in one place; the losses of arrays that share drives are not worked out"
+                allowed = "expected: each drive in one place; the losses of arrays that share drives are not worked out"
                 raise InputError("volumes", found, allowed)
             seen[drive] = part.name
     return parts

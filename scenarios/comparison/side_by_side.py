@@ -259,12 +259,12 @@ def _against(each: Measured, reference: Measured) -> dict[str, Estimate]:
 def _baseline(measured: Sequence[Measured], wanted: int | None) -> int:
     possible = [each.design.number for each in measured if each.design.spec is not None]
     if not possible:
-        raise InputError("--vary", f"no design is possible: {measured[0].design.refused}", "allowed: at least one")
+        raise InputError("--vary", f"no design is possible: {measured[0].design.refused}", "expected: at least one")
     if wanted is None:
         return possible[0]
     if wanted not in possible:
         found = f"design {wanted}" + (", which is not possible" if 0 < wanted <= len(measured) else "")
-        raise InputError("--baseline", found, f"allowed: {', '.join(map(str, possible))}")
+        raise InputError("--baseline", found, f"expected: {', '.join(map(str, possible))}")
     return wanted
 
 

@@ -36,7 +36,9 @@ class NamedLoad(LoadSpec):
     def _of_the_run(self) -> Self:
         for field in _OF_ALL:
             if getattr(self, field) != LoadSpec.model_fields[field].default:
-                allowed = "allowed: in workload, for all loads" if field in ("warm_up", "duration") else "allowed: none"
+                allowed = (
+                    "expected: in workload, for all loads" if field in ("warm_up", "duration") else "expected: none"
+                )
                 raise refusal(f"{field} of one of several loads", allowed, (field,))
         return self
 
@@ -60,20 +62,20 @@ class LoadsSpec(Spec):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if not self.loads:
-            raise refusal("no load", "allowed: one or more", ("loads",))
+            raise refusal("no load", "expected: one or more", ("loads",))
         names = [load.name for load in self.loads]
         for i, load in enumerate(self.loads):
             if load.name in names[:i]:
-                raise refusal(f"{load.name} twice", "allowed: each name once", ("loads", i, "name"))
+                raise refusal(f"{load.name} twice", "expected: each name once", ("loads", i, "name"))
             begin, end = self.times(load)
             if not begin < end:
                 field = "end" if load.end is not None else "begin"
                 found = f"a load from {begin:g} s to {end:g} s of a measurement of {self.duration:g} s"
-                raise refusal(found, "allowed: an end after its beginning, within the duration", ("loads", i, field))
+                raise refusal(found, "expected: an end after its beginning, within the duration", ("loads", i, field))
         outstanding = sum(load.depth * load.jobs * len(load.targets) for load in self.loads)
         if outstanding > MOST_OUTSTANDING:
             raise refusal(
-                f"{outstanding:,} I/Os outstanding", f"allowed: {MOST_OUTSTANDING:,} of all loads", ("loads",)
+                f"{outstanding:,} I/Os outstanding", f"expected: {MOST_OUTSTANDING:,} of all loads", ("loads",)
             )
         return self
 
@@ -112,7 +114,7 @@ class IdleSpec(Spec):
 def _known_kind(value: Any) -> Any:
     kind = _kind(value)
     if kind not in _KINDS:
-        raise refusal(f"unknown kind {kind!r}", f"allowed: {', '.join(_KINDS)}", ("kind",))
+        raise refusal(f"unknown kind {kind!r}", f"expected: {', '.join(_KINDS)}", ("kind",))
     return value
 
 

@@ -151,33 +151,33 @@ class ArraySpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.members)) != len(self.members):
-            raise refusal(f"members {', '.join(self.members)}", "allowed: each device once")
+            raise refusal(f"members {', '.join(self.members)}", "expected: each device once")
         for field in ("failed", "rebuilding", "write_mostly"):
             self._check_members(field, getattr(self, field))
         healthy = [name for name in self.rebuilding if name not in self.failed]
         if healthy:
-            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"allowed: {', '.join(self.failed) or 'none'}")
+            raise refusal(f"rebuilding: {healthy[0]} has not failed", f"expected: {', '.join(self.failed) or 'none'}")
         if self.resync is not None and (self.resync.action == "recover") != bool(self.rebuilding):
             found = "resync without a member being rebuilt" if not self.rebuilding else f"a {self.resync.action}"
-            raise refusal(found, "allowed: `recover` with `rebuilding`, a check or repair without")
+            raise refusal(found, "expected: `recover` with `rebuilding`, a check or repair without")
         self._check_options()
         try:
             layout = self.layout([16 * self.chunk * (self.outer_chunk or 1)] * len(self.members))
         except InputError as error:
-            raise refusal(f"{error.place}: {error.found}", error.allowed) from None
+            raise refusal(f"{error.place}: {error.found}", error.expected) from None
         if self.balance is not None:
             self._check_balance(layout, READ_BALANCE[self.balance.name])
         if self.controller is not None:
             self._check_controlled()
         if self.bitmap is not None and (self.bitmap < _BITMAP_LEAST or self.bitmap & (self.bitmap - 1)):
-            allowed = f"allowed: a power of two of at least {format_size(_BITMAP_LEAST)}"
+            allowed = f"expected: a power of two of at least {format_size(_BITMAP_LEAST)}"
             raise refusal(format_size(self.bitmap), allowed, ("bitmap",))
         return self
 
     def _check_members(self, field: str, names: Sequence[str]) -> None:
         strangers = [name for name in names if name not in self.members]
         if strangers:
-            raise refusal(f"{field}: {strangers[0]} is not a member", f"allowed: {', '.join(self.members)}")
+            raise refusal(f"{field}: {strangers[0]} is not a member", f"expected: {', '.join(self.members)}")
 
     def _check_options(self) -> None:
         """Refuse options of other levels."""
@@ -185,14 +185,14 @@ class ArraySpec(Spec):
         for field in level_options():
             value = getattr(self, field)
             if value is not None and value is not False and value != () and field not in known.options:
-                raise refusal(f"{field} of {self.level}", f"allowed: with {', '.join(levels_with(field))}", (field,))
+                raise refusal(f"{field} of {self.level}", f"expected: with {', '.join(levels_with(field))}", (field,))
         if self.resync is not None and not known.is_redundant:
-            raise refusal(f"resync of {self.level}", "allowed: with redundancy", ("resync",))
+            raise refusal(f"resync of {self.level}", "expected: with redundancy", ("resync",))
         if self.resync is not None and self.resync.action != "recover" and not known.checks:
             found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
-            raise refusal(found, "allowed: recover", ("resync", "action"))
+            raise refusal(found, "expected: recover", ("resync", "action"))
         if self.spares and not known.spares:
-            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.spares))}"
+            allowed = f"expected: with {', '.join(levels_where(lambda level: level.spares))}"
             raise refusal(f"spares of {self.level}", allowed, ("spares",))
 
     def _check_balance(self, layout: Layout, policy: type[ReadBalance]) -> None:
@@ -200,12 +200,12 @@ class ArraySpec(Spec):
         assert self.balance is not None
         if self.needs_raid10_driver and policy.only_raid1:
             allowed = ", ".join(name for name, policy in READ_BALANCE.items() if not policy.only_raid1)
-            raise refusal(f"{policy.name} on md's RAID 10", f"allowed: {allowed}, or striped-mirrors", ("balance",))
+            raise refusal(f"{policy.name} on md's RAID 10", f"expected: {allowed}, or striped-mirrors", ("balance",))
         parts = (layout.outer, *layout.groups) if isinstance(layout, NestedLayout) else (layout,)
         for part in parts:
             if policy.only_mirrors and isinstance(part, MirroredLayout) and part.members != policy.only_mirrors:
                 found = f"{policy.name} on a mirror of {part.members}"
-                raise refusal(found, f"allowed: on mirrors of {policy.only_mirrors}", ("balance",))
+                raise refusal(found, f"expected: on mirrors of {policy.only_mirrors}", ("balance",))
         self.balance.check(self._mirrors(layout))
 
     def _mirrors(self, layout: Layout) -> list[tuple[str, ...]]:
@@ -219,10 +219,10 @@ class ArraySpec(Spec):
     def _check_controlled(self) -> None:
         """Refuse what is md's and not a controller's."""
         if self.needs_raid10_driver:
-            raise refusal(f"{self.algorithm} on a controller", "allowed: striped-mirrors", ("algorithm",))
+            raise refusal(f"{self.algorithm} on a controller", "expected: striped-mirrors", ("algorithm",))
         for field in KERNEL_OPTIONS:
             if getattr(self, field) not in (None, (), False):
-                raise refusal(f"{field} on a controller", "allowed: with arrays that the kernel runs", (field,))
+                raise refusal(f"{field} on a controller", "expected: with arrays that the kernel runs", (field,))
 
     @property
     def unset(self) -> dict[str, str]:
@@ -299,24 +299,24 @@ class EncryptedSpec(Spec):
         if self.rate is not None and not self.source:
             raise refusal("a rate without a source", "required: source says where the rate is from", ("source",))
         if self.sector not in _SECTORS:
-            allowed = f"allowed: {', '.join(format_size(each) for each in _SECTORS)}"
+            allowed = f"expected: {', '.join(format_size(each) for each in _SECTORS)}"
             raise refusal(format_size(self.sector), allowed, ("sector",))
         for field in ("sector", "no_read_workqueue", "no_write_workqueue"):
             if self.cipher is None and getattr(self, field) != type(self).model_fields[field].default:
-                raise refusal(f"{field} with a rate, which has it all", "allowed: with cipher", (field,))
+                raise refusal(f"{field} with a rate, which has it all", "expected: with cipher", (field,))
         if self.allow_discards and self.kind != "dm-crypt":
-            raise refusal(f"allow_discards of {self.kind}", "allowed: with kind dm-crypt", ("allow_discards",))
+            raise refusal(f"allow_discards of {self.kind}", "expected: with kind dm-crypt", ("allow_discards",))
         if self.cipher is not None:
             self._check_cipher(self.cipher)
         return self
 
     def _check_cipher(self, name: str) -> None:
         if self.kind != "dm-crypt":
-            raise refusal(f"cipher of {self.kind}", "allowed: with kind dm-crypt, or rate", ("cipher",))
+            raise refusal(f"cipher of {self.kind}", "expected: with kind dm-crypt, or rate", ("cipher",))
         try:
             cipher(name)
         except InputError as error:
-            raise refusal(f"unknown cipher {name!r}", error.allowed, ("cipher",)) from None
+            raise refusal(f"unknown cipher {name!r}", error.expected, ("cipher",)) from None
 
 
 def _as_names(value: Any) -> Any:
@@ -350,21 +350,21 @@ class VolumeSpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.on)) != len(self.on):
-            raise refusal(f"on {', '.join(self.on)}", "allowed: each device once", ("on",))
+            raise refusal(f"on {', '.join(self.on)}", "expected: each device once", ("on",))
         if self.kind == "partition" and len(self.on) > 1:
-            raise refusal(f"a partition of {len(self.on)} devices", "allowed: one, or kind linear or striped", ("on",))
+            raise refusal(f"a partition of {len(self.on)} devices", "expected: one, or kind linear or striped", ("on",))
         if self.kind == "striped" and len(self.on) == 1:
-            raise refusal("a striped volume on one device", "allowed: several devices, or kind linear", ("on",))
+            raise refusal("a striped volume on one device", "expected: several devices, or kind linear", ("on",))
         if self.kind != "striped" and self.stripe != STRIPE:
-            raise refusal(f"stripe of a {self.kind} volume", "allowed: with kind striped", ("stripe",))
+            raise refusal(f"stripe of a {self.kind} volume", "expected: with kind striped", ("stripe",))
         if self.stripe < _LEAST_STRIPE or self.stripe & (self.stripe - 1):
-            allowed = f"allowed: a power of two of at least {format_size(_LEAST_STRIPE)}"
+            allowed = f"expected: a power of two of at least {format_size(_LEAST_STRIPE)}"
             raise refusal(format_size(self.stripe), allowed, ("stripe",))
         if self.part is not None and (self.start or self.size is not None):
-            raise refusal("part beside start or size", "allowed: one of them", ("part",))
+            raise refusal("part beside start or size", "expected: one of them", ("part",))
         if self.part is not None and not 1 <= self.part[0] <= self.part[1] <= _MOST_PARTS:
             found = f"part {self.part[0]} of {self.part[1]}"
-            raise refusal(found, f"allowed: [number, parts] from 1, with up to {_MOST_PARTS} parts", ("part",))
+            raise refusal(found, f"expected: [number, parts] from 1, with up to {_MOST_PARTS} parts", ("part",))
         return self
 
     def range(self, capacity: int) -> tuple[int, int]:

@@ -111,11 +111,11 @@ class Devices:
         for group, named in groups.items():
             for name in named:
                 if name in self.machine.drives or any(name in groups[other] for other in groups if other != group):
-                    raise refusal("another device has the same name", "allowed: names of their own", (group, name))
+                    raise refusal("another device has the same name", "expected: names of their own", (group, name))
                 part = _PART.fullmatch(name)
                 if part is not None and part[1] in self.arrays:
                     found = f"{name}, as a part of {part[1]} may be called"
-                    raise refusal(found, "allowed: names of their own", (group, name))
+                    raise refusal(found, "expected: names of their own", (group, name))
         depths = self._depths()
         for name, layer in self.encrypted.items():
             self._check_known((layer.on,), "encrypted", name, "on", depths is None)
@@ -135,9 +135,9 @@ class Devices:
         known = set(self.names)
         for member in members:
             if member not in known:
-                raise refusal(f"unknown device {member!r}", f"allowed: {', '.join(self.names)}", (group, name, field))
+                raise refusal(f"unknown device {member!r}", f"expected: {', '.join(self.names)}", (group, name, field))
             if circular and name in self.below(member):
-                raise refusal(f"{name} is built of itself", "allowed: devices below it", (group, name, field))
+                raise refusal(f"{name} is built of itself", "expected: devices below it", (group, name, field))
 
     def below(self, name: str) -> set[str]:
         """`name` and all it is built of."""
@@ -183,13 +183,13 @@ class Devices:
             if depth > DEEPEST:
                 group = "arrays" if name in self.arrays else "encrypted" if name in self.encrypted else "volumes"
                 at = (group, name)
-                raise refusal(f"more than {DEEPEST:,} devices on each other", f"allowed: up to {DEEPEST:,}", at)
+                raise refusal(f"more than {DEEPEST:,} devices on each other", f"expected: up to {DEEPEST:,}", at)
         ways: dict[str, int] = {}
         for name in sorted(depths, key=depths.__getitem__):
             ways[name] = sum(ways.get(member, 1) for member in self._members(name))
             if ways[name] > _MOST_WAYS:
                 found = f"{name} reaches its drives in {ways[name]:,} ways, over volumes that share devices"
-                raise refusal(found, f"allowed: up to {_MOST_WAYS:,}", ("volumes",))
+                raise refusal(found, f"expected: up to {_MOST_WAYS:,}", ("volumes",))
 
     def _check_drives(self, array: ArraySpec, name: str) -> None:
         """Spares, journal and a controller's members are drives."""
@@ -198,26 +198,26 @@ class Devices:
             if array.controller not in self.machine.controllers:
                 known = ", ".join(self.machine.controllers) or "none"
                 found = f"unknown controller {array.controller!r}"
-                raise refusal(found, f"allowed: {known}", ("arrays", name, "controller"))
+                raise refusal(found, f"expected: {known}", ("arrays", name, "controller"))
             self._check_controller(array, array.controller, name)
             named["members"] = array.members
         for field, devices in named.items():
             for device in devices:
                 if device not in self.machine.drives:
                     found = f"{device!r} is no drive"
-                    raise refusal(found, f"allowed: {', '.join(self.machine.drives)}", ("arrays", name, field))
+                    raise refusal(found, f"expected: {', '.join(self.machine.drives)}", ("arrays", name, field))
 
     def _check_controller(self, array: ArraySpec, controller: str, name: str) -> None:
         """Refuse levels that the controller does not offer, and more drives than it has ports."""
         spec = self.machine.controllers[controller].spec()
         if array.level not in spec.levels:
             found = f"{array.level} on {spec.model}"
-            raise refusal(found, f"allowed: {', '.join(spec.levels)}", ("arrays", name, "level"))
+            raise refusal(found, f"expected: {', '.join(spec.levels)}", ("arrays", name, "level"))
         behind = [other for other in self.arrays.values() if other.controller == controller]
         drives = sum(len(other.members) + len(other.spares) for other in behind)
         if drives > spec.ports:
             found = f"{drives} drives on {spec.model}"
-            raise refusal(found, f"allowed: up to {spec.ports}", ("arrays", name, "members"))
+            raise refusal(found, f"expected: up to {spec.ports}", ("arrays", name, "members"))
 
     def capacity(self, name: str) -> int:
         """Usable bytes of a device."""
@@ -232,7 +232,7 @@ class Devices:
             try:
                 layout = array.layout([self.capacity(member) for member in array.members])
             except InputError as error:
-                raise refusal(f"{error.place}: {error.found}", error.allowed, ("arrays", name)) from None
+                raise refusal(f"{error.place}: {error.found}", error.expected, ("arrays", name)) from None
             self._capacities[name] = layout.capacity
         return self._capacities[name]
 
@@ -250,20 +250,20 @@ class Devices:
                 at = ("volumes", name)
                 if device in hidden:
                     found = f"{device}, which is behind {hidden[device]}"
-                    raise refusal(found, "allowed: devices that the host sees", (*at, "on"))
+                    raise refusal(found, "expected: devices that the host sees", (*at, "on"))
                 capacity = self.capacity(device)
                 start, size = volume.range(capacity)
                 if size < _LEAST_VOLUME or start + size > capacity or (start | size) % self.sector(device):
                     found = f"{size} bytes from byte {start} of {device}"
                     least = format_size(_LEAST_VOLUME)
-                    allowed = f"allowed: whole sectors, {least} or more, within its {capacity} bytes"
+                    allowed = f"expected: whole sectors, {least} or more, within its {capacity} bytes"
                     raise refusal(found, allowed, (*at, "size"))
                 taken.setdefault(device, []).append((start, start + size, name))
         for device, ranges in taken.items():
             for (_, end, name), (start, _, other) in pairwise(sorted(ranges)):
                 if start < end:
                     found = f"{other} over {name} on {device}"
-                    raise refusal(found, "allowed: `start` and `size` apart", ("volumes", other, "start"))
+                    raise refusal(found, "expected: `start` and `size` apart", ("volumes", other, "start"))
 
     def sector(self, name: str) -> int:
         """Bytes of the smallest I/O that a device takes: the largest logical sector of the drives below it."""
@@ -286,7 +286,7 @@ class Devices:
                 sizes = value if isinstance(value, dict) else [value or 0]
                 wrong = next((size for size in sizes if size % sector), None)
                 if wrong is not None:
-                    allowed = f"allowed: multiples of {sector} bytes, the logical sector of {target}"
+                    allowed = f"expected: multiples of {sector} bytes, the logical sector of {target}"
                     raise refusal(f"{wrong} bytes", allowed, (*place, field))
 
     def _check_failed(self, name: str) -> None:
@@ -297,12 +297,12 @@ class Devices:
         if not array.layout(sizes).tolerates(failed):
             lost = f"{len(array.failed)} of {len(array.members)} members"
             at = ("arrays", name, "failed")
-            raise refusal(f"{array.level} with {lost} failed", "allowed: what the level survives", at)
+            raise refusal(f"{array.level} with {lost} failed", "expected: what the level survives", at)
         needed = max(min(sizes[slots]) for slots in _groups(array.layout(sizes)))
         for spare in array.spares:
             if self.capacity(spare) < needed:
                 found = f"{spare} of {self.capacity(spare)} bytes"
-                raise refusal(found, f"allowed: at least {needed}", ("arrays", name, "spares"))
+                raise refusal(found, f"expected: at least {needed}", ("arrays", name, "spares"))
 
     def check_workload(
         self, workload: DdSpec | LoadSpec, reach: Callable[[int], int], place: tuple[str | int, ...] = ("workload",)
@@ -316,17 +316,17 @@ class Devices:
         for i, target in enumerate(workload.targets):
             at = (*place, "targets", i)
             if target not in self.names:
-                raise refusal(f"unknown target {target!r}", f"allowed: {', '.join(self.names)}", at)
+                raise refusal(f"unknown target {target!r}", f"expected: {', '.join(self.names)}", at)
             if target in hidden:
                 seen = [name for name in self.names if name not in hidden]
-                raise refusal(f"{target}, which is behind {hidden[target]}", f"allowed: {', '.join(seen)}", at)
+                raise refusal(f"{target}, which is behind {hidden[target]}", f"expected: {', '.join(seen)}", at)
             if isinstance(workload, LoadSpec):
                 self._check_sectors(workload, target, place)
             capacity = reach(self.capacity(target))
             beyond = workload.beyond(target, capacity)
             if beyond is not None:
                 field, found = beyond
-                allowed = f"allowed: within the device {target}, which has {capacity}"
+                allowed = f"expected: within the device {target}, which has {capacity}"
                 raise refusal(found, allowed, (*place, field))
 
     def check_users(self) -> None:
@@ -349,7 +349,7 @@ class Devices:
     @staticmethod
     def _take(user: dict[str, str], device: str, name: str, at: tuple[str, ...]) -> None:
         if device in user:
-            raise refusal(f"{device} is part of {user[device]} already", "allowed: each device in one place", at)
+            raise refusal(f"{device} is part of {user[device]} already", "expected: each device in one place", at)
         user[device] = name
 
     def check_failures(self, failures: Sequence[FailureSpec]) -> None:
@@ -363,16 +363,16 @@ class Devices:
             name = self._holder(member, at)
             array = self.arrays[name]
             if member in array.failed:
-                raise refusal(f"{member}, which has failed already", "allowed: a member that works", at)
+                raise refusal(f"{member}, which has failed already", "expected: a member that works", at)
             gone = lost.setdefault(name, set(array.failed) - set(array.rebuilding))
             if member in gone:
-                raise refusal(f"{member} twice", "allowed: each member once", at)
+                raise refusal(f"{member} twice", "expected: each member once", at)
             gone.add(member)
             layout = array.layout([self.capacity(other) for other in array.members])
             slots = frozenset(array.members.index(other) for other in gone)
             if not array.spares and not layout.tolerates(slots):
                 found = f"{member}, the {_nth(len(gone))} loss of {name} ({array.level})"
-                raise refusal(found, "allowed: what the level survives, or spares", at)
+                raise refusal(found, "expected: what the level survives, or spares", at)
 
     def _holder(self, member: str, at: tuple[str | int, ...]) -> str:
         """The array that survives the loss of `member`."""
@@ -380,10 +380,10 @@ class Devices:
             if member in array.members:
                 if not LEVELS[array.level].failures_in_a_run:
                     found = f"{member} in {array.level}, all of which is lost with it"
-                    raise refusal(found, "allowed: a member of an array that survives", at)
+                    raise refusal(found, "expected: a member of an array that survives", at)
                 return name
         members = sorted({member for array in self.arrays.values() for member in array.members})
-        raise refusal(f"{member!r}, which is in no array", f"allowed: {', '.join(members) or 'none'}", at)
+        raise refusal(f"{member!r}, which is in no array", f"expected: {', '.join(members) or 'none'}", at)
 
 
 def _groups(layout: Layout) -> list[slice]:

@@ -111,26 +111,26 @@ class FileSystems:
     def _check_mount(self, point: str, spec: FileSystemSpec) -> None:
         at = ("file_systems", point)
         if not point.startswith("/") or (len(point) > 1 and point.endswith("/")):
-            raise refusal(f"mount point {point!r}", "allowed: an absolute path without / at its end", at)
+            raise refusal(f"mount point {point!r}", "expected: an absolute path without / at its end", at)
         if spec.kind not in file_system_names():
-            allowed = f"allowed: {', '.join(file_system_names())}{instead_of(spec.kind)}"
+            allowed = f"expected: {', '.join(file_system_names())}{instead_of(spec.kind)}"
             raise refusal(f"unknown file system {spec.kind!r}", allowed, (*at, "kind"))
         try:
             spec.settings()
         except InputError as error:
             field = (error.place,) if error.place else ()
-            raise refusal(error.found.removeprefix("found "), error.allowed, (*at, "overrides", *field)) from None
+            raise refusal(error.found.removeprefix("found "), error.expected, (*at, "overrides", *field)) from None
         if spec.on not in self._devices.names:
-            raise refusal(f"unknown device {spec.on!r}", f"allowed: {', '.join(self._devices.names)}", (*at, "on"))
+            raise refusal(f"unknown device {spec.on!r}", f"expected: {', '.join(self._devices.names)}", (*at, "on"))
         if spec.on in self._devices.hidden:
             seen = [name for name in self._devices.names if name not in self._devices.hidden]
             found = f"{spec.on}, which is behind {self._devices.hidden[spec.on]}"
-            raise refusal(found, f"allowed: {', '.join(seen)}", (*at, "on"))
+            raise refusal(found, f"expected: {', '.join(seen)}", (*at, "on"))
         capacity = self._devices.capacity(spec.on)
         end = spec.start + (spec.size or 0)
         if end > capacity or capacity - spec.start < LEAST_BYTES or (spec.size or LEAST_BYTES) < LEAST_BYTES:
             found = f"{format_size(spec.size or capacity)} from byte {spec.start} of {spec.on}"
-            allowed = f"allowed: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
+            allowed = f"expected: at least {format_size(LEAST_BYTES)} within its {format_size(capacity)}"
             raise refusal(found, allowed, (*at, "size"))
 
     def _check_apart(self, point: str, spec: FileSystemSpec) -> None:
@@ -141,12 +141,12 @@ class FileSystems:
                 continue
             if placed.start <= spec.start < placed.start + (placed.size or capacity):
                 found = f"{point} inside {other} on {spec.on}"
-                raise refusal(found, "allowed: `start` and `size` apart", ("file_systems", point, "start"))
+                raise refusal(found, "expected: `start` and `size` apart", ("file_systems", point, "start"))
 
     def _check_programs(self, workload: ProgramsSpec) -> None:
         if not self._mounted:
-            raise refusal("programs without a file system", "allowed: at least one in `file_systems`", ("workload",))
-        allowed = f"allowed: {', '.join(self._mounted)}"
+            raise refusal("programs without a file system", "expected: at least one in `file_systems`", ("workload",))
+        allowed = f"expected: {', '.join(self._mounted)}"
         written: set[tuple[str, str]] = set()
         trees: dict[str, TreeSpec] = {}
         for i, step in enumerate(workload.steps):
@@ -166,12 +166,12 @@ class FileSystems:
             for place in (on, source or on):
                 if tree is not None and trees.setdefault(place, tree) != tree:
                     found = f"another tree than an earlier step's on {place}"
-                    raise refusal(found, "allowed: one tree on each file system", (*at, "tree"))
+                    raise refusal(found, "expected: one tree on each file system", (*at, "tree"))
             if isinstance(step, (WriteFileStep, CopyFileStep)):
                 written.add((on, step.file))
             elif isinstance(step, ExtractStep) and step.archive and (on, step.archive) not in written:
                 found = f"{step.archive!r}, which no step before has written there"
-                raise refusal(found, "allowed: the `file` of a dd or cp before, or none", (*at, "archive"))
+                raise refusal(found, "expected: the `file` of a dd or cp before, or none", (*at, "archive"))
 
     def _check_room(self, step: Step, on: str, processes: int, at: tuple[str | int, ...]) -> None:
         """Refuse files that cannot fit their file system."""
@@ -183,4 +183,4 @@ class FileSystems:
         if processes * files * step.size > room:
             times = "" if processes * files == 1 else f"{processes * files} x "
             found = f"{times}{format_size(step.size)} on {on}"
-            raise refusal(found, f"allowed: what fits in its {format_size(room)}", (*at, "size"))
+            raise refusal(found, f"expected: what fits in its {format_size(room)}", (*at, "size"))

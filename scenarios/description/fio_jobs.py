@@ -50,7 +50,7 @@ class FioSpec(Spec):
                 check_simulated(section.options)
         except InputError as error:
             found = f"{error.place}: {error.found.removeprefix('found ')}"
-            raise refusal(found, error.allowed or "allowed: what raidsim fio runs", ("job",)) from None
+            raise refusal(found, error.expected or "expected: what raidsim fio runs", ("job",)) from None
         return self
 
     def sections(self, keywords: Mapping[str, int] = _NO_MACHINE) -> list[Section]:

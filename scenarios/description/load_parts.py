@@ -20,7 +20,7 @@ _Key = TypeVar("_Key", int, float)
 def whole_sectors(size: int) -> int:
     """`size`, which must be a multiple of 512 bytes."""
     if size % SECTOR:
-        raise refusal(f"{size} bytes", "allowed: a multiple of 512 bytes on a raw device")
+        raise refusal(f"{size} bytes", "expected: a multiple of 512 bytes on a raw device")
     return size
 
 
@@ -28,7 +28,7 @@ def _whole(shares: dict[_Key, float]) -> dict[_Key, float]:
     """Shares that add up to 1, in the order of what they are shares of."""
     total = math.fsum(shares.values())
     if abs(total - 1.0) > _WHOLE:
-        raise refusal(f"shares of {total * 100:.6g} % in all", "allowed: shares that add up to 100 %")
+        raise refusal(f"shares of {total * 100:.6g} % in all", "expected: shares that add up to 100 %")
     return {key: shares[key] / total for key in sorted(shares) if shares[key]}
 
 
@@ -91,10 +91,10 @@ class BurstyArrivals(Spec):
     @model_validator(mode="after")
     def _no_more_than_all(self) -> Self:
         if not 0 < self.burst_share < 1:
-            raise refusal(f"{self.burst_share:.6g}", "allowed: a share between 0 and 100 %", ("burst_share",))
+            raise refusal(f"{self.burst_share:.6g}", "expected: a share between 0 and 100 %", ("burst_share",))
         if self.burst_factor * self.burst_share > 1 + _WHOLE:
             found = f"{self.burst_factor:g} times the mean rate in {self.burst_share * 100:g} % of the time"
-            allowed = f"allowed: up to {1 / self.burst_share:.4g}, with which all I/Os come in bursts"
+            allowed = f"expected: up to {1 / self.burst_share:.4g}, with which all I/Os come in bursts"
             raise refusal(found, allowed, ("burst_factor",))
         return self
 
@@ -121,7 +121,7 @@ class HistogramArrivals(Spec):
             found = "neither gaps nor times" if self.gaps is None else "gaps and times"
             raise refusal(found, "required: one of the two")
         if self.times is not None and not any(self.times):
-            raise refusal("no time above 0", "allowed: times of which at least one is above 0", ("times",))
+            raise refusal("no time above 0", "expected: times of which at least one is above 0", ("times",))
         return self
 
     @property
@@ -191,7 +191,7 @@ class HotLocality(Spec):
     @model_validator(mode="after")
     def _some_of_it(self) -> Self:
         if not 0 < self.of < 1:
-            raise refusal(f"{self.of:.6g}", "allowed: a share between 0 and 100 % of the span", ("of",))
+            raise refusal(f"{self.of:.6g}", "expected: a share between 0 and 100 % of the span", ("of",))
         return self
 
 

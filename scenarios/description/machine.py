@@ -170,7 +170,7 @@ class LinkSpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.command_rate is not None and not self.duplex:
-            raise refusal("command_rate without duplex", "allowed: with duplex: true", ("command_rate",))
+            raise refusal("command_rate without duplex", "expected: with duplex: true", ("command_rate",))
         for field in ("max_payload", "mtu"):
             if getattr(self, field) is not None and self.model is None:
                 raise refusal(f"{field} without a model", "required with it: model", (field,))
@@ -203,7 +203,7 @@ class ChannelSpec(Spec):
             return data
         found = _catalogued(data["model"], None, None)
         if found.kind not in _CABLES:
-            raise refusal(f"{found.name}, which is no cable of a drive", f"allowed: {', '.join(_CABLES)}", ("model",))
+            raise refusal(f"{found.name}, which is no cable of a drive", f"expected: {', '.join(_CABLES)}", ("model",))
         known = {
             "rate": f"{found.rate!r}B/s",
             "kind": found.kind,
@@ -232,7 +232,7 @@ def _catalogued(name: str, max_payload: object, mtu: object) -> LinkModel:
     try:
         return link_model(name, *sizes)
     except InputError as error:
-        raise refusal(error.found.removeprefix("found "), error.allowed, (error.place,)) from None
+        raise refusal(error.found.removeprefix("found "), error.expected, (error.place,)) from None
 
 
 class DriveInstance(Spec):
@@ -351,32 +351,32 @@ class MachineSpec(Spec):
     @model_validator(mode="after")
     def _connected(self, info: ValidationInfo) -> Self:
         if self.memory < LEAST_MEMORY:
-            raise refusal(format_size(self.memory), f"allowed: {format_size(LEAST_MEMORY)} or more", ("memory",))
+            raise refusal(format_size(self.memory), f"expected: {format_size(LEAST_MEMORY)} or more", ("memory",))
         if self.memory - self.resident < LEAST_MEMORY:
             found = f"{format_size(self.resident)} of {format_size(self.memory)}"
-            raise refusal(found, f"allowed: {format_size(LEAST_MEMORY)} less than the memory, or lower", ("resident",))
+            raise refusal(found, f"expected: {format_size(LEAST_MEMORY)} less than the memory, or lower", ("resident",))
         units = isinstance(info.context, dict) and info.context.get("units") == "required"
         for name, channel in self.channels.items():
             self._check_links(channel.links, ("channels", name, "links"))
         for name, controlling in self.controllers.items():
             self._check_links(controlling.links, ("controllers", name, "links"))
             if name in self.links:
-                raise refusal("a link has the same name", "allowed: names of their own", ("controllers", name))
+                raise refusal("a link has the same name", "expected: names of their own", ("controllers", name))
             _check_entry(controlling, units, ("controllers", name))
         for name, instance in self.drives.items():
             _check_entry(instance, units, ("drives", name))
             if instance.state is not None and instance.entry().rotational:
                 found = f"state {instance.state} of the hard disk {instance.model}"
-                raise refusal(found, "allowed: with solid-state drives", ("drives", name, "state"))
+                raise refusal(found, "expected: with solid-state drives", ("drives", name, "state"))
             if instance.channel not in self.channels:
-                allowed = f"allowed: {', '.join(self.channels)}"
+                allowed = f"expected: {', '.join(self.channels)}"
                 raise refusal(f"unknown channel {instance.channel!r}", allowed, ("drives", name, "channel"))
         return self
 
     def _check_links(self, links: tuple[str, ...], at: tuple[str, ...]) -> None:
         for link in links:
             if link not in self.links:
-                raise refusal(f"unknown link {link!r}", f"allowed: {', '.join(self.links) or 'none'}", at)
+                raise refusal(f"unknown link {link!r}", f"expected: {', '.join(self.links) or 'none'}", at)
 
 
 def _check_entry(instance: DriveInstance | ControllerInstance, units_required: bool, at: tuple[str, str]) -> None:
@@ -384,10 +384,10 @@ def _check_entry(instance: DriveInstance | ControllerInstance, units_required: b
     try:
         entry: AnyDrive | ControllerSpec = instance.entry()
     except InputError as error:
-        raise refusal(f"{instance.model!r} is {error.found}", error.allowed, (*at, "model")) from None
+        raise refusal(f"{instance.model!r} is {error.found}", error.expected, (*at, "model")) from None
     try:
         changed(entry, instance.overrides, units_required)
     except InputError as error:
         field = (error.place,) if error.place else ()
         found = error.found.removeprefix("found ")
-        raise refusal(found, error.allowed, (*at, "overrides", *field)) from None
+        raise refusal(found, error.expected, (*at, "overrides", *field)) from None

@@ -73,20 +73,20 @@ class NetworkSpec(Spec):
             if link is None:
                 continue
             if link.model is not None and link_model(link.model).kind != "ethernet":
-                raise refusal(f"{link.model}, which is no network", "allowed: 1GbE to 100GbE", (name, "model"))
+                raise refusal(f"{link.model}, which is no network", "expected: 1GbE to 100GbE", (name, "model"))
             if not link.duplex:
-                raise refusal("a port that does not move data both ways at once", "allowed: duplex: true", (name,))
+                raise refusal("a port that does not move data both ways at once", "expected: duplex: true", (name,))
         if self.protocol not in NFS:
             for name in ("threads", "export"):
                 if getattr(self, name) is not None:
-                    raise refusal(f"{name} with {self.protocol}", f"allowed: with {' and '.join(NFS)}", (name,))
+                    raise refusal(f"{name} with {self.protocol}", f"expected: with {' and '.join(NFS)}", (name,))
         units = isinstance(info.context, dict) and info.context.get("units") == "required"
         try:
             changed(protocol(self.protocol), self.overrides, units)
         except InputError as error:
             place = (error.place,) if error.place else ()
             found = error.found.removeprefix("found ")
-            raise refusal(found, error.allowed, ("overrides", *place)) from None
+            raise refusal(found, error.expected, ("overrides", *place)) from None
         return self
 
     def check(self, machine: MachineSpec) -> None:
@@ -95,7 +95,7 @@ class NetworkSpec(Spec):
         for name in (*machine.links, *machine.channels):
             if name in mine:
                 raise refusal(
-                    f"the link {name}, as a part of the network is called", "allowed: another name", ("network",)
+                    f"the link {name}, as a part of the network is called", "expected: another name", ("network",)
                 )
 
     def spec(self) -> ProtocolSpec:

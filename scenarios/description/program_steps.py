@@ -19,7 +19,7 @@ _LEAST_IOZONE = 64 * _KIB
 
 def _whole_mebibytes(value: int) -> int:
     if value < _MIB:
-        raise refusal(f"{value} bytes", "allowed: 1MiB or more; the program counts whole ones")
+        raise refusal(f"{value} bytes", "expected: 1MiB or more; the program counts whole ones")
     return value
 
 
@@ -29,7 +29,7 @@ Mebibytes = Annotated[PositiveSize, AfterValidator(_whole_mebibytes)]
 
 def _whole_kibibytes(value: int) -> int:
     if value % _KIB:
-        raise refusal(f"{value} bytes", "allowed: whole KiB; the program takes no others")
+        raise refusal(f"{value} bytes", "expected: whole KiB; the program takes no others")
     return value
 
 
@@ -39,7 +39,7 @@ Kibibytes = Annotated[PositiveSize, AfterValidator(_whole_kibibytes)]
 
 def _plain_name(value: str) -> str:
     if not value or "/" in value:
-        raise refusal(f"{value!r}", "allowed: a name without /; every process works in the topmost directory")
+        raise refusal(f"{value!r}", "expected: a name without /; every process works in the topmost directory")
     return value
 
 
@@ -288,11 +288,11 @@ class IozoneStep(_Step):
     @model_validator(mode="after")
     def _whole_records(self) -> Self:
         if self.size < _LEAST_IOZONE:
-            raise refusal(f"{self.size} bytes", "allowed: 64KiB or more", ("size",))
+            raise refusal(f"{self.size} bytes", "expected: 64KiB or more", ("size",))
         if self.record > self.size:
-            raise refusal(f"{self.record} bytes in a file of {self.size}", "allowed: at most the file", ("record",))
+            raise refusal(f"{self.record} bytes in a file of {self.size}", "expected: at most the file", ("record",))
         if self.size % self.record:
-            raise refusal(f"{self.size} bytes", f"allowed: whole records of {self.record} bytes", ("size",))
+            raise refusal(f"{self.size} bytes", f"expected: whole records of {self.record} bytes", ("size",))
         return self
 
 
@@ -342,7 +342,7 @@ def _program(value: Any) -> str:
 
 def _known_program(value: Any) -> Any:
     if _program(value) not in _PROGRAMS:
-        raise refusal(f"unknown program {_program(value)!r}", f"allowed: {', '.join(_PROGRAMS)}", ("program",))
+        raise refusal(f"unknown program {_program(value)!r}", f"expected: {', '.join(_PROGRAMS)}", ("program",))
     return value
 
 

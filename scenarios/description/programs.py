@@ -33,10 +33,10 @@ class ProgramsSpec(Spec):
     def _told_apart(self) -> Self:
         titles = [step.title for step in self.steps if not isinstance(step, DropCacheStep)]
         if not titles:
-            raise refusal("nothing but remounts", "allowed: at least one program", ("steps",))
+            raise refusal("nothing but remounts", "expected: at least one program", ("steps",))
         if not self.in_step and len(titles) < len(self.steps):
-            raise refusal("a remount while others run", "allowed: remounts of processes in step", ("in_step",))
+            raise refusal("a remount while others run", "expected: remounts of processes in step", ("in_step",))
         for i, title in enumerate(titles):
             if title in titles[:i]:
-                raise refusal(f"two steps called {title!r}", "allowed: a `name` of its own for each", ("steps",))
+                raise refusal(f"two steps called {title!r}", "expected: a `name` of its own for each", ("steps",))
         return self

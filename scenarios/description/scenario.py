@@ -36,7 +36,7 @@ def target_of(scenario: ScenarioSpec, named: str | None = None) -> str:
     """
     devices = Devices.of(scenario)
     seen = [name for name in devices.names if name not in devices.hidden]
-    allowed = f"allowed: {', '.join(seen)}"
+    allowed = f"expected: {', '.join(seen)}"
     if named is not None:
         if named not in seen:
             hidden = devices.hidden.get(named)
@@ -98,7 +98,7 @@ class ScenarioSpec(Spec):
         """Name the new key to those who write an old one."""
         for old, new in RENAMED.items():
             if isinstance(data, Mapping) and old in data:
-                raise refusal(f"the key {old!r}", f"allowed: {new!r}, its new name", (old,))
+                raise refusal(f"the key {old!r}", f"expected: {new!r}, its new name", (old,))
         return data
 
     @model_validator(mode="after")
@@ -113,7 +113,7 @@ class ScenarioSpec(Spec):
         devices.check_failures(self.failures)
         if self.workload.kind == "dd" and not known.cache.raw_devices:
             found = f"dd on a device of {self.kernel}, which caches only files"
-            raise refusal(found, "allowed: kind load", ("workload", "kind"))
+            raise refusal(found, "expected: kind load", ("workload", "kind"))
         if isinstance(self.workload, LoadsSpec):
             for i, load in enumerate(self.workload.loads):
                 devices.check_workload(load, int, ("workload", "loads", i))
@@ -129,7 +129,7 @@ class ScenarioSpec(Spec):
         if self.network is not None:
             if self.workload.kind not in ("load", "several", "fio"):
                 found = f"{self.workload.kind}, which runs on the machine itself, with a network"
-                raise refusal(found, "allowed: kind load or fio, or no network", ("workload", "kind"))
+                raise refusal(found, "expected: kind load or fio, or no network", ("workload", "kind"))
             self.network.check(self.machine)
         return self
 
@@ -138,28 +138,28 @@ class ScenarioSpec(Spec):
         busy = self.busy_arrays
         if not busy:
             found = "idle, and no array that rebuilds or is checked"
-            raise refusal(found, "allowed: with rebuilding, resync or failures", ("workload", "kind"))
+            raise refusal(found, "expected: with rebuilding, resync or failures", ("workload", "kind"))
         for target in targets:
             if target not in busy:
                 found = f"{target!r}, which does nothing by itself"
-                raise refusal(found, f"allowed: {', '.join(busy)}", ("workload", "targets"))
+                raise refusal(found, f"expected: {', '.join(busy)}", ("workload", "targets"))
 
     def _check_crypt(self, layer: EncryptedSpec, name: str) -> None:
         """Refuse what the kernel's dm-crypt cannot be told."""
         known = kernel(self.kernel).crypt
         if layer.sector > SECTOR and not known.large_sectors:
             found = f"a sector of {format_size(layer.sector)} on {self.kernel}"
-            raise refusal(found, "allowed: with dm-crypt of Linux 4.12 or later", ("encrypted", name, "sector"))
+            raise refusal(found, "expected: with dm-crypt of Linux 4.12 or later", ("encrypted", name, "sector"))
         if layer.cipher is not None and cipher(layer.cipher).vector and not known.vector_aes:
             found = f"{layer.cipher} on {self.kernel}"
-            raise refusal(found, "allowed: with Linux 6.10 or later", ("encrypted", name, "cipher"))
+            raise refusal(found, "expected: with Linux 6.10 or later", ("encrypted", name, "cipher"))
         for field in ("no_read_workqueue", "no_write_workqueue"):
             if getattr(layer, field) and not known.skips_queues:
                 at = ("encrypted", name, field)
-                raise refusal(f"{field} on {self.kernel}", "allowed: with dm-crypt of Linux 5.9 or later", at)
+                raise refusal(f"{field} on {self.kernel}", "expected: with dm-crypt of Linux 5.9 or later", at)
         if layer.allow_discards and not kernel(self.kernel).discards:
             found, at = f"allow_discards on {self.kernel}", ("encrypted", name, "allow_discards")
-            raise refusal(found, "allowed: with dm-crypt of Linux 3.1 or later", at)
+            raise refusal(found, "expected: with dm-crypt of Linux 3.1 or later", at)
 
     def _check_kernel(self, array: ArraySpec, name: str) -> None:
         """Refuse what the kernel, or the controller, does not have."""
@@ -167,41 +167,41 @@ class ScenarioSpec(Spec):
         if LEVELS[array.level].has_parity and array.controller is None and not known.parity:
             offered = levels_where(lambda level: not level.has_parity)
             found = f"{array.level} on {self.kernel}, which runs none"
-            raise refusal(found, f"allowed: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
+            raise refusal(found, f"expected: {', '.join(offered)}, or a controller", ("arrays", name, "level"))
         if array.journal is not None and (array.controller is not None or not known.raid5.journals):
             found = f"a journal on {array.controller or self.kernel}"
-            raise refusal(found, "allowed: with md of Linux 4.4 or later", ("arrays", name, "journal"))
+            raise refusal(found, "expected: with md of Linux 4.4 or later", ("arrays", name, "journal"))
         if array.group_thread_cnt and not known.raid5.worker_groups:
             found = f"group_thread_cnt on {self.kernel}"
-            raise refusal(found, "allowed: with md of Linux 3.12 or later", ("arrays", name, "group_thread_cnt"))
+            raise refusal(found, "expected: with md of Linux 3.12 or later", ("arrays", name, "group_thread_cnt"))
         if array.devices_handle_discard_safely and not known.discards:
             found = f"devices_handle_discard_safely on {self.kernel}"
-            allowed = "allowed: with md of Linux 3.7 or later"
+            allowed = "expected: with md of Linux 3.7 or later"
             raise refusal(found, allowed, ("arrays", name, "devices_handle_discard_safely"))
         if array.bitmap is not None and not known.write_intent:
             found = f"a bitmap on {self.kernel}"
-            raise refusal(found, "allowed: with md of Linux 2.6.14 or later", ("arrays", name, "bitmap"))
+            raise refusal(found, "expected: with md of Linux 2.6.14 or later", ("arrays", name, "bitmap"))
         if array.needs_raid10_driver and known.raid10 is None:
             found = f"raid10 on {self.kernel}, whose md has none"
-            raise refusal(found, "allowed: algorithm striped-mirrors", ("arrays", name, "level"))
+            raise refusal(found, "expected: algorithm striped-mirrors", ("arrays", name, "level"))
         tuned = array.resync
         if tuned is not None and tuned.action != "recover" and not known.checks:
             found = f"a {tuned.action} on {self.kernel}, which has none"
-            raise refusal(found, "allowed: recover", ("arrays", name, "resync", "action"))
+            raise refusal(found, "expected: recover", ("arrays", name, "resync", "action"))
         if tuned is not None:
             least = known.resync.speed_min if tuned.speed_min is None else tuned.speed_min
             most = known.resync.speed_max if tuned.speed_max is None else tuned.speed_max
             if most < least:
                 found = f"{format_rate(most)}, below the minimum of {format_rate(least)}, which comes first"
                 at = ("arrays", name, "resync", "speed_min" if tuned.speed_max is None else "speed_max")
-                raise refusal(found, "allowed: speed_min up to speed_max", at)
+                raise refusal(found, "expected: speed_min up to speed_max", at)
             self._check_stripe_heads(name, array, tuned.stripe_heads)
         usual = "md's RAID 10" if array.needs_raid10_driver else known.raid1.balance
         balance = usual if array.balance is None else array.balance.name
         if array.write_mostly and not (balance in READ_BALANCE and READ_BALANCE[balance].knows_write_mostly):
             knowing = ", ".join(policy.name for policy in READ_BALANCE.values() if policy.knows_write_mostly)
             found = f"write_mostly with {balance}, which reads all mirrors alike"
-            raise refusal(found, f"allowed: with balance {knowing}", ("arrays", name, "write_mostly"))
+            raise refusal(found, f"expected: with balance {knowing}", ("arrays", name, "write_mostly"))
 
     def _check_stripe_heads(self, name: str, array: ArraySpec, heads: int | None) -> None:
         """Refuse a stripe cache that has grown where there is none, or none that grows, or below its own size."""
@@ -210,11 +210,13 @@ class ScenarioSpec(Spec):
         driver, at = kernel(self.kernel).raid5, ("arrays", name, "resync", "stripe_heads")
         level = LEVELS[array.level]
         if not level.has_parity or level.has_groups or array.controller is not None:
-            raise refusal(f"{heads} on {array.controller or array.level}", "allowed: on md's raid4, raid5 or raid6", at)
+            raise refusal(
+                f"{heads} on {array.controller or array.level}", "expected: on md's raid4, raid5 or raid6", at
+            )
         least = array.stripe_cache or driver.heads
         most = driver.most_heads if driver.grows else least
         if not least <= heads <= most:
-            raise refusal(f"{heads} on {self.kernel}", f"allowed: {least} to {max(least, most)}", at)
+            raise refusal(f"{heads} on {self.kernel}", f"expected: {least} to {max(least, most)}", at)
 
     @property
     def busy_arrays(self) -> list[str]:

@@ -41,15 +41,15 @@ def check_queues(machine: MachineSpec, kernel_name: str, hidden: Mapping[str, st
         given = [field for field in QUEUE_FIELDS if getattr(instance, field) is not None]
         if given and name in hidden:
             found = f"{given[0]} of {name}, which is behind {hidden[name]}"
-            raise refusal(found, "allowed: for drives that the kernel sees", ("machine", "drives", name, given[0]))
+            raise refusal(found, "expected: for drives that the kernel sees", ("machine", "drives", name, given[0]))
         choices = known.choices(instance.queues())
         if instance.scheduler is not None and instance.scheduler not in choices:
             found = f"{instance.scheduler}, which {kernel_name} does not have"
-            allowed = f"allowed: {', '.join(choices)}"
+            allowed = f"expected: {', '.join(choices)}"
             raise refusal(found, allowed, ("machine", "drives", name, "scheduler"))
         if instance.wbt_lat is not None and not known.throttle_rotational:
             found = f"write-back throttling on {kernel_name}, which has none"
-            raise refusal(found, "allowed: with Linux 4.10 or later", ("machine", "drives", name, "wbt_lat"))
+            raise refusal(found, "expected: with Linux 4.10 or later", ("machine", "drives", name, "wbt_lat"))
 
 
 class VirtualMemorySpec(Spec):
@@ -79,16 +79,16 @@ class VirtualMemorySpec(Spec):
         for ratio, size in (("dirty_ratio", "dirty_bytes"), ("dirty_background_ratio", "dirty_background_bytes")):
             if getattr(self, ratio) is not None and getattr(self, size) is not None:
                 found = f"both {ratio} and {size}, of which setting one clears the other"
-                raise refusal(found, "allowed: one of them", (size,))
+                raise refusal(found, "expected: one of them", (size,))
             if getattr(self, ratio) == 0:
-                raise refusal("0", "allowed: a share above 0", (ratio,))
+                raise refusal("0", "expected: a share above 0", (ratio,))
         return self
 
     def check(self, name: str) -> None:
         """Refuse a kernel that does not have these settings in this form."""
         if kernel(name).cache.throttle != "balance":
             have = [other for other in kernel_names() if kernel(other).cache.throttle == "balance"]
-            raise refusal(f"vm on {name}", f"allowed: with {', '.join(have)}", ("vm",))
+            raise refusal(f"vm on {name}", f"expected: with {', '.join(have)}", ("vm",))
 
 
 def dirty_limits(known: KernelSpec, memory: int, vm: VirtualMemorySpec | None, scale: int = 1) -> DirtyLimits:
@@ -160,5 +160,5 @@ class ServiceSpec(Spec):
     @classmethod
     def _below_all(cls, value: float | str) -> float | str:
         if isinstance(value, float) and value >= 1:
-            raise refusal("100 %", "allowed: below 100 %")
+            raise refusal("100 %", "expected: below 100 %")
         return value

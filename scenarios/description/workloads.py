@@ -32,7 +32,7 @@ LEAST_PRECISION = 1e-4
 def _each_once(targets: tuple[str, ...]) -> tuple[str, ...]:
     twice = [target for i, target in enumerate(targets) if target in targets[:i]]
     if twice:
-        raise refusal(f"{twice[0]} twice", "allowed: each target once")
+        raise refusal(f"{twice[0]} twice", "expected: each target once")
     return targets
 
 
@@ -184,7 +184,7 @@ class LoadSpec(Spec):
     @classmethod
     def _within_reach(cls, value: float | None) -> float | None:
         if value is not None and value < LEAST_PRECISION:
-            raise refusal(f"{value * 100:.6g} %", f"allowed: {LEAST_PRECISION * 100:g} % or more")
+            raise refusal(f"{value * 100:.6g} %", f"expected: {LEAST_PRECISION * 100:g} % or more")
         return value
 
     @field_validator("start")
@@ -195,18 +195,18 @@ class LoadSpec(Spec):
     @model_validator(mode="after")
     def _room(self) -> Self:
         if self.span is not None and self.span < self._least_span:
-            found, allowed = _bytes(self.span), f"allowed: room for an I/O of every job, {_bytes(self._least_span)}"
+            found, allowed = _bytes(self.span), f"expected: room for an I/O of every job, {_bytes(self._least_span)}"
             raise refusal(found, allowed, ("span",))
         outstanding = self.depth * self.jobs * len(self.targets)
         if outstanding > MOST_OUTSTANDING:
             found = f"a depth of {self.depth:,}, which makes {outstanding:,} I/Os outstanding"
-            raise refusal(found, f"allowed: {MOST_OUTSTANDING:,} of all jobs on all targets", ("depth",))
+            raise refusal(found, f"expected: {MOST_OUTSTANDING:,} of all jobs on all targets", ("depth",))
         return self
 
     @model_validator(mode="after")
     def _open_or_closed(self) -> Self:
         if self.iops is not None and self.total_iops is not None:
-            raise refusal("iops and total_iops", "allowed: one of the two", ("total_iops",))
+            raise refusal("iops and total_iops", "expected: one of the two", ("total_iops",))
         rate = "total_iops" if self.iops is None else "iops"
         if self.arrivals is not None and self.job_iops is None:
             found = f"{self.arrivals.kind} arrivals without a rate"
@@ -215,26 +215,26 @@ class LoadSpec(Spec):
             return self
         field = "arrivals" if self.iops is None and self.total_iops is None else rate
         if self.depth != 1:
-            raise refusal(f"{field} with a depth of {self.depth:,}", "allowed: one of the two", (field,))
+            raise refusal(f"{field} with a depth of {self.depth:,}", "expected: one of the two", (field,))
         if self.think_time:
-            raise refusal(f"{field} with a think_time", "allowed: one of the two", (field,))
+            raise refusal(f"{field} with a think_time", "expected: one of the two", (field,))
         return self
 
     @model_validator(mode="after")
     def _engine_fits(self) -> Self:
         if self.engine == "psync" and self.depth > 1:
-            raise refusal(f"psync with a depth of {self.depth:,}", "allowed: a depth of 1, or more jobs", ("engine",))
+            raise refusal(f"psync with a depth of {self.depth:,}", "expected: a depth of 1, or more jobs", ("engine",))
         if self.engine is not None and self.job_iops is not None:
-            raise refusal(f"{self.engine} with a rate", "allowed: with depth", ("engine",))
+            raise refusal(f"{self.engine} with a rate", "expected: with depth", ("engine",))
         return self
 
     @model_validator(mode="after")
     def _pattern_fits(self) -> Self:
         if self.pattern == "sequential" and self.locality is not None:
-            raise refusal("a locality of sequential I/Os", "allowed: with pattern random or mixed", ("locality",))
+            raise refusal("a locality of sequential I/Os", "expected: with pattern random or mixed", ("locality",))
         for field in ("sequential_share", "run_length"):
             if getattr(self, field) is not None and self.pattern != "mixed":
-                raise refusal(f"{field} with pattern {self.pattern}", "allowed: with pattern mixed", (field,))
+                raise refusal(f"{field} with pattern {self.pattern}", "expected: with pattern mixed", (field,))
         return self
 
     @model_validator(mode="after")
@@ -242,7 +242,7 @@ class LoadSpec(Spec):
         names = [phase.name for phase in self.phases]
         for i, name in enumerate(names):
             if name in names[:i]:
-                raise refusal(f"{name} twice", "allowed: each name once", ("phases", i, "name"))
+                raise refusal(f"{name} twice", "expected: each name once", ("phases", i, "name"))
         self.parts()
         return self
 
@@ -262,7 +262,7 @@ class LoadSpec(Spec):
                 at = (*first["loc"], *problem.get("at", ()))
                 where = ("phases", i) if at and at[0] in PhaseSpec.model_fields else ()
                 raise refusal(
-                    str(problem.get("found", first["msg"])), str(problem.get("allowed", "")), (*where, *at)
+                    str(problem.get("found", first["msg"])), str(problem.get("expected", "")), (*where, *at)
                 ) from None
             found.append((phase.name, phase.lasts, load))
         return found

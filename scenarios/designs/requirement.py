@@ -28,7 +28,7 @@ from .required_load import BesideLoad, RequiredLoad
 MOST_DRIVES = 256
 """Of one design: more are several arrays."""
 _RANGE = re.compile(r"\s*(\d{1,4})\s*-\s*(\d{1,4})\s*")
-_ALLOWED_COUNTS = f"allowed: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
+_ALLOWED_COUNTS = f"expected: 12, [8, 12, 16] or 4-24, from 1 to {MOST_DRIVES}"
 
 
 def _counts(value: Any) -> Any:
@@ -79,7 +79,7 @@ class Limits(Spec):
         for kind in ("p99", "mean"):
             both = [op for op in ("read", "write") if getattr(self, f"{op}_{kind}") is not None]
             if getattr(self, kind) is not None and len(both) == 2:
-                raise refusal(f"{kind} beside read_{kind} and write_{kind}", "allowed: two of the three", (kind,))
+                raise refusal(f"{kind} beside read_{kind} and write_{kind}", "expected: two of the three", (kind,))
         return self
 
     def of(self, op: str, kind: str) -> float | None:
@@ -129,7 +129,7 @@ class ControllerChoice(Spec):
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.is_none and (self.price is not None or self.overrides):
-            raise refusal("a price or overrides of none", "allowed: none alone", ("model",))
+            raise refusal("a price or overrides of none", "expected: none alone", ("model",))
         if not self.is_none:
             _check_entry(controller, self.model, self.overrides)
         return self
@@ -168,10 +168,10 @@ class LevelChoice(Spec):
     def _fits(self) -> Self:
         known = LEVELS[self.level]
         if self.group_drives is not None and not known.has_groups:
-            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.has_groups))}"
+            allowed = f"expected: with {', '.join(levels_where(lambda level: level.has_groups))}"
             raise refusal(f"group_drives of {self.level}", allowed, ("group_drives",))
         if self.copies is not None and not known.has_copies:
-            allowed = f"allowed: with {', '.join(levels_where(lambda level: level.has_copies))}"
+            allowed = f"expected: with {', '.join(levels_where(lambda level: level.has_copies))}"
             raise refusal(f"copies of {self.level}", allowed, ("copies",))
         return self
 
@@ -268,22 +268,22 @@ class RequirementSpec(Spec):
     def _answerable(self) -> Self:
         for choices in ("drives", "levels", "chunks", "controllers"):
             if not getattr(self, choices):
-                raise refusal("nothing to choose from", "allowed: one or more", (choices,))
+                raise refusal("nothing to choose from", "expected: one or more", (choices,))
         for i, chunk in enumerate(self.chunks):
             if chunk < CHUNK_UNIT or chunk & (chunk - 1):
-                raise refusal(f"{chunk} bytes", "allowed: powers of two from 4KiB on", ("chunks", i))
+                raise refusal(f"{chunk} bytes", "expected: powers of two from 4KiB on", ("chunks", i))
         if isinstance(self.machine, dict):
             for key in ("drives", "controllers"):
                 if key in self.machine:
-                    raise refusal(f"{key} of the machine", f"allowed: in {key} of the requirement", ("machine", key))
+                    raise refusal(f"{key} of the machine", f"expected: in {key} of the requirement", ("machine", key))
         known = sorted({option for level in LEVELS.values() for option in level.options} - {"bitmap"})
         for option in self.array:
             if option not in known:
-                raise refusal(f"unknown option {option!r}", f"allowed: {', '.join(known)}", ("array", option))
+                raise refusal(f"unknown option {option!r}", f"expected: {', '.join(known)}", ("array", option))
         if not 0.001 <= self.precision <= 0.5:
-            raise refusal(f"{100 * self.precision:g} %", "allowed: 0.1% to 50%", ("precision",))
+            raise refusal(f"{100 * self.precision:g} %", "expected: 0.1% to 50%", ("precision",))
         if self.headroom is not None and not 0 < self.headroom <= 1:
-            raise refusal(f"{self.headroom:g}", "allowed: above 0, up to 100%", ("headroom",))
+            raise refusal(f"{self.headroom:g}", "expected: above 0, up to 100%", ("headroom",))
         if self.budget is not None:
             for i, choice in enumerate(self.drives):
                 if choice.price is None:
@@ -299,12 +299,12 @@ def _check_entry(catalogue: Any, model: str, overrides: Mapping[str, Any]) -> No
     try:
         entry = catalogue(model)
     except InputError as error:
-        raise refusal(f"{model!r} is {error.found}", error.allowed, ("model",)) from None
+        raise refusal(f"{model!r} is {error.found}", error.expected, ("model",)) from None
     try:
         changed(entry, overrides, units_required=True)
     except InputError as error:
         field = (error.place,) if error.place else ()
-        raise refusal(error.found.removeprefix("found "), error.allowed, ("overrides", *field)) from None
+        raise refusal(error.found.removeprefix("found "), error.expected, ("overrides", *field)) from None
 
 
 def read_requirement(path: Path, sets: Sequence[str] = ()) -> RequirementSpec:
@@ -342,10 +342,12 @@ def _put(data: dict[str, Any], path: KeyPath, value: Any, place: str) -> None:
         key: Any = part
         if isinstance(inside, list):
             if not str(part).isdecimal() or int(str(part)) >= len(inside):
-                raise InputError(place, f"no item {part!r}", f"allowed: 0 to {len(inside) - 1}")
+                raise InputError(place, f"no item {part!r}", f"expected: 0 to {len(inside) - 1}")
             key = int(str(part))
         elif not isinstance(inside, dict):
-            raise InputError(place, f"{path[depth - 1]} is a value with nothing inside", "allowed: a mapping or a list")
+            raise InputError(
+                place, f"{path[depth - 1]} is a value with nothing inside", "expected: a mapping or a list"
+            )
         if depth < len(path) - 1:
             if isinstance(inside, dict):
                 inside = inside.setdefault(key, {})

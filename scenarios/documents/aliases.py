@@ -76,7 +76,7 @@ def resolved(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> lis
         return _layout(data, array, value)
     if alias == "state":
         if not isinstance(value, str) or value not in _STATES:
-            raise InputError(place, f"found {value!r}"[:80], f"allowed: {', '.join(_STATES)}")
+            raise InputError(place, f"found {value!r}"[:80], f"expected: {', '.join(_STATES)}")
         failed, rebuilding = _STATES[value]
         resync = [((*array, "resync"), None)] if rebuilding is None else []
         return [((*array, "failed"), failed), ((*array, "rebuilding"), rebuilding), *resync]
@@ -94,7 +94,7 @@ def _drives(data: Mapping[Any, Any], alias: str, value: Any, place: str) -> list
         if key == "model":
             return [(("machine", "drives", name, "model"), value) for name in drives]
         found = f"the drives are listed one by one: {', '.join(map(str, drives))}"
-        raise InputError(place, found[:200], "allowed: with machine.drives: {model: ..., count: ...}")
+        raise InputError(place, found[:200], "expected: with machine.drives: {model: ..., count: ...}")
     return [(("machine", "drives", key), value)]
 
 
@@ -103,7 +103,7 @@ def _only_array(data: Mapping[Any, Any], alias: str, place: str) -> str:
     if not isinstance(arrays, Mapping) or len(arrays) > 1:
         names = ", ".join(map(str, arrays)) if isinstance(arrays, Mapping) else "no mapping"
         key = "level" if alias in ("layout", "state") else alias
-        raise InputError(place, f"there are several arrays: {names}", f"allowed: arrays.NAME.{key}")
+        raise InputError(place, f"there are several arrays: {names}", f"expected: arrays.NAME.{key}")
     return str(next(iter(arrays), ONLY_ARRAY))
 
 

@@ -11,7 +11,7 @@ from ...model.files.yaml_files import KeyPath, parse_yaml
 
 _MOST_VALUES = 10_000
 _PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|\[\s*(\d+)\s*\]|([^.\[\]"']+))\s*(\.(?=.)|(?=\[)|$)""")
-_ALLOWED = "allowed: PATH=VALUE, such as workload.depth=8 or disks=6"
+_ALLOWED = "expected: PATH=VALUE, such as workload.depth=8 or disks=6"
 _CLOSES = {"[": "]", "{": "}"}
 
 
@@ -48,10 +48,10 @@ def parse_alternatives(text: str, option: str = "--vary") -> tuple[str, list[Any
     values: list[Any] = []
     for part in _split(right, place):
         if not part.strip():
-            raise InputError(place, f"an empty alternative in {_shown(right)}", "allowed: values with commas between")
+            raise InputError(place, f"an empty alternative in {_shown(right)}", "expected: values with commas between")
         value = parse_value(part, place)
         if any(value == other and type(value) is type(other) for other in values):
-            raise InputError(place, f"{part.strip()} twice", "allowed: each value once")
+            raise InputError(place, f"{part.strip()} twice", "expected: each value once")
         values.append(value)
     return path, values
 
@@ -63,7 +63,7 @@ def parse_value(text: str, place: str) -> Any:
     try:
         value, _ = parse_yaml(text, place, _MOST_VALUES)
     except InputError as error:
-        raise InputError(place, error.found, error.allowed) from None
+        raise InputError(place, error.found, error.expected) from None
     return value
 
 
@@ -78,7 +78,7 @@ def parse_path(text: str, place: str) -> KeyPath:
         match = _PART.match(text, position)
         if match is None:
             raise InputError(
-                place, f"the path {_shown(text)}", "allowed: names with dots between, such as machine.memory"
+                place, f"the path {_shown(text)}", "expected: names with dots between, such as machine.memory"
             )
         double, single, index, word = match.group(1, 2, 3, 4)
         if index is not None:
@@ -86,7 +86,7 @@ def parse_path(text: str, place: str) -> KeyPath:
         else:
             keys.append(next(part for part in (double, single, (word or "").strip()) if part is not None))
         if keys[-1] == "":
-            raise InputError(place, f"an empty name in the path {_shown(text)}", "allowed: names with dots between")
+            raise InputError(place, f"an empty name in the path {_shown(text)}", "expected: names with dots between")
         position = match.end()
     return tuple(keys)
 
@@ -133,7 +133,7 @@ def _split(text: str, place: str) -> Iterator[str]:
         part += letter
     if quote or open_until:
         raise InputError(
-            place, f"{_shown(text)}, in which {quote or open_until[-1]} is missing", "allowed: closed ones"
+            place, f"{_shown(text)}, in which {quote or open_until[-1]} is missing", "expected: closed ones"
         )
     yield part
 

@@ -147,9 +147,9 @@ def _piped() -> str:
     try:
         raw = sys.stdin.buffer.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise InputError("<stdin>", f"cannot be read ({error.strerror})", "allowed: a document") from None
+        raise InputError("<stdin>", f"cannot be read ({error.strerror})", "expected: a document") from None
     if len(raw) > LARGEST_FILE:
-        raise InputError("<stdin>", f"more than {format_size(LARGEST_FILE)}", "allowed: a document")
+        raise InputError("<stdin>", f"more than {format_size(LARGEST_FILE)}", "expected: a document")
     return decoded(raw, "<stdin>")
 
 
@@ -159,7 +159,7 @@ def document_from(text: str, name: str = "<text>", sets: Sequence[str] = ()) -> 
     below = layer.data.get("extends")
     if below is not None and not (isinstance(below, str) and below.startswith(PREFIX)):
         place = f"{layer.positions.place(('extends',))}: field extends"
-        raise InputError(place, f"found {below!r}"[:80], f"allowed: {PREFIX}NAME")
+        raise InputError(place, f"found {below!r}"[:80], f"expected: {PREFIX}NAME")
     return _with_sets(name, read_layers(Path(name), name, text), sets)
 
 

@@ -37,7 +37,7 @@ def meaning(data: Mapping[Any, Any], typed: str, value: Any, place: str) -> list
     """
     path = parse_path(typed, place)
     if path[0] == "extends":
-        raise InputError(place, "found extends, which is followed when a file is read", "allowed: in a file")
+        raise InputError(place, "found extends, which is followed when a file is read", "expected: in a file")
     if len(path) == 1 and path[0] in ALIASES:
         changes = resolved(data, str(path[0]), value, place)
     else:
@@ -54,13 +54,13 @@ def _check_name(data: Mapping[Any, Any], path: KeyPath, place: str) -> None:
     """Refuse a field of an array or the like that does not exist: a slip of the pen must not make a second one."""
     group = data.get(str(path[0])) if path[0] in _NAMED_GROUPS else None
     if len(path) > 2 and isinstance(group, Mapping) and group and path[1] not in group:
-        allowed = f"allowed: {', '.join(map(str, group))}; or {path[0]}.{path[1]}={{...}} for a new one"
+        allowed = f"expected: {', '.join(map(str, group))}; or {path[0]}.{path[1]}={{...}} for a new one"
         raise InputError(place, f"there is no {path[1]!r} in {path[0]}", allowed)
     if len(path) > 2 and path[:2] == ("machine", "drives") and path[2] in DRIVES_ALIKE:
         listed = _listed_drives(data.get("machine"))
         if listed:
             field = format_path((*path[:2], listed[0], *path[2:]))
-            raise InputError(place, "the drives are given one by one", f"allowed: {field} and the like")
+            raise InputError(place, "the drives are given one by one", f"expected: {field} and the like")
 
 
 def _listed_drives(machine: object) -> list[Any]:
@@ -130,7 +130,7 @@ def put(data: dict[Any, Any], path: KeyPath, value: Any, place: str, null: bool 
             there = {} if there is None else as_mapping(path[: depth + 1], there)
             if there is None:
                 found = f"{format_path(path[: depth + 1])} is a value with nothing inside"
-                raise InputError(place, found, "allowed: the path of a mapping or a list")
+                raise InputError(place, found, "expected: the path of a mapping or a list")
             inside[key] = there
         inside = there
     return tuple(taken)
@@ -142,9 +142,9 @@ def _key(inside: Any, path: KeyPath, depth: int, place: str) -> Any:
     number = str(key).isdecimal()
     if isinstance(inside, list):
         if not number or int(str(key)) >= len(inside):
-            allowed = f"allowed: 0 to {len(inside) - 1}" if inside else "allowed: the whole list"
+            allowed = f"expected: 0 to {len(inside) - 1}" if inside else "expected: the whole list"
             raise InputError(place, f"no item {key!r} in {within}", allowed)
         return int(str(key))
     if number and key not in inside and not inside:
-        raise InputError(place, f"no item {key!r} in {within}, which is not given", f"allowed: {within}=[...]")
+        raise InputError(place, f"no item {key!r} in {within}, which is not given", f"expected: {within}=[...]")
     return key

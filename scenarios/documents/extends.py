@@ -23,8 +23,8 @@ LARGEST_FILE = 1 << 20
 """Bytes: a scenario file is a page or two."""
 MOST_VALUES = 40_000
 LONGEST_CHAIN = 16
-_ALLOWED_FILE = f"allowed: a YAML file of up to {format_size(LARGEST_FILE)}"
-_ALLOWED_EXTENDS = f"allowed: a file in the same folder or below it, or {PREFIX}NAME"
+_ALLOWED_FILE = f"expected: a YAML file of up to {format_size(LARGEST_FILE)}"
+_ALLOWED_EXTENDS = f"expected: a file in the same folder or below it, or {PREFIX}NAME"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def parse_layer(text: str, place: str) -> Layer:
     """One document without what it extends; `InputError` unless it is a mapping."""
     data, positions = parse_yaml(text, place, MOST_VALUES)
     if not isinstance(data, dict):
-        raise InputError(positions.place(), "not a mapping", "allowed: keys such as machine, arrays and workload")
+        raise InputError(positions.place(), "not a mapping", "expected: keys such as machine, arrays and workload")
     return Layer(data, DocumentPositions(place, positions.lines))
 
 
@@ -118,9 +118,9 @@ def _read(path: Path, place: str, root: Path, chain: tuple[tuple[Path, str], ...
     chain = (*chain, (_real(path), place))
     names = " -> ".join([*(name for _, name in chain), below_place])
     if below_path in [known for known, _ in chain]:
-        raise InputError(at, f"a circle: {names}", "allowed: files that do not extend each other")
+        raise InputError(at, f"a circle: {names}", "expected: files that do not extend each other")
     if len(chain) > LONGEST_CHAIN:
-        raise InputError(at, f"a chain of more than {LONGEST_CHAIN} files: {names}", "allowed: a shorter one")
+        raise InputError(at, f"a chain of more than {LONGEST_CHAIN} files: {names}", "expected: a shorter one")
     below = _read(below_path, below_place, below_root, chain)
     data = merged(below.data, layer.data)
     positions = overlaid(below.positions, layer.positions, data, layer.data)

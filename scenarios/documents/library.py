@@ -31,7 +31,9 @@ def library_file(name: str, place: str = "scenario") -> Path:
     if known is None:
         close = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(place, f"no scenario {name!r} in the library", f"{hint}allowed: {', '.join(by_fold.values())}")
+        raise InputError(
+            place, f"no scenario {name!r} in the library", f"{hint}expected: {', '.join(by_fold.values())}"
+        )
     return LIBRARY / f"{known}.yaml"
 
 

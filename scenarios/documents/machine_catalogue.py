@@ -59,7 +59,7 @@ def _known(name: str, names: tuple[str, ...], kind: str, place: str) -> str:
         close = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}? " if close else ""
         found = f"found no {kind} {name[:60]!r} in the catalogue"
-        raise InputError(place, found, f"{hint}allowed: {', '.join(names)}, or one that is described")
+        raise InputError(place, found, f"{hint}expected: {', '.join(names)}, or one that is described")
     return known
 
 

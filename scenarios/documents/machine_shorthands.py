@@ -41,7 +41,7 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
     own_port = full.get("port")
     if named is not None:
         if not isinstance(named, str):
-            raise InputError("machine.model", f"found {named!r}"[:80], "allowed: a machine's name")
+            raise InputError("machine.model", f"found {named!r}"[:80], "expected: a machine's name")
         full = merged(machine(named, "machine.model"), full, ("machine",))
     else:
         _fill(full)
@@ -49,7 +49,9 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
     full["links"] = _links(full["links"])
     port = full.pop("port", {})
     if not isinstance(port, Mapping):
-        raise InputError("machine.port", f"found {port!r}"[:80], "allowed: a mapping with rate, kind, links and source")
+        raise InputError(
+            "machine.port", f"found {port!r}"[:80], "expected: a mapping with rate, kind, links and source"
+        )
     if behind or (own_port is None and not _known_links(port, full)):
         port = {key: value for key, value in port.items() if key != "links"}
     full["drives"] = _drives(full["drives"], origins)
@@ -70,7 +72,7 @@ def expanded_volumes(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
             full[name] = volume
             continue
         if not 1 <= volume <= MOST_PARTITIONS:
-            allowed = f"allowed: a volume, or from 1 to {MOST_PARTITIONS} partitions"
+            allowed = f"expected: a volume, or from 1 to {MOST_PARTITIONS} partitions"
             raise InputError(f"volumes.{name}", f"found {volume}", allowed)
         for number in range(1, volume + 1):
             partition = f"{name}{'p' if str(name)[-1:].isdigit() else ''}{number}"
@@ -116,7 +118,7 @@ def _cpu(given: Any) -> Any:
     if named is None and "prices" in full:
         return full
     if named is not None and not isinstance(named, str):
-        raise InputError("machine.cpu.model", f"found {named!r}"[:80], "allowed: a CPU's name")
+        raise InputError("machine.cpu.model", f"found {named!r}"[:80], "expected: a CPU's name")
     return merged(cpu(named or DEFAULT_CPU, "machine.cpu.model"), full, ("machine", "cpu"))
 
 
@@ -124,22 +126,22 @@ def _drives(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
     """Drives by name."""
     if not isinstance(given, Mapping):
         found = "a list" if isinstance(given, list) else repr(given)
-        allowed = "allowed: {model: ..., count: ...}, or drives by name"
+        allowed = "expected: {model: ..., count: ...}, or drives by name"
         raise InputError("machine.drives", f"found {found}"[:80], allowed)
     if len(given) > MOST_DRIVES:
-        raise InputError("machine.drives", f"found {len(given)} drives", f"allowed: up to {MOST_DRIVES}")
+        raise InputError("machine.drives", f"found {len(given)} drives", f"expected: up to {MOST_DRIVES}")
     if not drives_in_short(given):
         return {name: {"model": one} if isinstance(one, str) else _own(one) for name, one in given.items()}
     different = {key: one for key, one in given.items() if isinstance(one, Mapping) and key != "overrides"}
     one = {key: value for key, value in given.items() if key != "count" and key not in different}
     count = given.get("count", 1)
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_DRIVES:
-        allowed = f"allowed: a whole number, 1 to {MOST_DRIVES}"
+        allowed = f"expected: a whole number, 1 to {MOST_DRIVES}"
         raise InputError("machine.drives.count", f"found {count!r}"[:80], allowed)
     drives = {f"disk{number}": dict(one) for number in range(count)}
     for name, own in different.items():
         if name not in drives:
-            raise InputError(f"machine.drives.{name}", "found the unknown drive", f"allowed: disk0 to disk{count - 1}")
+            raise InputError(f"machine.drives.{name}", "found the unknown drive", f"expected: disk0 to disk{count - 1}")
         drives[name] = merged(drives[name], own, ("machine", "drives", name))
     for name in drives:
         for key in one:
@@ -183,7 +185,7 @@ def _spec(name: Any, one: Mapping[str, Any]) -> AnyDrive:
         entry = drive(one["model"])
     except InputError as error:
         raise InputError(
-            f"machine.drives.{name}.model", f"{one['model'][:60]!r} is {error.found}", error.allowed
+            f"machine.drives.{name}.model", f"{one['model'][:60]!r} is {error.found}", error.expected
         ) from None
     overrides = one.get("overrides")
     changes = (

@@ -73,7 +73,7 @@ def _unknown(path: KeyPath, depth: int, known: list[str], place: str, short: Seq
     before, word = path[:depth], str(path[depth])
     if not depth and word in RENAMED:
         renamed = format_path((RENAMED[word], *path[1:]))
-        return InputError(place, f"there is no {word!r}", f"allowed: {renamed!r}, its new name")
+        return InputError(place, f"there is no {word!r}", f"expected: {renamed!r}, its new name")
     by_word: dict[str, list[str]] = {}
     for key in known:
         by_word.setdefault(key, []).append(format_path((*before, key)))
@@ -90,7 +90,7 @@ def _unknown(path: KeyPath, depth: int, known: list[str], place: str, short: Seq
         within = f"allowed in {format_path(before)}: {', '.join(known)}" if known else "nothing is allowed there"
     else:
         first = [key for key in known if key != "extends"]
-        within = f"allowed: paths that begin with {', '.join(first)}" + (f"; or {', '.join(short)}" if short else "")
+        within = f"expected: paths that begin with {', '.join(first)}" + (f"; or {', '.join(short)}" if short else "")
     return InputError(place, f"there is no {format_path(path[: depth + 1])!r}", hint + within)
 
 

@@ -79,7 +79,7 @@ class Expansion:
         alone = [field for field in shared if field not in ("kind", *_OF_SEVERAL)]
         if alone or shared.get("kind", "several") != "several":
             found = f"{alone[0] if alone else 'kind'} of a workload next to workloads"
-            raise InputError("workload", f"found {found}", f"allowed: {', '.join(_OF_SEVERAL)}, for all loads")
+            raise InputError("workload", f"found {found}", f"expected: {', '.join(_OF_SEVERAL)}, for all loads")
         del self.result["workloads"]
         loads = given
         if isinstance(given, list):
@@ -137,11 +137,11 @@ class Expansion:
         open_ones = [name for name, array in arrays.items() if "members" not in array]
         if len(open_ones) > 1:
             place = f"arrays.{open_ones[1]}.members"
-            raise InputError(place, "it is missing", f"allowed: left out in one array only, here in {open_ones[0]}")
+            raise InputError(place, "it is missing", f"expected: left out in one array only, here in {open_ones[0]}")
         for name in open_ones:
             if not free:
                 found = "it is missing, and no drive is free"
-                raise InputError(f"arrays.{name}.members", found, f"allowed: {', '.join(self._drives) or 'none'}")
+                raise InputError(f"arrays.{name}.members", found, f"expected: {', '.join(self._drives) or 'none'}")
             arrays[name]["members"] = free
 
     def _taken(self, arrays: Mapping[Any, Mapping[str, Any]]) -> set[Any]:
@@ -188,7 +188,7 @@ class Expansion:
             near = [models[fold] for fold in get_close_matches(wanted.casefold(), models, n=1)]
             hint = f"did you mean {near[0]}? " if near else ""
             found = f"found the unknown controller {wanted!r}"[:80]
-            allowed = f"{hint}allowed: {', '.join((*map(str, known), *models.values()))}"
+            allowed = f"{hint}expected: {', '.join((*map(str, known), *models.values()))}"
             raise InputError(f"arrays.{name}.controller", found, allowed)
         number = 0
         while f"raid{number or ''}" in known:
@@ -299,5 +299,5 @@ def _count(value: Any, path: KeyPath, most: int) -> int | None:
         return None
     if not isinstance(value, int) or not 0 <= value <= most:
         place = ".".join(map(str, path))
-        raise InputError(place, f"found {value!r}"[:80], f"allowed: names, or a whole number from 0 to {most}")
+        raise InputError(place, f"found {value!r}"[:80], f"expected: names, or a whole number from 0 to {most}")
     return value

@@ -79,7 +79,7 @@ class FileNames:
             return self._target
         seen = [each for each in self._devices.names if each not in hidden]
         found = f"{name}, which is behind {hidden[known]}" if known in hidden else f"unknown device {name!r}"
-        allowed = f"allowed: {', '.join(_DEVICE + each for each in seen)}, or --target NAME for all others"
+        allowed = f"expected: {', '.join(_DEVICE + each for each in seen)}, or --target NAME for all others"
         raise InputError(place, found, allowed)
 
     def sizes(self, names: Sequence[tuple[str, str]]) -> dict[str, int]:
@@ -209,7 +209,7 @@ class FilePlaces:
             capacity = self._device(target).capacity
             if start + size > capacity:
                 found = f"files of {format_size(start + size)} on {target}"
-                raise InputError("size", found, f"allowed: up to {format_size(capacity)} in all")
+                raise InputError("size", found, f"expected: up to {format_size(capacity)} in all")
             free[target] = start + -(-size // _ALIGN) * _ALIGN
             self._laid_out[name] = (start, size)
             on_target.append(name)
@@ -230,7 +230,7 @@ class FilePlaces:
         try:
             file = mount.file_system.place(inside, size)
         except FileSystemFull as error:
-            raise InputError("size", str(error), "allowed: files that fit on the file system") from None
+            raise InputError("size", str(error), "expected: files that fit on the file system") from None
         self._paged[name] = (mount.cache, file, mount.file_system)
         if not name.startswith("/"):
             note = f"relative names are files on {point}, the only file system"
@@ -279,7 +279,7 @@ class FilePlaces:
 
     def _cached_file(self, plan: Plan, name: str, device: str | None) -> CachedFile:
         if self._machine.network is not None:
-            allowed = "allowed: direct=1 where the drives are behind a network"
+            allowed = "expected: direct=1 where the drives are behind a network"
             raise InputError(f"job {plan.name}, direct", "found buffered I/O", allowed)
         if name not in self._paged:
             on = device if device is not None else self._names.target()
@@ -305,8 +305,8 @@ class FilePlaces:
     def _check_trims(file: FioFile, plan: Plan) -> None:
         place = plan.section.options["rw"].place
         if isinstance(file, CachedFile):
-            raise InputError(place, "trims with buffered I/O", "allowed: direct=1")
+            raise InputError(place, "trims with buffered I/O", "expected: direct=1")
         if file.no_trims:
             found = f"trims on {file.device.name}, where fio fails with EOPNOTSUPP (Operation not supported): "
-            allowed = "allowed: solid-state drives, and arrays and encrypted devices of them that pass discards on"
+            allowed = "expected: solid-state drives, and arrays and encrypted devices of them that pass discards on"
             raise InputError(place, found + file.no_trims, allowed)

@@ -48,7 +48,7 @@ class OperationLog:
             self._rows.write(row)
         except OSError as error:
             found = f"no file of it can be written in {gettempdir()} ({error.strerror})"
-            raise InputError("write_iolog", found, "allowed: room there, or another folder in TMPDIR") from None
+            raise InputError("write_iolog", found, "expected: room there, or another folder in TMPDIR") from None
 
     def __iter__(self) -> Iterator[tuple[Operation, float]]:
         files, at = self.files, 0

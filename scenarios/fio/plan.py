@@ -97,7 +97,7 @@ def chosen(sections: Sequence[Section], names: Collection[str], place: str) -> l
     known = [section.name for section in sections]
     for name in names:
         if name not in known:
-            raise InputError("--section", f"unknown job {name!r}", f"allowed: {', '.join(dict.fromkeys(known))}")
+            raise InputError("--section", f"unknown job {name!r}", f"expected: {', '.join(dict.fromkeys(known))}")
     return [section for section in sections if not names or section.name in names]
 
 
@@ -133,7 +133,7 @@ def plans(
             stonewall = timing.stonewall and not clone
             made.append(Plan(section, job, timing, _reporting(reader), groupid, stonewall))
         if len(made) > MOST_JOBS:
-            raise InputError(section.place, f"more than {MOST_JOBS} jobs", "allowed: fewer (numjobs)")
+            raise InputError(section.place, f"more than {MOST_JOBS} jobs", "expected: fewer (numjobs)")
     for plan in made:
         _check_awaited(plan, made)
     return made
@@ -175,13 +175,13 @@ def _check_sizes(section: Section, job: FioJob, timing: FioTiming, sector: int) 
                 section.place,
             )
             found = f"{name} of {wrong} bytes" if wrong is not None else f"{name} of any number of bytes"
-            raise InputError(place, f"{found} with direct=1", f"allowed: multiples of {sector} bytes (4k is 4096)")
+            raise InputError(place, f"{found} with direct=1", f"expected: multiples of {sector} bytes (4k is 4096)")
     if job.skip % sector:
-        allowed = f"allowed: multiples of {sector} bytes (rw=read:4k leaves gaps of 4 KiB)"
+        allowed = f"expected: multiples of {sector} bytes (rw=read:4k leaves gaps of 4 KiB)"
         raise InputError(section.options["rw"].place, f"gaps of {job.skip} bytes with direct=1", allowed)
     if job.offset % sector:
         place = section.options["offset"].place if "offset" in section.options else section.place
-        raise InputError(place, f"an offset of {job.offset} bytes with direct=1", f"allowed: multiples of {sector}")
+        raise InputError(place, f"an offset of {job.offset} bytes with direct=1", f"expected: multiples of {sector}")
 
 
 def _check_awaited(plan: Plan, made: Sequence[Plan]) -> None:
@@ -192,7 +192,7 @@ def _check_awaited(plan: Plan, made: Sequence[Plan]) -> None:
     place = plan.section.options["wait_for"].place
     before = [each.name for each in made[: made.index(plan)] if each.name != plan.name]
     if awaited not in before:
-        allowed = f"allowed: {', '.join(dict.fromkeys(before))}" if before else "allowed: jobs before this one"
+        allowed = f"expected: {', '.join(dict.fromkeys(before))}" if before else "expected: jobs before this one"
         raise InputError(place, f"unknown job {awaited!r}", allowed)
 
 

@@ -267,7 +267,9 @@ def run_fio(
     try:
         run.run()
     except ArrayFailed as error:
-        raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
+        raise InputError(
+            "failures", str(error), "expected: failures that every array survives when they come"
+        ) from None
     ran = [
         Ran(plan, thread, number)
         for number, (plan, thread) in enumerate(zip(run.plans, run.threads, strict=True))

@@ -321,7 +321,7 @@ class Assembly:
             total = getattr(array, "check_bytes", total)
         if start >= total:
             found = f"{start} bytes, where the array has {total} to {resync.action}"
-            raise InputError(f"arrays.{plan.root}.resync.position", found, "allowed: less than that")
+            raise InputError(f"arrays.{plan.root}.resync.position", found, "expected: less than that")
         start -= start % plan.pace.request_bytes
         if resync.stripe_heads is not None:
             array.cache.grow_to(resync.stripe_heads)

@@ -67,9 +67,9 @@ def compare_rebuild(
         If nothing is being rebuilt in the scenario, or nothing loads it.
     """
     if not any(array.rebuilding for array in scenario.arrays.values()):
-        raise InputError("arrays", "no member is being rebuilt", "allowed: an array with `failed` and `rebuilding`")
+        raise InputError("arrays", "no member is being rebuilt", "expected: an array with `failed` and `rebuilding`")
     if isinstance(scenario.workload, IdleSpec):
-        raise InputError("workload.kind", "found idle", "allowed: a load, which a rebuild can slow down")
+        raise InputError("workload.kind", "found idle", "expected: a load, which a rebuild can slow down")
     degraded = _changed(scenario, {"rebuilding": (), "resync": None})
     whole = _changed(scenario, {"rebuilding": (), "resync": None, "failed": ()})
     rebuilding = simulate(scenario, sample, watch, observer)

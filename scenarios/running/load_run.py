@@ -105,7 +105,7 @@ class LoadRun(Run):
         steady.run()
         if not self.span:
             found = f"nothing could be measured in {format_duration(self.workload.duration)}"
-            raise InputError("workload.duration", found, "allowed: as long as the load needs to settle, and more")
+            raise InputError("workload.duration", found, "expected: as long as the load needs to settle, and more")
         self.saturated = steady.saturated
         self.precision_reached = steady.reached
         return steady.windows

@@ -119,7 +119,7 @@ def loads_prediction(machine: BuiltMachine, workload: LoadsSpec, watch: Callable
     loads = {load.name: run.result(load, whole) for load in workload.loads}
     if not whole.iops:
         found = f"no I/O was complete in {format_duration(workload.duration)}"
-        raise InputError("workload.duration", found, "allowed: as long as the loads need, if they move at all")
+        raise InputError("workload.duration", found, "expected: as long as the loads need, if they move at all")
     figures = whole.figures | latency_figures(whole.latencies) | {"cpu": cpu_share(whole)}
     return replace(
         whole,

@@ -90,12 +90,14 @@ def simulate(
     try:
         prediction = _simulated(scenario, sample or Sample(), begun, observer)
     except ArrayFailed as error:
-        raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
+        raise InputError(
+            "failures", str(error), "expected: failures that every array survives when they come"
+        ) from None
     except FileSystemFull as error:
-        raise InputError("file_systems", str(error), "allowed: a size that all files of the programs fit in") from None
+        raise InputError("file_systems", str(error), "expected: a size that all files of the programs fit in") from None
     if not prediction.rate > 0 and isinstance(scenario.workload, LoadSpec):
         found = f"no I/O was complete in {format_duration(prediction.seconds)}"
-        raise InputError("workload.duration", found, "allowed: as long as the load needs, if it moves at all")
+        raise InputError("workload.duration", found, "expected: as long as the load needs, if it moves at all")
     return replace(prediction, prices_read=prices_read(price_lists))
 
 

@@ -88,14 +88,14 @@ class Choices:
 
     def __post_init__(self) -> None:
         if not self.values:
-            raise refusal("an empty list", "allowed: one value or more")
+            raise refusal("an empty list", "expected: one value or more")
         seen: dict[Cell, int] = {}
         for i, value in enumerate(self.values):
             if not _is_finite(value):
-                raise refusal("a number that is not finite", "allowed: finite numbers, text, lists and mappings", (i,))
+                raise refusal("a number that is not finite", "expected: finite numbers, text, lists and mappings", (i,))
             cell = self.cell(value)
             if cell in seen and type(cell) is type(self.cell(self.values[seen[cell]])):
-                raise refusal(f"{value!r} twice", "allowed: each value once", (i,))
+                raise refusal(f"{value!r} twice", "expected: each value once", (i,))
             seen[cell] = i
 
     @property
@@ -166,9 +166,9 @@ class Range:
 
     def _check_and_compute(self, first: Cell, last: Cell, step: Cell | None) -> None:
         if not self._low < self._high:
-            raise refusal(f"from {first} to {last}", "allowed: from below to", ("to",))
+            raise refusal(f"from {first} to {last}", "expected: from below to", ("to",))
         if self._log and not self._low > 0:
-            raise refusal(f"from {first} with log: true", "allowed: above 0, as every step is a factor", ("from",))
+            raise refusal(f"from {first} with log: true", "expected: above 0, as every step is a factor", ("from",))
         self._step = self._default_step() if step is None else self._given_step(step)
         if self._step is not None:
             self._check_step(first, last)
@@ -185,7 +185,7 @@ class Range:
     def _given_step(self, step: Cell) -> Decimal:
         found = quantity(step)
         if found is None or (found[0] != self.kind and found[0] != "number") or not _LEAST <= found[1] <= _MOST:
-            raise refusal(repr(step), f"allowed: a {self.kind} above 0, as from and to are", ("step",))
+            raise refusal(repr(step), f"expected: a {self.kind} above 0, as from and to are", ("step",))
         self._whole = self._whole and found[1] == int(found[1])
         return found[1]
 
@@ -193,19 +193,19 @@ class Range:
         assert self._step is not None
         for name, end, written in (("from", self._low, first), ("to", self._high, last)):
             if end % self._step:
-                raise refusal(f"{written}", f"allowed: a multiple of the step, {self._written(self._step)}", (name,))
+                raise refusal(f"{written}", f"expected: a multiple of the step, {self._written(self._step)}", (name,))
         if not self.count and self._whole and (self._high - self._low) / self._step < 2:
             found = f"from {first} to {last}, between which there is no whole number"
             fractions = f"or {float(self._low)} and {float(self._high)} for fractions"
-            raise refusal(found, f"allowed: a list of the two, {fractions}", ("to",))
+            raise refusal(found, f"expected: a list of the two, {fractions}", ("to",))
 
     def _refuse_doubles(self) -> None:
         different = len(set(self._values))
         if self._whole:
             fractions = f"or from: {float(self._low)} for fractions"
             found = f"{self.count} steps, of which {different} are different whole numbers"
-            raise refusal(found, f"allowed: {different} at most, {fractions}", ("steps",))
-        raise refusal(f"{self.count} steps, of which {different} are different", "allowed: fewer steps", ("steps",))
+            raise refusal(found, f"expected: {different} at most, {fractions}", ("steps",))
+        raise refusal(f"{self.count} steps, of which {different} are different", "expected: fewer steps", ("steps",))
 
     def at(self, position: int) -> Cell:
         """The value at a position of the grid."""
@@ -281,10 +281,10 @@ def _ends(first: Cell, last: Cell) -> tuple[str, bool, tuple[Decimal, Decimal]]:
     for name, end in (("from", first), ("to", last)):
         measured = quantity(end)
         if measured is None or not measured[1].is_finite():
-            allowed = "allowed: a number, or a quantity such as 64KiB, 8ms, 60MB/s or 30%"
+            allowed = "expected: a number, or a quantity such as 64KiB, 8ms, 60MB/s or 30%"
             raise refusal(f"{end!r:.60}", allowed, (name,))
         if measured[1] and not _LEAST <= abs(measured[1]) <= _MOST:
-            raise refusal(f"{end!r:.60}", f"allowed: {_LEAST} to {_MOST}", (name,))
+            raise refusal(f"{end!r:.60}", f"expected: {_LEAST} to {_MOST}", (name,))
         found.append(measured)
     (kind, low), (other, high) = found
     if kind == "number" and (other == "size" or not low) and other != "number":
@@ -292,7 +292,7 @@ def _ends(first: Cell, last: Cell) -> tuple[str, bool, tuple[Decimal, Decimal]]:
     if other == "number" and kind == "size":
         other = kind
     if kind != other:
-        raise refusal(f"from {first}, a {kind}, to {last}, a {other}", "allowed: two of one kind", ("to",))
+        raise refusal(f"from {first}, a {kind}, to {last}, a {other}", "expected: two of one kind", ("to",))
     return kind, isinstance(first, int) and isinstance(last, int), (low, high)
 
 

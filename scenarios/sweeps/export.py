@@ -163,7 +163,7 @@ def _as(kind: type, cell: Cell | bool | None) -> Any:
 def _replaced(path: Path | str) -> Iterator[Path]:
     """A file beside `path` to write to, which takes its place when it is whole."""
     path = Path(path)
-    allowed = "allowed: a file in a folder that is there and may be written to"
+    allowed = "expected: a file in a folder that is there and may be written to"
     if path.is_dir():
         raise InputError(str(path), "this is a folder", allowed)
     try:

@@ -35,7 +35,7 @@ _LOOKED_AT = 10
 
 def _no_truth(value: object) -> object:
     if isinstance(value, bool):
-        raise refusal("true" if value else "false", "allowed: a number, or a quantity with its unit")
+        raise refusal("true" if value else "false", "expected: a number, or a quantity with its unit")
     return value
 
 
@@ -94,7 +94,7 @@ def _form(value: object) -> str:
 def _list_or_range(value: object) -> object:
     if isinstance(value, (dict, list, RangeSpec)):
         return value
-    raise refusal(repr(value)[:60], "allowed: a list of values, or a range with from and to")
+    raise refusal(repr(value)[:60], "expected: a list of values, or a range with from and to")
 
 
 def _checked(values: list[Any]) -> list[Any]:
@@ -169,15 +169,15 @@ class SweepSpec(Spec):
         for path in self.sample.ranges if self.sample is not None else ():
             if path in self.vary:
                 at = ("sample", "ranges", path)
-                raise refusal(f"{path}, which vary has already", "allowed: each path once", at)
+                raise refusal(f"{path}, which vary has already", "expected: each path once", at)
         sizes = [value.steps if isinstance(value, GridRangeSpec) else len(value) for value in self.vary.values()]
         points = math.prod(sizes) * (self.sample.points if self.sample is not None else 1)
         if points * self.replications > MOST_RUNS:
             found = f"{points:,} points" + (f" x {self.replications:,}" if self.replications > 1 else "")
-            raise refusal(found, f"allowed: {MOST_RUNS:,} runs", ("vary",) if self.vary else ("sample",))
+            raise refusal(found, f"expected: {MOST_RUNS:,} runs", ("vary",) if self.vary else ("sample",))
         for i, figure in enumerate(self.figures):
             if figure in self.figures[:i]:
-                raise refusal(f"{figure} twice", "allowed: each figure once", ("figures", i))
+                raise refusal(f"{figure} twice", "expected: each figure once", ("figures", i))
         return self
 
 
@@ -339,7 +339,7 @@ def _scenario(scenario: str | dict[str, Any], path: Path, positions: Positions) 
 def _named(name: object, path: Path, positions: Positions, at: KeyPath) -> Document:
     """A document in the folder of the sweep's file or below it, or in the library."""
     place = f"{positions.place(at)}: field {'.'.join(map(str, at))}"
-    allowed = f"allowed: a file in the same folder or below it, or {PREFIX}NAME"
+    allowed = f"expected: a file in the same folder or below it, or {PREFIX}NAME"
     if not isinstance(name, str) or not name.strip() or "\0" in name:
         raise InputError(place, f"found {name!r}"[:80], allowed)
     if name.startswith(PREFIX):
@@ -371,7 +371,7 @@ def _check_paths(plan: SweepPlan, positions: Positions) -> None:
         if first.data == last.data:
             later = [other for other in plan.paths if other != path and _hides(plan, other, path)]
             found = f"{', '.join(later) or 'another path'} changes the same"
-            raise InputError(f"{place} {path}", found, "allowed: each thing once")
+            raise InputError(f"{place} {path}", found, "expected: each thing once")
 
 
 def _check_some_points(plan: SweepPlan) -> None:

@@ -61,7 +61,7 @@ CREATE TABLE timings (
 CREATE INDEX runs_by_key ON runs (key)
 """
 _TABLES = tuple(" ".join(statement.split()) for statement in _SCHEMA.split(";"))
-_ALLOWED = "allowed: a new file, or one that raidsim sweep made"
+_ALLOWED = "expected: a new file, or one that raidsim sweep made"
 
 
 class Unstorable(RaidsimError):
@@ -148,7 +148,7 @@ class ResultFile:
             raise InputError(self.name, found, _ALLOWED)
         if form != _FORMAT:
             found = f"results in format {form}, of another release of raidsim"
-            raise InputError(self.name, found, f"allowed: format {_FORMAT}, or a new file")
+            raise InputError(self.name, found, f"expected: format {_FORMAT}, or a new file")
         damage = db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if damage != "ok":
             raise InputError(self.name, *_DAMAGED)
@@ -185,13 +185,13 @@ class ResultFile:
 
 
 _KEPT = "what was done before is kept: the same command goes on there"
-_DAMAGED = "the file is damaged", "allowed: a copy that is whole, or a new file"
+_DAMAGED = "the file is damaged", "expected: a copy that is whole, or a new file"
 _MEANINGS = {
     "SQLITE_FULL": ("no space is left for it", _KEPT),
     "SQLITE_IOERR": ("it cannot be written or read", _KEPT),
-    "SQLITE_READONLY": ("it may not be written to", "allowed: a file and a folder that may be"),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "allowed: a file in a folder that is there and may be written to"),
-    "SQLITE_BUSY": ("another program holds it", "allowed: a file that nothing else has locked"),
+    "SQLITE_READONLY": ("it may not be written to", "expected: a file and a folder that may be"),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "expected: a file in a folder that is there and may be written to"),
+    "SQLITE_BUSY": ("another program holds it", "expected: a file that nothing else has locked"),
     "SQLITE_NOTADB": ("this is no database", _ALLOWED),
     "SQLITE_CORRUPT": _DAMAGED,
 }
@@ -204,10 +204,10 @@ def _check_place(name: str, write: bool) -> None:
         about = path.stat()
     except FileNotFoundError:
         if not write:
-            raise InputError(name, "there is no such file", "allowed: a file that raidsim sweep made") from None
+            raise InputError(name, "there is no such file", "expected: a file that raidsim sweep made") from None
         if not path.parent.is_dir():
             raise InputError(
-                name, f"there is no folder {path.parent}", "allowed: a file in a folder that is there"
+                name, f"there is no folder {path.parent}", "expected: a file in a folder that is there"
             ) from None
         return
     except (OSError, ValueError) as error:

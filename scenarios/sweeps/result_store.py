@@ -134,7 +134,7 @@ class ResultStore(ResultFile):
                     return int(number)
                 if not recompute:
                     found = f"results of this sweep by {made_by}; this is {model[1]}"
-                    raise InputError(self.name, found, "allowed: --recompute to begin anew, or another --store")
+                    raise InputError(self.name, found, "expected: --recompute to begin anew, or another --store")
             number = self.db.execute("SELECT coalesce(max(sweep), 0) + 1 FROM sweeps").fetchone()[0]
             self.db.execute(
                 "INSERT INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?)", (number, fingerprint, *model, name, *shape)

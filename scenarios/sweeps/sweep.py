@@ -256,7 +256,7 @@ class _SweepRun:
             return self._each_failed(tasks, f"the worker sent {type(report).__name__} instead of results")
         if report.model != self._model:
             found = f"the worker {report.worker} has another model ({report.model}) than this process ({self._model})"
-            raise InputError("workers", found, "allowed: the same release of raidsim and numpy everywhere")
+            raise InputError("workers", found, "expected: the same release of raidsim and numpy everywhere")
         known = {(task.point, task.replication): task for task in tasks}
         rows: list[RunRow] = []
         for outcome in report.outcomes:

@@ -160,7 +160,7 @@ class ClusterWorkers(SweepWorkers):
     _LOOK_S = 1.0
 
     def __init__(self, address: str, tell: Callable[[str], None] = lambda _: None) -> None:
-        allowed = "allowed: the address of a Dask scheduler that is running, such as tcp://host:8786"
+        allowed = "expected: the address of a Dask scheduler that is running, such as tcp://host:8786"
         if not _ADDRESS.fullmatch(address):
             raise InputError("--scheduler", f"{address!r:.80} is no address", allowed)
         try:

@@ -86,4 +86,4 @@ def _by_heap(
 def _too_late(source: Source, given_ns: int, moment: int) -> InputError:
     back_s = (given_ns - moment) / SECOND_NS
     found = f"found a time {back_s:.9g} s before that of a record more than {WINDOW} records ago"
-    return InputError(f"{source.place}: field time", found, f"allowed: up to {WINDOW} records out of order")
+    return InputError(f"{source.place}: field time", found, f"expected: up to {WINDOW} records out of order")

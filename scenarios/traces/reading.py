@@ -127,18 +127,18 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
     if format is not None and format not in FORMATS:
         close = difflib.get_close_matches(format, FORMATS, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError("--format", f"found {format!r}", f"{hint}allowed: {', '.join(FORMATS)}")
+        raise InputError("--format", f"found {format!r}", f"{hint}expected: {', '.join(FORMATS)}")
     with closing(Source(path)) as source:
         head = source.head()
     if not head:
-        raise InputError(str(path), "found an empty file", "allowed: a trace")
+        raise InputError(str(path), "found an empty file", "expected: a trace")
     if format is not None:
         return Trace(path, format, skip_malformed, discards)
     fitting = [name for name, known in FORMATS.items() if known.fits(head.removeprefix(UTF_8))]
     if not fitting and head.startswith(UTF_16):
-        raise InputError(str(path), "found a text in UTF-16", "allowed: UTF-8, as `iconv -f UTF-16 -t UTF-8` makes it")
+        raise InputError(str(path), "found a text in UTF-16", "expected: UTF-8, as `iconv -f UTF-16 -t UTF-8` makes it")
     if not fitting:
-        allowed = f"allowed: {', '.join(known.title for known in FORMATS.values())}; or say --format"
+        allowed = f"expected: {', '.join(known.title for known in FORMATS.values())}; or say --format"
         raise InputError(str(path), "found no format that raidsim knows", allowed)
     if len(fitting) > 1:
         names = " or ".join(fitting)

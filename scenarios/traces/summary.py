@@ -191,7 +191,7 @@ def summarised(records: Iterable[TraceRecord], name: str) -> TraceSummary:
         device = devices.get(record.device)
         if device is None:
             if len(devices) == MOST_DEVICES:
-                raise InputError(name, f"found more than {MOST_DEVICES} devices", "allowed: a trace of fewer")
+                raise InputError(name, f"found more than {MOST_DEVICES} devices", "expected: a trace of fewer")
             device = devices[record.device] = DeviceSummary(len(devices))
         follows = device.add(record)
         summary.touched.add(device.number, record.offset, record.size, not follows)

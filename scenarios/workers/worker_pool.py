@@ -171,5 +171,5 @@ def _limit_s() -> float:
     text = os.environ.get(LIMIT)
     limit_s = _LIMIT_S if text is None else parse_time(text, LIMIT)
     if not limit_s:
-        raise InputError(LIMIT, f"found {text}", "allowed: a time above 0, such as 24h")
+        raise InputError(LIMIT, f"found {text}", "expected: a time above 0, such as 24h")
     return limit_s

@@ -47,16 +47,16 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_input_is_one_line_and_status_2(
     planted: Callable[[Callable[[], None]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Protects people from tracebacks: where, what was found and what is allowed, on one line of stderr."""
+    """Protects people from tracebacks: where, what was found and what is expected, on one line of stderr."""
 
     def refuse() -> None:
-        raise InputError("m.yaml:3", "found\n'64K'", "allowed: 64KiB")
+        raise InputError("m.yaml:3", "found\n'64K'", "expected: 64KiB")
 
     planted(refuse)
     assert run("planted") == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err == "error: m.yaml:3: found '64K'; allowed: 64KiB\n"
+    assert err == "error: m.yaml:3: found '64K'; expected: 64KiB\n"
 
 
 def test_an_interrupt_ends_with_130(
@@ -116,4 +116,4 @@ def test_a_closed_standard_input_is_an_empty_one() -> None:
     command = f"exec {shlex.quote(sys.executable)} -m raidsim run - <&-"
     ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert ended.returncode == 2
-    assert ended.stderr == "error: <stdin>: the file is empty; allowed: one YAML document\n"
+    assert ended.stderr == "error: <stdin>: the file is empty; expected: one YAML document\n"

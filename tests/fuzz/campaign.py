@@ -47,7 +47,7 @@ def main() -> None:
     asked = parser.parse_args()
     names = asked.only.split(",")
     if unknown := set(names) - TARGETS.keys():
-        parser.error(f"unknown targets {', '.join(sorted(unknown))}; allowed: {', '.join(TARGETS)}")
+        parser.error(f"unknown targets {', '.join(sorted(unknown))}; expected: {', '.join(TARGETS)}")
     first = seeds()
     found = 0
     print(f"{'reader':22} {'inputs run':>10} {'a second':>9} {'kept':>6}  findings", flush=True)

@@ -92,7 +92,7 @@ def peak_bytes() -> int:
 def _wrong_message(error: InputError) -> Finding | None:
     """A message that is no single line of bounded length, or has what would do something to a terminal."""
     text, where = str(error), _innermost(error)
-    if not (error.place and error.found and error.allowed):
+    if not (error.place and error.found and error.expected):
         return Finding("message", f"says too little: {text!r}", where)
     if len(text) > _LONGEST_MESSAGE:
         return Finding("message", f"{len(text)} characters: {text[:200]!r}", where)

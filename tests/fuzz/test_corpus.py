@@ -72,10 +72,10 @@ def never_ends(data: bytes) -> object:
 
 def test_what_a_reader_must_not_do_is_noticed() -> None:
     """The counter-test: a traceback, a hang, too much memory, and messages that say nothing, too much or escapes."""
-    assert trial(refuses(InputError("x:1", "found y", "allowed: z")), b"") is None
+    assert trial(refuses(InputError("x:1", "found y", "expected: z")), b"") is None
     kinds = {
         "exception": refuses(ValueError("x")),
-        "message": refuses(InputError("x:1", "", "allowed: z")),
+        "message": refuses(InputError("x:1", "", "expected: z")),
         "slow": Target(never_ends),
     }
     for kind, target in kinds.items():
@@ -89,18 +89,18 @@ def test_what_a_reader_must_not_do_is_noticed() -> None:
 
 def test_messages_end_no_line_and_do_nothing_to_a_terminal() -> None:
     """Protects who reads a message about a hostile file: what is not printable is shown as an escape or a blank."""
-    error = InputError("a\x1b[2Jb:1", "found 'x\ny'", "allowed: \u2028")
-    assert str(error) == "a\\x1b[2Jb:1: found 'x y'; allowed:  "
+    error = InputError("a\x1b[2Jb:1", "found 'x\ny'", "expected: \u2028")
+    assert str(error) == "a\\x1b[2Jb:1: found 'x y'; expected:  "
     assert error.place == "a\x1b[2Jb:1"
-    assert str(InputError("ä:1", "found 'ü ö'", "allowed: z")) == "ä:1: found 'ü ö'; allowed: z"
+    assert str(InputError("ä:1", "found 'ü ö'", "expected: z")) == "ä:1: found 'ü ö'; expected: z"
 
 
 def test_messages_about_long_things_are_short() -> None:
     """Protects whoever reads a message about a line of a megabyte: both ends of it say which one it is."""
-    text = str(InputError(f"{'p' * 5000}.yaml:7", f"found '{'x' * 1_000_000}y'", "allowed: z"))
+    text = str(InputError(f"{'p' * 5000}.yaml:7", f"found '{'x' * 1_000_000}y'", "expected: z"))
     assert len(text) < 1200
     assert "p.yaml:7: found 'xxx" in text
-    assert text.endswith("xy'; allowed: z")
+    assert text.endswith("xy'; expected: z")
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -107,7 +107,7 @@ class KindResult:
 
     def skip(self, file: str, case: str, reason: NotSupported | str, cases: int = 1) -> None:
         """Count `cases` cases as not checked."""
-        words = f"{reason.found}; {reason.allowed}" if isinstance(reason, NotSupported) else reason
+        words = f"{reason.found}; {reason.expected}" if isinstance(reason, NotSupported) else reason
         self.not_checked.append(NotChecked(file, case, words, cases))
 
     @property

@@ -71,8 +71,8 @@ def kind(name: str) -> Kind:
     """The kind called `name`; raises `InputError` if there is none, or none in this version."""
     found = KINDS.get(name)
     if found is None:
-        raise InputError("--kind", f"unknown kind {name!r}", f"allowed: {', '.join(KINDS)}")
+        raise InputError("--kind", f"unknown kind {name!r}", f"expected: {', '.join(KINDS)}")
     if not found.is_there:
         there = ", ".join(each.name for each in KINDS.values() if each.is_there)
-        raise InputError("--kind", f"{name} is not part of this version", f"allowed: {there}")
+        raise InputError("--kind", f"{name} is not part of this version", f"expected: {there}")
     return found

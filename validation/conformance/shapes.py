@@ -33,7 +33,7 @@ class Zone(Shape):
     @model_validator(mode="after")
     def _as_many_places(self) -> Self:
         if len(self.members) != len(self.member_chunk):
-            raise ValueError("allowed: as many entries of member_chunk as of members")
+            raise ValueError("expected: as many entries of member_chunk as of members")
         return self
 
 

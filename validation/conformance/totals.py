@@ -76,7 +76,7 @@ def totals_from_file(path: Path) -> ConformanceTotals:
     InputError
         If the file cannot be read or holds something else.
     """
-    allowed = "allowed: what raidsim conformance --json prints"
+    allowed = "expected: what raidsim conformance --json prints"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -91,7 +91,7 @@ def totals_from_file(path: Path) -> ConformanceTotals:
 
 def _total(path: Path, kind: str, value: Any, allowed: str) -> KindTotal:
     if kind not in KINDS:
-        raise InputError("--conformance-json", f"{path}: unknown kind {kind!r}", f"allowed: {', '.join(KINDS)}")
+        raise InputError("--conformance-json", f"{path}: unknown kind {kind!r}", f"expected: {', '.join(KINDS)}")
     counts = [value.get(field) if isinstance(value, dict) else None for field in ("cases", "matched")]
     cases, matched = counts
     if type(cases) is not int or type(matched) is not int or not 0 <= matched <= cases:

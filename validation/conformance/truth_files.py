@@ -15,7 +15,7 @@ from .shapes import Shape, shape_of
 DEFAULT_TRUTH = Path(__file__).parent.parent / "truth"
 """The recordings that come with raidsim."""
 
-_ALLOWED = "allowed: JSON as the manual's page on conformance describes it for each kind"
+_ALLOWED = "expected: JSON as the manual's page on conformance describes it for each kind"
 _NAMED_BY = {"arrays": ("array", ("name", "array")), "cases": ("case", ("case",)), "runs": ("run", ("name", "case"))}
 """List: what one of it is called, and the fields that may hold its name."""
 
@@ -50,7 +50,7 @@ def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
     """
     if not folder.is_dir():
         found = "this is a file" if folder.exists() else "there is no such folder"
-        raise InputError(str(folder), found, "allowed: a folder of recorded truth")
+        raise InputError(str(folder), found, "expected: a folder of recorded truth")
     by_kind: dict[str, list[TruthFile]] = {}
     not_checked: list[NotChecked] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -64,11 +64,11 @@ def load_truth(folder: Path = DEFAULT_TRUTH) -> TruthFolder:
         try:
             kind, file = read_truth(path, str(inside))
         except NotSupported as error:
-            not_checked.append(NotChecked(str(inside), "", f"{error.found}; {error.allowed}", 0))
+            not_checked.append(NotChecked(str(inside), "", f"{error.found}; {error.expected}", 0))
             continue
         by_kind.setdefault(kind, []).append(file)
     if not by_kind and not not_checked:
-        raise InputError(str(folder), "the folder holds no recorded truth", "allowed: at least one file *.json")
+        raise InputError(str(folder), "the folder holds no recorded truth", "expected: at least one file *.json")
     return TruthFolder(by_kind, not_checked)
 
 
@@ -116,7 +116,7 @@ def _check_shape(place: str, shape: type[Shape], raw: bytes, content: Any) -> No
         if first["type"] == "missing":
             raise InputError(f"{place}{where}", "it is missing", "required") from None
         message = first["msg"].removeprefix("Input should be ")
-        allowed = message.removeprefix("Value error, ") if first["type"] == "value_error" else f"allowed: {message}"
+        allowed = message.removeprefix("Value error, ") if first["type"] == "value_error" else f"expected: {message}"
         raise InputError(f"{place}{where}", f"found {_shown(value)}", allowed) from None
 
 

@@ -177,7 +177,7 @@ def compare(names: Iterable[str], watch: Callable[[int], None] | None = None) ->
         name = drive_name(given)
         sheet = data_sheets().get(name)
         if sheet is None:
-            raise InputError(f"drive {name!r}", "no data sheet", f"allowed: {', '.join(data_sheets())}")
+            raise InputError(f"drive {name!r}", "no data sheet", f"expected: {', '.join(data_sheets())}")
         for figure in sheet.figures:
             cells.append(SheetCell(name, figure, simulated(name, figure)))
             if watch is not None:

@@ -278,7 +278,7 @@ def built_text(text: str, name: str) -> Built:
         document = document_from(text, name)
         return Built(text, document, document.spec())
     except InputError as error:
-        return Built(text, None, None, f"{error.found}; {error.allowed}", field_of(error.place))
+        return Built(text, None, None, f"{error.found}; {error.expected}", field_of(error.place))
 
 
 def field_of(place: str) -> str:

@@ -128,7 +128,7 @@ def uploaded(raw: bytes, name: str) -> Subject:
         if found.spec is not None:
             check_work(found.spec)
     except InputError as error:
-        found = Built("", None, None, f"{error.place}: {error.found}; {error.allowed}")
+        found = Built("", None, None, f"{error.place}: {error.found}; {error.expected}")
     return Subject(found, None)
 
 
@@ -155,7 +155,7 @@ def start(kind: str, key: str, make: Callable[[], AnyTask]) -> None:
     try:
         task = make()
     except InputError as error:
-        messages()[kind] = f"{error.found}; {error.allowed}"
+        messages()[kind] = f"{error.found}; {error.expected}"
         return
     messages().pop(kind, None)
     st.session_state.running = Running(server_runs().start(task), kind, key)

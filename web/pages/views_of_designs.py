@@ -72,7 +72,7 @@ def _compare_files(subject: Subject) -> None:
         try:
             named.append((f"{len(named) + 1}. {DIFFERS[name][0]}: {value}", other(document, {name: value})))
         except InputError as error:
-            st.warning(plain(f"{value} cannot be: {error.found}; {error.allowed}"))
+            st.warning(plain(f"{value} cannot be: {error.found}; {error.expected}"))
     key = f"{subject.key} {name} {chosen!r}"
     found: Comparison | None = asked("compare", key, lambda: CompareTask(tuple(named)), "Compare")
     if found is not None:
@@ -116,7 +116,7 @@ def show_failure(subject: Subject) -> None:
         try:
             spec, member = failing(_document(subject), _spec(subject), percent)
         except InputError as error:
-            st.info(plain(f"A failure cannot be simulated with {error.found}; {error.allowed}."))
+            st.info(plain(f"A failure cannot be simulated with {error.found}; {error.expected}."))
             return
         spares = any(array.spares for array in spec.arrays.values())
     else:

@@ -101,15 +101,15 @@ def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scena
     """
     load = spec.workload
     if not isinstance(load, LoadSpec) or load.phases:
-        raise InputError("failure", "this workload", "allowed: a load of direct I/O that is the same all day long")
+        raise InputError("failure", "this workload", "expected: a load of direct I/O that is the same all day long")
     if spec.failures:
-        raise InputError("failure", "a file with failures of its own", "allowed: one without; Result shows it")
+        raise InputError("failure", "a file with failures of its own", "expected: one without; Result shows it")
     for array in spec.arrays.values():
         member = _next_member(spec, array)
         if member is not None:
             at = load.warm_up + load.duration * percent / 100
             return other(document, {"failures": [{"member": member, "at": f"{at:.6g}s"}]}), member
-    raise InputError("failure", "no array that survives another failure while it runs", "allowed: RAID 1, 5, 6, 10")
+    raise InputError("failure", "no array that survives another failure while it runs", "expected: RAID 1, 5, 6, 10")
 
 
 def _next_member(spec: ScenarioSpec, array: ArraySpec) -> str | None:

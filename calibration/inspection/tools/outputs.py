@@ -134,7 +134,7 @@ def outputs(text: str, name: str, wanted: str | None = None) -> list[Output]:
     """
     if len(text) > MOST_CHARACTERS:
         found = f"{len(text):,} characters"
-        raise InputError(name, found, f"allowed: at most {MOST_CHARACTERS >> 20} million, as these programs print")
+        raise InputError(name, found, f"expected: at most {MOST_CHARACTERS >> 20} million, as these programs print")
     lines = ReportText(text.replace(_NO_BREAK, " "), name)
     unquote(lines, lambda number: _kind(lines, number) is not None or _begins_object(lines, number))
     printed = _all(lines)

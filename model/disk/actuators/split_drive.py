@@ -82,7 +82,7 @@ class SplitDrive(Device):
         """
         offset, end = request.offset, request.offset + request.size
         if request.size <= 0 or offset < 0 or end > self.capacity:
-            raise ModelError(f"{self.name}: {request!r}; allowed: within the capacity of {self.capacity} bytes")
+            raise ModelError(f"{self.name}: {request!r}; expected: within the capacity of {self.capacity} bytes")
         number = offset // self._each
         if end <= self._each:
             self.parts[0].submit(request)

@@ -53,7 +53,7 @@ def job_file(text: str) -> str:
     line = command_line(text)
     if line.file:
         raise InputError(
-            _PLACE, f"found {line.file!r}", "allowed: options, --name=value; write the file's text instead"
+            _PLACE, f"found {line.file!r}", "expected: options, --name=value; write the file's text instead"
         )
     return line.text
 
@@ -69,7 +69,7 @@ def command_line(text: str) -> CommandLine:
     try:
         words = shlex.split(text.replace("\\\n", " "))
     except ValueError as error:
-        raise InputError(_PLACE, f"it cannot be split into words ({error})", "allowed: quotes in pairs") from None
+        raise InputError(_PLACE, f"it cannot be split into words ({error})", "expected: quotes in pairs") from None
     return of_words(words[1 + (words[0] == "sudo") :])
 
 
@@ -98,5 +98,5 @@ def of_words(words: list[str]) -> CommandLine:
         lines.append(f"{key}{equals}{value}")
     if len(files) > 1 or (files and named):
         found = f"found {' and '.join(map(repr, files))}{' and --name' if named else ''}"
-        raise InputError(_PLACE, found, "allowed: one job file, or jobs by --name")
+        raise InputError(_PLACE, found, "expected: one job file, or jobs by --name")
     return CommandLine("\n".join(lines) + "\n", files[0] if files else "")

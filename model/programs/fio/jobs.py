@@ -48,7 +48,7 @@ def jobs(
         for clone in reader.subjob_numbers:
             made.append(reader.job(len(made) + 1, clone))
         if len(made) > MOST_JOBS:
-            raise InputError(section.place, f"more than {MOST_JOBS} jobs", "allowed: fewer (numjobs)")
+            raise InputError(section.place, f"more than {MOST_JOBS} jobs", "expected: fewer (numjobs)")
     return made
 
 
@@ -186,12 +186,12 @@ class JobReader(OptionReader):
         if size <= 0:
             if there:
                 found = f"it begins beyond the end of {', '.join(names)}, at {there}"
-                raise InputError(self.option("offset").place, found, "allowed: an offset inside")
+                raise InputError(self.option("offset").place, found, "expected: an offset inside")
             place = f"{self.section.place}, job {self.section.name}, size"
             required = "required for a file that is not there yet: size=1g, also as --size=1g beside the job file"
             raise InputError(place, "it is missing", required)
         if size < len(names) * smallest:
-            allowed = f"allowed: {len(names) * smallest} or more, an I/O for each file"
+            allowed = f"expected: {len(names) * smallest} or more, an I/O for each file"
             raise InputError(self.option("size").place, f"found {size} bytes", allowed)
         return size
 

@@ -116,7 +116,7 @@ def full_name(name: str, place: str) -> str:
     if known is None:
         close = difflib.get_close_matches(name.lower(), _names(), n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(place, f"unknown option {name!r}", f"{hint}allowed: options of fio 3.33")
+        raise InputError(place, f"unknown option {name!r}", f"{hint}expected: options of fio 3.33")
     return known
 
 
@@ -155,10 +155,10 @@ def check_simulated(options: dict[str, Option]) -> dict[str, str]:
         owners = _owners().get(name)
         if owners is not None:
             found = f"an option of the engine {' or '.join(owners)}, and the job's engine is {engine}"
-            raise InputError(option.place, found, "allowed: a job without it")
+            raise InputError(option.place, found, "expected: a job without it")
         refused = table.refused.get(name)
         if refused is not None and option.value not in refused.off:
-            allowed = f"allowed: {' or '.join(refused.off)}" if refused.off else "allowed: a job without it"
+            allowed = f"expected: {' or '.join(refused.off)}" if refused.off else "expected: a job without it"
             raise InputError(option.place, f"it cannot be simulated: {refused.why}", allowed)
         verifying = table.verifying.get(name)
         if verifying is not None and verifies and name != "do_verify":
@@ -195,10 +195,10 @@ def _verifies(options: dict[str, Option]) -> bool:
     later, between = options.get("do_verify"), options.get("verify_backlog")
     if between is not None and between.value != "0":
         why = "fio reads back between the writes what it wrote, and this is not modelled"
-        raise InputError(between.place, f"it cannot be simulated: {why}", "allowed: a job without it")
+        raise InputError(between.place, f"it cannot be simulated: {why}", "expected: a job without it")
     if later is None or later.value != "0":
         why = "after its writes fio reads back what it wrote, and this is not modelled"
-        allowed = "allowed: do_verify=0, verify in a job that only reads, or a job without it"
+        allowed = "expected: do_verify=0, verify in a job that only reads, or a job without it"
         raise InputError(verify.place, f"it cannot be simulated: {why}", allowed)
     return True
 
@@ -220,7 +220,7 @@ def engine_kind(option: Option | None) -> tuple[str, str]:
     if kind is None:
         close = difflib.get_close_matches(name, engines, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
-        raise InputError(option.place, f"found {option.value!r}", f"{hint}allowed: {modelled}")
+        raise InputError(option.place, f"found {option.value!r}", f"{hint}expected: {modelled}")
     if kind not in ("sync", "async", "null"):
-        raise InputError(option.place, f"{name} cannot be simulated: {kind}", f"allowed: {modelled}")
+        raise InputError(option.place, f"{name} cannot be simulated: {kind}", f"expected: {modelled}")
     return name, kind

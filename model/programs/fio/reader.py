@@ -44,7 +44,7 @@ class OptionReader:
             return default
         value = fio_values.number(option.value, option.place, most, self.kb_base)
         if value < least:
-            raise InputError(option.place, f"found {option.value!r}", f"allowed: {least} or more")
+            raise InputError(option.place, f"found {option.value!r}", f"expected: {least} or more")
         return value
 
     def flag(self, key: str, default: bool) -> bool:
@@ -83,4 +83,4 @@ class OptionReader:
     def refusal(self, key: str, allowed: str) -> InputError:
         """What says that it means nothing."""
         option = self.option(key)
-        return InputError(option.place, f"found {option.value[:80]!r}", f"allowed: {allowed}")
+        return InputError(option.place, f"found {option.value[:80]!r}", f"expected: {allowed}")

@@ -96,18 +96,18 @@ def sections(
         if line.startswith("["):
             title = line[1:].partition("]")[0].strip()
             if not line.endswith("]") or not title:
-                raise InputError(place, f"found {line[:80]!r}", "allowed: [name of the job]")
+                raise InputError(place, f"found {line[:80]!r}", "expected: [name of the job]")
             if title.startswith(_GLOBAL):
                 own = shared
             else:
                 if len(found) == MOST_JOBS:
-                    raise InputError(place, f"more than {MOST_JOBS} jobs", "allowed: fewer")
+                    raise InputError(place, f"more than {MOST_JOBS} jobs", "expected: fewer")
                 own = {}
                 found.append(Section(title, {}, own, dict(shared), place))
             continue
         if own is None:
             found_line = f"found {line[:80]!r} before any section"
-            raise InputError(place, found_line, "allowed: a section first, [name of the job]")
+            raise InputError(place, found_line, "expected: a section first, [name of the job]")
         key, equals, value = line.partition("=")
         typed = key.strip()
         key = full_name(typed, place)
@@ -134,15 +134,15 @@ def _lines(text: str, name: str, include: Callable[[str], str] | None, depth: in
             continue
         if line.startswith(("include ", "include\t")):
             if include is None:
-                raise InputError(place, f"found {line!r}", "allowed: no included files here")
+                raise InputError(place, f"found {line!r}", "expected: no included files here")
             if depth >= _DEEPEST:
-                raise InputError(place, f"files included {_DEEPEST} deep", "allowed: fewer")
+                raise InputError(place, f"files included {_DEEPEST} deep", "expected: fewer")
             included = line[len("include") :].strip()
             try:
                 content = include(included)
             except (OSError, ValueError) as error:  # ValueError: no text, or no name that a file can have
                 why = error.strerror if isinstance(error, OSError) else "it is no text"
-                raise InputError(place, f"{included!r} cannot be read ({why})", "allowed: a text file") from None
+                raise InputError(place, f"{included!r} cannot be read ({why})", "expected: a text file") from None
             yield from _lines(content, included, include, depth + 1)
         else:
             yield place, line
@@ -151,12 +151,12 @@ def _lines(text: str, name: str, include: Callable[[str], str] | None, depth: in
 def _expanded(value: str, place: str, environment: Mapping[str, str], keywords: Mapping[str, int]) -> str:
     def variable(found: re.Match[str]) -> str:
         if found[1] not in environment:
-            raise InputError(place, f"the variable {found[1]} is not set", "allowed: variables of the environment")
+            raise InputError(place, f"the variable {found[1]} is not set", "expected: variables of the environment")
         return environment[found[1]]
 
     def keyword(found: re.Match[str]) -> str:
         if found[1] not in keywords:
-            raise InputError(place, f"found ${found[1]}", "allowed: only with a machine")
+            raise InputError(place, f"found ${found[1]}", "expected: only with a machine")
         return str(keywords[found[1]])
 
     plain = _KEYWORD.sub(keyword, _VARIABLE.sub(variable, value))
@@ -171,7 +171,7 @@ def _calculated(text: str, place: str) -> str:
     try:
         return str(int(_value(ast.parse(spelt, mode="eval").body)))
     except (SyntaxError, ValueError, ArithmeticError):
-        allowed = "allowed: numbers, + - * / % and parentheses"
+        allowed = "expected: numbers, + - * / % and parentheses"
         raise InputError(place, f"found the expression {text!r}", allowed) from None
 
 

@@ -217,7 +217,7 @@ def _depths(reader: OptionReader) -> Depths:
 def _rates(reader: OptionReader, thread_number: int, smallest: tuple[int, int, int]) -> Rates:
     rate, iops = reader.rates("rate"), reader.rates("rate_iops")
     if any(rate) and any(iops):
-        raise InputError(reader.option("rate_iops").place, "found it beside rate", "allowed: one of the two")
+        raise InputError(reader.option("rate_iops").place, "found it beside rate", "expected: one of the two")
     limits = [each or count * size for each, count, size in zip(rate, iops, smallest, strict=True)]
     least = reader.rates("rate_min")
     for limit, below in zip(limits, least, strict=True):

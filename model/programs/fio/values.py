@@ -38,14 +38,14 @@ def size(text: str, place: str, whole: int = 0, kb_base: int = 1024) -> int:
         return whole * int(percent) // 100
     found = _SIZE.fullmatch(text)
     if found is None:
-        allowed = "allowed: a number of bytes, perhaps with k, m, g, t or p" + (", or percent" if whole else "")
+        allowed = "expected: a number of bytes, perhaps with k, m, g, t or p" + (", or percent" if whole else "")
         raise InputError(place, f"found {text!r}", allowed)
     count, unit, i, b = found.groups()
     other = 1000 if kb_base == 1024 else 1024
     factor: int = (other if i and b else kb_base) ** (_POWERS.index(unit.lower()) if unit else 0)
     value = int(count, 0 if count[1:2] in "xX" and len(count) > 1 else 10) * factor
     if value > _MOST:
-        raise InputError(place, f"found {text!r}", "allowed: less than 8 EiB")
+        raise InputError(place, f"found {text!r}", "expected: less than 8 EiB")
     return value
 
 
@@ -57,7 +57,7 @@ def has_swapped_unit(text: str) -> bool:
 def number(text: str, place: str, most: int = _MOST, kb_base: int = 1024) -> int:
     """A whole number that is not negative; fio takes units for these, too."""
     if _SIZE.fullmatch(text) is None or size(text, place, 0, kb_base) > most:
-        raise InputError(place, f"found {text[:80]!r}", f"allowed: a whole number from 0 to {most}")
+        raise InputError(place, f"found {text[:80]!r}", f"expected: a whole number from 0 to {most}")
     return size(text, place, 0, kb_base)
 
 
@@ -66,7 +66,7 @@ def seconds(text: str, place: str, unit: str = "s") -> float:
     found = _TIME.fullmatch(text)
     factor = _SECONDS.get((found[2] or unit).lower()) if found is not None else None
     if found is None or factor is None:
-        raise InputError(place, f"found {text[:80]!r}", f"allowed: a time in {unit}, or with d, h, m, s, ms or us")
+        raise InputError(place, f"found {text[:80]!r}", f"expected: a time in {unit}, or with d, h, m, s, ms or us")
     return round(float(found[1]) * factor, _DECIMALS)
 
 
@@ -77,14 +77,14 @@ def numbers(text: str, place: str) -> tuple[float, ...]:
     except ValueError:
         found = ()
     if not found or not all(0 <= part <= 100 for part in found):
-        raise InputError(place, f"found {text[:80]!r}", "allowed: numbers from 0 to 100 with colons between them")
+        raise InputError(place, f"found {text[:80]!r}", "expected: numbers from 0 to 100 with colons between them")
     return found
 
 
 def flag(text: str, place: str) -> bool:
     """A switch; without a value it is on."""
     if text not in ("", "0", "1"):
-        raise InputError(place, f"found {text!r}", "allowed: 0 or 1")
+        raise InputError(place, f"found {text!r}", "expected: 0 or 1")
     return text != "0"
 
 
@@ -108,7 +108,7 @@ def size_range(text: str, place: str, kb_base: int = 1024) -> tuple[int, int]:
     least = size(low, place, 0, kb_base) if low else 0
     most = size(high, place, 0, kb_base) if high else least
     if not 0 < least <= most:
-        raise InputError(place, f"found {text!r}", "allowed: a size above 0, or a range from a smaller to a larger")
+        raise InputError(place, f"found {text!r}", "expected: a size above 0, or a range from a smaller to a larger")
     return least, most
 
 
@@ -131,11 +131,11 @@ def split_sizes(text: str, place: str, kb_base: int = 1024) -> tuple[Sizes, Size
             (size(value, place, 0, kb_base), number(share, place, 100) if share else None) for value, _, share in pieces
         ]
         if any(not value for value, _ in given):
-            raise InputError(place, f"found {part!r}", "allowed: sizes above 0")
+            raise InputError(place, f"found {part!r}", "expected: sizes above 0")
         left = 100 - sum(share or 0 for _, share in given)
         open_shares = sum(share is None for _, share in given)
         if left < 0 or (left and not open_shares):
-            raise InputError(place, f"the percentages of {part!r} add up to {100 - left}", "allowed: 100")
+            raise InputError(place, f"the percentages of {part!r} add up to {100 - left}", "expected: 100")
         parts = [Part(value, left // open_shares if share is None else share) for value, share in given]
         parts.sort(key=lambda each: each.percent)
         values = [each.value for each in parts]
@@ -165,5 +165,5 @@ def zones(text: str, place: str, absolute: bool = False, kb_base: int = 1024) ->
         totals.append(("zones", sum(part.value for part in parts)))
     for what, total in totals:
         if total != 100:
-            raise InputError(place, f"the {what} of {text!r} add up to {total} %", "allowed: 100 %")
+            raise InputError(place, f"the {what} of {text!r} add up to {total} %", "expected: 100 %")
     return tuple(parts)

@@ -69,7 +69,7 @@ class Journal:
 
     def __init__(self, device: Device, capacity: int | None = None, mode: str = "write-through") -> None:
         if mode != "write-through":
-            raise ModelError(f"{device.name}: journal mode {mode!r}; allowed: 'write-through'")
+            raise ModelError(f"{device.name}: journal mode {mode!r}; expected: 'write-through'")
         self.capacity = (device.capacity if capacity is None else capacity) // BLOCK * BLOCK
         if not 0 < self.capacity <= device.capacity:
             raise ModelError(f"{device.name}: a journal of {capacity} bytes; 4096 to {device.capacity}")

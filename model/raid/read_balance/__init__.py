@@ -55,11 +55,11 @@ def balance(name: str, **options: Any) -> BalanceOptions:
 def _in_short(value: object) -> object:
     """A bare name is a policy with its usual options."""
     if not isinstance(value, (str, Mapping, BalanceOptions)):
-        raise refusal(f"{value!r:.60}", "allowed: a policy's name, or {name: ...} with its options")
+        raise refusal(f"{value!r:.60}", "expected: a policy's name, or {name: ...} with its options")
     found: object = {"name": value} if isinstance(value, str) else value
     name = found.get("name") if isinstance(found, Mapping) else None
     if isinstance(name, str) and name not in READ_BALANCE:
-        raise refusal(f"unknown balance {name!r}", f"allowed: {', '.join(READ_BALANCE)}")
+        raise refusal(f"unknown balance {name!r}", f"expected: {', '.join(READ_BALANCE)}")
     return found
 
 

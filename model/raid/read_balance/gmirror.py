@@ -159,7 +159,7 @@ class PreferOptions(BalanceOptions):
         """Refuse what is no member of a mirror."""
         known = [name for mirror in mirrors for name in mirror]
         if self.prefer is not None and self.prefer not in known:
-            allowed = f"allowed: {', '.join(known) or 'a mirror of drives'}"
+            allowed = f"expected: {', '.join(known) or 'a mirror of drives'}"
             raise refusal(f"prefer: {self.prefer} is not a member", allowed, ("balance", "prefer"))
 
 

@@ -45,7 +45,7 @@ def _events(source: Source) -> Iterator[Event]:
 def _event(source: Source, line: bytes) -> Event:
     match = _EVENT.fullmatch(line)
     if match is None:
-        raise InputError(source.place, f"found {fields.shown(line)}", f"allowed: {_LAYOUT}")
+        raise InputError(source.place, f"found {fields.shown(line)}", f"expected: {_LAYOUT}")
     device, time, action, rest = match.groups()
     if action not in _IO_ACTIONS:
         return action, None, ""

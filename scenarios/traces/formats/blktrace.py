@@ -69,7 +69,7 @@ def _other_cpus(path: Path) -> list[Path]:
         found = sorted(os.listdir(path.parent))
     except OSError as error:
         what = f"the folder of the other CPUs' files cannot be read ({error.strerror})"
-        raise InputError(str(path), what, "allowed: a folder that can be read") from None
+        raise InputError(str(path), what, "expected: a folder that can be read") from None
     names = (_PER_CPU.fullmatch(other) for other in found)
     return [path.parent / name[0] for name in names if name and name[1] == match[1] and name[2] != match[2]]
 
@@ -81,7 +81,7 @@ def _events(source: Source) -> Iterator[tuple[int, Event]]:
         version = magic[0] if order == "<" else magic[3]
         if order is None or version not in _VERSIONS:
             found = f"found 0x{magic.hex()}" if order is None else f"found version {version}"
-            allowed = "allowed: 0x65617407 or 0x65617408 (blktrace version 7 or 8)"
+            allowed = "expected: 0x65617407 or 0x65617408 (blktrace version 7 or 8)"
             raise InputError(f"{source.place}: field magic", found, allowed)
         layout = _LAYOUTS[order, version]
         rest = source.take(layout.size - 4, "a record")

@@ -88,7 +88,7 @@ def _values(record: tuple[int, ...]) -> _Values:
 def _binary_record(source: Source, record: _Values, layout: struct.Struct) -> RawRecord | None:
     expected = _VERSION if layout is _RECORD else _VERSION_2
     if record.version != expected:
-        raise InputError(f"{source.place}: field ver", f"found 0x{record.version:04x}", f"allowed: 0x{expected:04x}")
+        raise InputError(f"{source.place}: field ver", f"found 0x{record.version:04x}", f"expected: 0x{expected:04x}")
     op = _OPS.get(record.command)
     if op is None:
         source.skipped["other SCSI commands"] += 1

@@ -32,9 +32,9 @@ def shown(field: bytes) -> str:
     return repr(text + "..." if len(field) > 40 else text)
 
 
-def refused(source: Source, field: str, found: str, allowed: str) -> InputError:
+def refused(source: Source, field: str, found: str, expected: str) -> InputError:
     """An error about a field of the line or record at which `source` stands."""
-    return InputError(f"{source.place}: field {field}", f"found {found}", f"allowed: {allowed}")
+    return InputError(f"{source.place}: field {field}", f"found {found}", f"expected: {expected}")
 
 
 def split(source: Source, line: bytes, separator: bytes | None, names: str, optional: int = 0) -> list[bytes]:
@@ -57,7 +57,7 @@ def split(source: Source, line: bytes, separator: bytes | None, names: str, opti
     wanted = names.count(" ") + 1
     if len(fields) < wanted - optional or (len(fields) > wanted and not optional):
         least = f"{wanted - optional} or more" if optional else str(wanted)
-        raise InputError(source.place, f"found {len(fields)} fields", f"allowed: {least} ({names})")
+        raise InputError(source.place, f"found {len(fields)} fields", f"expected: {least} ({names})")
     return fields
 
 

@@ -62,11 +62,11 @@ class Source:
         self._at = 0
         try:
             if path.is_dir():
-                raise InputError(self.name, "found a folder", "allowed: a trace file")
+                raise InputError(self.name, "found a folder", "expected: a trace file")
             self._packed: IO[bytes] = path.open("rb")
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
-            raise InputError(self.name, f"cannot be read ({why})", "allowed: a trace file") from None
+            raise InputError(self.name, f"cannot be read ({why})", "expected: a trace file") from None
         try:
             self._stream = io.BufferedReader(_unpacked(self._packed, self.name), 1 << 18)  # type: ignore[type-var]
         except BaseException:
@@ -108,7 +108,9 @@ class Source:
             if self._number == 1:
                 line = line.removeprefix(UTF_8)
             if len(line) > LONGEST_LINE:
-                raise InputError(self.place, f"found a line of more than {LONGEST_LINE} bytes", "allowed: a text trace")
+                raise InputError(
+                    self.place, f"found a line of more than {LONGEST_LINE} bytes", "expected: a text trace"
+                )
             line = line.strip()
             if line:
                 yield line
@@ -154,14 +156,14 @@ def _unpacked(packed: IO[bytes], name: str) -> IO[bytes]:
     try:
         packed.seek(0)
     except OSError:
-        raise InputError(name, "found something that can be read only once", "allowed: a file") from None
+        raise InputError(name, "found something that can be read only once", "expected: a file") from None
     if magic.startswith(_GZ):
         return gzip.GzipFile(fileobj=packed)  # type: ignore[return-value]
     if magic.startswith(_XZ):
         return lzma.LZMAFile(packed)
     if magic.startswith(_ZST):
         if importlib.util.find_spec("zstandard") is None:
-            allowed = "allowed: with the Python module zstandard installed, or unpacked by `zstd -d`"
+            allowed = "expected: with the Python module zstandard installed, or unpacked by `zstd -d`"
             raise InputError(name, "found a file packed with zstd", allowed)
         reader: IO[bytes] = (
             importlib.import_module("zstandard").ZstdDecompressor().stream_reader(packed, read_across_frames=True)

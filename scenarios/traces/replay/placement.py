@@ -243,10 +243,10 @@ class Placement:
         for name, extent in survey.devices.items():
             if extent.largest > self.room:
                 found = f"an I/O of {extent.largest} bytes of device {name}"
-                raise InputError("trace", found, f"allowed: I/Os that fit in {of}")
+                raise InputError("trace", found, f"expected: I/Os that fit in {of}")
             if extent.end > self.room and fit == "refuse":
                 found = f"I/O {extent.number:,} (device {name}) ends at byte {extent.end}"
-                allowed = f"allowed: within {of}; or --fit wrap, --fit scale"
+                allowed = f"expected: within {of}; or --fit wrap, --fit scale"
                 raise InputError("trace", found, allowed if parts == 1 else f"{allowed}, or one --device")
 
     def __call__(self, record: TraceRecord) -> TraceIo:

@@ -81,23 +81,23 @@ class ReplayOptions:
             Naming the option.
         """
         if not 0 < self.speedup < float("inf"):
-            raise InputError("--speedup", f"found {self.speedup}", "allowed: a number above 0")
+            raise InputError("--speedup", f"found {self.speedup}", "expected: a number above 0")
         if self.think and self.depth != 1:
             raise InputError("--think", f"found it with a depth of {self.depth}", "expected: one I/O outstanding")
         if self.depth is not None:
             if not 1 <= self.depth <= MOST_OUTSTANDING:
-                raise InputError("--depth", f"found {self.depth}", f"allowed: 1 to {MOST_OUTSTANDING}")
+                raise InputError("--depth", f"found {self.depth}", f"expected: 1 to {MOST_OUTSTANDING}")
             if self.speedup != 1:
-                raise InputError("--speedup", "found it with --closed, which has no times", "allowed: one of the two")
+                raise InputError("--speedup", "found it with --closed, which has no times", "expected: one of the two")
             if self.warm_up and self.duration is not None:
                 found = "found it with --closed and --duration"
-                raise InputError("--warm-up", found, "allowed: with --limit instead of --duration")
+                raise InputError("--warm-up", found, "expected: with --limit instead of --duration")
         if self.limit is not None and self.limit < 1:
-            raise InputError("--limit", f"found {self.limit}", "allowed: 1 or more")
+            raise InputError("--limit", f"found {self.limit}", "expected: 1 or more")
         if self.duration is not None and not self.duration > 0:
-            raise InputError("--duration", f"found {self.duration}", "allowed: more than 0")
+            raise InputError("--duration", f"found {self.duration}", "expected: more than 0")
         if not 0 <= self.warm_up < 1:
-            raise InputError("--warm-up", f"found {self.warm_up}", "allowed: 0% or more, below 100%")
+            raise InputError("--warm-up", f"found {self.warm_up}", "expected: 0% or more, below 100%")
 
     @property
     def selection(self) -> Selection:
@@ -184,7 +184,7 @@ class ReplayRun(Run):
             self._warm()
         engine.run(self.load.finished)
         if not self.span > 0:
-            raise InputError("--warm-up", "nothing was left to measure after it", "allowed: a smaller share")
+            raise InputError("--warm-up", "nothing was left to measure after it", "expected: a smaller share")
         if isinstance(self.load, TimedTrace):
             grows = self._windows is not None and backlog_grows(self._windows)
             self.saturated = grows or self.load.stood_still or self._ends_late(self.load)
@@ -259,9 +259,9 @@ def replay(
     survey = Survey.of(selection.of(source()), memory)
     if not survey.records:
         asked = "no I/O" if options.device is None else f"no I/O of a device {options.device!r}"
-        raise InputError("trace", asked, "allowed: at least one I/O of 1 byte or more")
+        raise InputError("trace", asked, "expected: at least one I/O of 1 byte or more")
     if survey.discards == survey.records:
-        raise InputError("trace", "discards and nothing else", "allowed: a trace with reads or writes, too")
+        raise InputError("trace", "discards and nothing else", "expected: a trace with reads or writes, too")
     place = Placement(survey, target, device.capacity, options.fit)
     records = placed(source, selection, survey, place, memory)
     counted = int(options.warm_up * survey.records)
@@ -292,9 +292,11 @@ def replay(
     try:
         rate = run.run()
     except ArrayFailed as error:
-        raise InputError("failures", str(error), "allowed: failures that every array survives when they come") from None
+        raise InputError(
+            "failures", str(error), "expected: failures that every array survives when they come"
+        ) from None
     if not rate > 0:
-        raise InputError("--duration", "no I/O was complete in it", "allowed: long enough for one")
+        raise InputError("--duration", "no I/O was complete in it", "expected: long enough for one")
     prediction = prediction_of(run, run.span, rate)
     figures = prediction.figures | latency_figures(prediction.latencies)
     prediction = replace(prediction, figures=figures, saturated=run.saturated)

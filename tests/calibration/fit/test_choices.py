@@ -74,7 +74,7 @@ def test_what_cannot_be_is_said() -> None:
 
     def search(each: StudySpec) -> Optimum:
         if each.cases[0].kernel == "linux-2.6.7":
-            raise InputError("kernel", "one that never was", "allowed: others")
+            raise InputError("kernel", "one that never was", "expected: others")
         return _optimum(1.0)
 
     tried = try_all(study, {"kernel": ["linux-2.6.7", "linux-2.6.8"]}, search)
@@ -102,10 +102,10 @@ def test_alternatives_that_data_do_not_tell_apart_are_called_so() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kernel", "allowed: kernel="),
-        ("kernel=", "allowed: kernel="),
-        ("chunk=4,8", "allowed: kernel="),
-        ("arrays.mirror.chunk=4,8", "allowed: kernel="),
+        ("kernel", "expected: kernel="),
+        ("kernel=", "expected: kernel="),
+        ("chunk=4,8", "expected: kernel="),
+        ("arrays.mirror.chunk=4,8", "expected: kernel="),
         ("kernel=" + ",".join(map(str, range(30))), "30 combinations"),
     ],
 )

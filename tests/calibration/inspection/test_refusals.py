@@ -32,20 +32,20 @@ def made_or_refused(text: str) -> Inspection | None:
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("mdadm-detail.txt", ("11720659968", "many"), r"x:5:22: found 'many'; allowed: a whole number"),
-        ("mdadm-detail.txt", ("512K", "half a page"), r"x:21:22: found 'half'; allowed: a size such as 64K"),
-        ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 3"), r"x:7:22: found '3'; allowed: 5 at least"),
-        ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 5000000"), r"allowed: a whole number of 0 to 1024"),
-        ("megacli-ld.txt", ("Primary-1", "Primary-7"), r"x:6:23: found 'Primary-7.*allowed: Primary-0, -1, -5 or -6"),
+        ("mdadm-detail.txt", ("11720659968", "many"), r"x:5:22: found 'many'; expected: a whole number"),
+        ("mdadm-detail.txt", ("512K", "half a page"), r"x:21:22: found 'half'; expected: a size such as 64K"),
+        ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 3"), r"x:7:22: found '3'; expected: 5 at least"),
+        ("mdadm-detail.txt", ("Raid Devices : 5", "Raid Devices : 5000000"), r"expected: a whole number of 0 to 1024"),
+        ("megacli-ld.txt", ("Primary-1", "Primary-7"), r"x:6:23: found 'Primary-7.*expected: Primary-0, -1, -5 or -6"),
         ("megacli-ld.txt", ("Span Depth          : 1", "Span Depth          : 0"), r"a whole number of 1 to"),
         ("megacli-ld.txt", ("64 KB", "64 kilo"), r"x:11:23: found '64 kilo'"),
         (
             "smartctl-sata.json",
             ('"rotation_rate": 5400', '"rotation_rate": -5'),
-            r"found '-5'; allowed: a whole number",
+            r"found '-5'; expected: a whole number",
         ),
         ("smartctl-sata.json", ('"rotation_rate": 5400', '"rotation_rate": 99999'), r"a whole number of 0 to 30000"),
-        ("smartctl-sata.json", ('"name": "/dev/sda",', ""), r"allowed: an object with device.name"),
+        ("smartctl-sata.json", ('"name": "/dev/sda",', ""), r"expected: an object with device.name"),
         ("smartctl-sata.json", ("4000787030016", "4000787030016.5"), r"found '4000787030016.5'"),
         ("storcli-volumes.json", ('"64 KB"', '"64 KB'), r"x:\d+:\d+: found a text without an end"),
         ("storcli-controller.json", ('"DG/VD": "0/0"', '"DG/VD": "none"'), r"a virtual drive with 'DG/VD'"),
@@ -56,7 +56,7 @@ def made_or_refused(text: str) -> Inspection | None:
     ],
 )
 def test_damage_is_named_with_its_place(name: str, change: tuple[str, str], message: str) -> None:
-    """Protects people from silent defaults: file, line and column, what was found and what is allowed."""
+    """Protects people from silent defaults: file, line and column, what was found and what is expected."""
     assert change[0] in TEXTS[name]
     text = TEXTS[name].replace(*change, 1)
     with pytest.raises(InputError, match=message) as caught:
@@ -68,7 +68,7 @@ def test_damage_is_named_with_its_place(name: str, change: tuple[str, str], mess
     ("content", "message"),
     [
         (b"", "it is empty"),
-        (b"hello\n", r"no such output, but 'hello'; allowed: what one of these prints: /proc/mdstat; mdadm"),
+        (b"hello\n", r"no such output, but 'hello'; expected: what one of these prints: /proc/mdstat; mdadm"),
         (b'{"a": 1}\n', "JSON of another kind"),
         (b"{", "the end of the file"),
         (b"Personalities : \x1b[0m\n", "control character 0x1b"),
@@ -87,7 +87,7 @@ def test_what_is_no_output_is_refused(content: bytes, message: str, tmp_path: Pa
 
 def test_a_kind_that_is_asked_for_has_to_be_there() -> None:
     """Protects --mdstat and its like: another tool's output is refused, with the place."""
-    with pytest.raises(InputError, match=r"x:1:1: found what lsblk prints; allowed: only what /proc/mdstat prints"):
+    with pytest.raises(InputError, match=r"x:1:1: found what lsblk prints; expected: only what /proc/mdstat prints"):
         inspect([Source("x", TEXTS["lsblk.json"], "mdstat")], "x")
     inspect([Source("x", TEXTS["lsblk.json"], "lsblk")], "x")
 

@@ -251,8 +251,8 @@ def test_factors_leave_machines_that_can_be(factor: float) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "monte-carlo"}, "allowed: morris, sobol"),
-        ({"trajectories": 1}, "allowed: 2 or more"),
+        ({"method": "monte-carlo"}, "expected: morris, sobol"),
+        ({"trajectories": 1}, "expected: 2 or more"),
         ({"samples": 48}, "a power of two"),
         ({"seed": -1}, "0 or more"),
     ],

@@ -79,7 +79,7 @@ class StandIn(Responses):
 
     def _one(self, theta: Vector, cells: Sequence[Cell], off: float) -> Vector | InputError:
         if self._refuses(theta):
-            return InputError("machine", "an impossible one", "allowed: others")
+            return InputError("machine", "an impossible one", "expected: others")
         logs = self._model(theta)
         return np.array([logs[self._place[cell.id]] + self._megabyte + off for cell in cells])
 

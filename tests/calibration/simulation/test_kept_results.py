@@ -43,7 +43,7 @@ def test_results_come_back_to_the_last_bit(kept: Callable[[], KeptResults], scen
     """Protects fits that were interrupted: what every kind of run gave is the same again, and so is a refusal."""
     outcomes: list[Outcome] = [simulate(scenario, SHORT) for scenario in scenarios]
     outcomes.append(replace(simulate(scenarios[0], SHORT), precision_reached=math.inf))
-    refusal = InputError("here", "nothing", "allowed: something")
+    refusal = InputError("here", "nothing", "expected: something")
     first = kept()
     for number, outcome in enumerate([*outcomes, refusal]):
         first.add(str(number), outcome)
@@ -139,5 +139,5 @@ def test_where_nothing_can_be_kept_the_work_goes_on(tmp_path: Path, scenarios: l
 def test_something_else_in_its_place_is_refused(tmp_path: Path) -> None:
     """With one message that names the file."""
     (tmp_path / "work.results").write_text("something else " * 100)
-    with pytest.raises(InputError, match=r"work\.results: no results of raidsim .*allowed: delete it"):
+    with pytest.raises(InputError, match=r"work\.results: no results of raidsim .*expected: delete it"):
         KeptResults(tmp_path, "work", pytest.fail)

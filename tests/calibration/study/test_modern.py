@@ -95,7 +95,7 @@ def test_modern_studies_are_taken_when_asked() -> None:
     assert set(usual) < set(every)
     (named,) = chosen_studies(["galofri-2021"], False)
     assert named.report == "modern"
-    with pytest.raises(InputError, match="--all: found the studies gentoo-2004 too; allowed: one of the two"):
+    with pytest.raises(InputError, match="--all: found the studies gentoo-2004 too; expected: one of the two"):
         chosen_studies(["gentoo-2004"], True)
 
 

@@ -120,7 +120,7 @@ def test_a_bad_study_is_refused_with_its_place(what: str, tmp_path: Path) -> Non
 
 
 BAD_RUNS: dict[str, tuple[str, Any, str]] = {
-    "unknown workload": ("runs.both.workload", "pairs", r"runs.both.workload: .*'pairs'; allowed: pair, random"),
+    "unknown workload": ("runs.both.workload", "pairs", r"runs.both.workload: .*'pairs'; expected: pair, random"),
     "a bad workload of its own": ("runs.one.workload.size", "1", r"runs.one.workload.size: .*512"),
     "a bad named workload": ("workloads.random.depth", 0, r"workloads.random.depth"),
     "unknown kernel": ("runs.one.kernel", "linux-2.4", r"runs.one.kernel"),
@@ -134,15 +134,19 @@ BAD_RUNS: dict[str, tuple[str, Any, str]] = {
     "too much for the device": ("runs.one.workload.size", "999GB", r"runs.one.workload.size: .*in the run one"),
     "a machine where there is one": ("runs.one.machine", "m", r"runs.one.machine: .*only one"),
     "processes of dd": ("runs.one.processes", 2, r"runs.one.processes: .*kind programs"),
-    "an unknown run before": ("runs.one.after", ["two"], r"runs.one.after: .*'two'; allowed: one, both"),
-    "dd before dd": ("runs.one.after", ["both"], r"runs.one.after: .*not the same tiobench.*allowed: runs of one tio"),
+    "an unknown run before": ("runs.one.after", ["two"], r"runs.one.after: .*'two'; expected: one, both"),
+    "dd before dd": ("runs.one.after", ["both"], r"runs.one.after: .*not the same tiobench.*expected: runs of one tio"),
     "a run before itself": ("runs.one.after", ["one"], r"runs.one.after: found one a second time"),
     "a key no run has": ("runs.one.cash", 1, r"runs.one.cash: .*unknown key"),
     "an array of nothing": ("arrays.stripe.members", ["sda", "sdx"], r"arrays.stripe.members: .*'sdx'"),
-    "unknown run": ("cells.0.run", "two", r"cells\[0\].run: .*'two'; allowed: one, both, stripe, load"),
-    "unknown figure": ("cells.0.figure", "iops", r"cells\[0\].figure: .*'iops' of the run one; allowed: rate, seconds"),
-    "a rate in seconds": ("cells.1.unit", "s", r"cells\[1\].unit: .*bytes per second; allowed: MB/s, KB/s"),
-    "seconds as a rate": ("cells.0.unit", "MB/s", r"cells\[0\].unit: .*seconds; allowed: s"),
+    "unknown run": ("cells.0.run", "two", r"cells\[0\].run: .*'two'; expected: one, both, stripe, load"),
+    "unknown figure": (
+        "cells.0.figure",
+        "iops",
+        r"cells\[0\].figure: .*'iops' of the run one; expected: rate, seconds",
+    ),
+    "a rate in seconds": ("cells.1.unit", "s", r"cells\[1\].unit: .*bytes per second; expected: MB/s, KB/s"),
+    "seconds as a rate": ("cells.0.unit", "MB/s", r"cells\[0\].unit: .*seconds; expected: s"),
     "a unit nobody has": ("cells.0.unit", "days", r"cells\[0\].unit: .*'days'"),
     "a unit of unknown size": ("conventions", {"MB": 1000000}, r"cells\[1\].unit: .*required: conventions.KB"),
     "nothing measured": ("cells.0.measured", 0, r"cells\[0\].within"),
@@ -245,7 +249,7 @@ def test_a_study_of_several_machines_names_one_in_every_run() -> None:
     with pytest.raises(InputError, match=r"machines: found machine and machines"):
         validate(StudySpec, {**document, "machine": other})
     document["runs"]["one"]["machine"] = "medium"
-    with pytest.raises(InputError, match=r"runs.one.machine: .*'medium'; allowed: fast, slow"):
+    with pytest.raises(InputError, match=r"runs.one.machine: .*'medium'; expected: fast, slow"):
         validate(StudySpec, document)
 
 

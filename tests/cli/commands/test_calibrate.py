@@ -88,7 +88,7 @@ def test_a_search_begins_at_no_other_studys_profile(run: Run, study_file: Callab
     other.write_text((profile_module._KEPT / "larsen-2003.yaml").read_text())
     status, err = run(study_file(), "--from", str(other))
     assert status == 2
-    assert "--from: a profile of larsen-2003 without bus, and with none; allowed: the study's parameters" in err
+    assert "--from: a profile of larsen-2003 without bus, and with none; expected: the study's parameters" in err
 
 
 @pytest.mark.slow
@@ -124,15 +124,15 @@ def test_a_fit_at_its_bound_is_a_failure(run: Run, study_file: Callable[..., str
 
 
 def test_bad_input_is_refused(run: Run, study_file: Callable[..., str]) -> None:
-    """No study, a study and a table at once, an unknown parameter: status 2 and what is allowed."""
+    """No study, a study and a table at once, an unknown parameter: status 2 and what is expected."""
     assert run() == (
         2,
-        "error: calibrate: no study; allowed: a name that raidsim studies lists, a file, or --from-fio\n",
+        "error: calibrate: no study; expected: a name that raidsim studies lists, a file, or --from-fio\n",
     )
     assert run("small", "--learn-discrepancy", "a.json")[0] == 2
     status, err = run(study_file(), "--profile", "heads")
     assert status == 2
-    assert "unknown parameter 'heads'; allowed: media rate, bus, all" in err
+    assert "unknown parameter 'heads'; expected: media rate, bus, all" in err
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ def test_curves_of_one_scenario_and_their_picture(raidsim: Raidsim, tmp_path: Pa
     ],
 )
 def test_bad_input_is_one_message(raidsim: Raidsim, arguments: list[str], message: str) -> None:
-    """What was found and what is allowed, in one line, with status 2 and nothing on stdout."""
+    """What was found and what is expected, in one line, with status 2 and nothing on stdout."""
     status, out, err = raidsim("--no-rebuild", *arguments, "--replications", "1")
     assert (status, out) == (2, "")
     assert message in err

@@ -136,7 +136,7 @@ def test_cases_that_are_not_checked_are_listed(capsys: pytest.CaptureFixture[str
     status, out, err = run(capsys, "--truth", str(tmp_path))
     assert (status, err) == (1, "")
     assert "io: 34 cases not checked" in out
-    assert "a.json: raid4_n4 (34 cases)\n  raidsim has no kernel linux-5.7; allowed: linux-3.10, linux-4.18," in out
+    assert "a.json: raid4_n4 (34 cases)\n  raidsim has no kernel linux-5.7; expected: linux-3.10, linux-4.18," in out
 
 
 def test_garbage_is_one_message(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

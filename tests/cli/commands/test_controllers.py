@@ -69,5 +69,5 @@ def test_an_unknown_name_is_answered_with_the_closest(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: controller 'LSI-9260': not in the catalogue; did you mean LSI-9260-8i")
-    assert "? allowed: 3ware-8500, " in err
+    assert "? expected: 3ware-8500, " in err
     assert len(err.splitlines()) == 1

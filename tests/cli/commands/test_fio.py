@@ -137,7 +137,7 @@ def test_a_comparison_with_a_measurement(fio: Command) -> None:
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        (JOB, (), "job.fio, line 14, bs: reads of 8000 bytes with direct=1; allowed: multiples of 512 bytes"),
+        (JOB, (), "job.fio, line 14, bs: reads of 8000 bytes with direct=1; expected: multiples of 512 bytes"),
         ("size=1m\n", (), "job.fio, line 1: found 'size=1m' before any section"),
         ("[global]\nbs=4k\n", (), "job.fio: no job in it"),
         ("[a]\nsize=1m\niodeph=4\n", (), "job.fio, line 3: unknown option 'iodeph'; did you mean 'iodepth'?"),
@@ -154,17 +154,17 @@ def test_a_comparison_with_a_measurement(fio: Command) -> None:
         ("[a]\ninclude gone\n", (), "job.fio, line 2: 'gone' cannot be read"),
         ("[a]\nrw=read\n", (), "job.fio, line 1, job a, size: it is missing"),
         ("[a]\nsize=${NOT_SET_AT_ALL}\n", (), "job.fio, line 2: the variable NOT_SET_AT_ALL is not set"),
-        (GOOD, ("--section", "none"), "--section: unknown job 'none'; allowed: seq, rand"),
-        (GOOD, ("--output-format", "terse"), "--output-format: found 'terse'; allowed: normal, json, json+"),
-        (GOOD, ("--file", "x"), "--file: found 'x'; allowed: NAME=SIZE"),
+        (GOOD, ("--section", "none"), "--section: unknown job 'none'; expected: seq, rand"),
+        (GOOD, ("--output-format", "terse"), "--output-format: found 'terse'; expected: normal, json, json+"),
+        (GOOD, ("--file", "x"), "--file: found 'x'; expected: NAME=SIZE"),
         (GOOD, ("--at-most", "0s"), "--at-most: found '0s'"),
-        (GOOD, ("--target", "sdx"), "--target: unknown device 'sdx'; allowed: disk0, disk1, md0"),
+        (GOOD, ("--target", "sdx"), "--target: unknown device 'sdx'; expected: disk0, disk1, md0"),
         (GOOD, ("--compare", "gone.json"), "gone.json"),
         (GOOD, ("--write_iolog", "gone/x"), "--write_iolog: gone/x: there is no folder gone"),
         (GOOD, ("--write_iolog", "job.fio"), "--write_iolog: job.fio is "),
         (GOOD, ("--logs", "box.yaml"), "--logs: box.yaml cannot be written"),
         (GOOD + "#" * (1 << 20), (), "job.fio: it is too long"),
-        ("[a]\nfilename=/dev/md0\nbs=-4k\n", (), "job.fio, line 3, bs: found '-4k'; allowed: a size above 0"),
+        ("[a]\nfilename=/dev/md0\nbs=-4k\n", (), "job.fio, line 3, bs: found '-4k'; expected: a size above 0"),
     ],
 )
 def test_bad_input_is_one_message(fio: Command, text: str, arguments: tuple[str, ...], message: str) -> None:

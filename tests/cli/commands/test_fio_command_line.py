@@ -35,7 +35,7 @@ def test_a_command_line_may_name_a_job_file(
         main_exits(["fio", command, "--machine", "home-nas", "--json"], 0)
         assert json.loads(capsys.readouterr().out)["jobs"][0]["read"]["total_ios"] == 64
     main_exits(["fio", "fio job.fio other.fio", "--machine", "home-nas"], 2)
-    assert "found 'job.fio' and 'other.fio'; allowed: one job file" in capsys.readouterr().err
+    assert "found 'job.fio' and 'other.fio'; expected: one job file" in capsys.readouterr().err
 
 
 def main_exits(arguments: list[str], status: int) -> None:

@@ -57,7 +57,7 @@ def test_from_reports_to_a_machine(folder: Path, tmp_path: Path, capsys: pytest.
     ("arguments", "said"),
     [
         (["--drive", "WD5000AAKS"], "--drive: found without --from-fio"),
-        (["gentoo-2004", "--from-fio", "FOLDER"], "gentoo-2004 and --from-fio; allowed: one of the two"),
+        (["gentoo-2004", "--from-fio", "FOLDER"], "gentoo-2004 and --from-fio; expected: one of the two"),
         (["--from-fio", "nowhere"], "nowhere: no folder"),
         (["--from-fio", "EMPTY"], "no report of fio"),
         (["--from-fio", "FOLDER", "--drive", "none such"], "none such"),

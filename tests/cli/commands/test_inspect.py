@@ -103,9 +103,9 @@ def test_this_machine(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     ("arguments", "message"),
     [
         (("none.txt",), "error: none.txt: cannot be read"),
-        (("--lsblk", "MDSTAT"), "found what /proc/mdstat prints; allowed: only what lsblk prints"),
+        (("--lsblk", "MDSTAT"), "found what /proc/mdstat prints; expected: only what lsblk prints"),
         (("MDSTAT", "-o", "/nonexistent/x.yaml"), "error: --output: /nonexistent/x.yaml"),
-        (("MDSTAT", "-o", "MDSTAT"), "exists already; allowed: another name, or --force"),
+        (("MDSTAT", "-o", "MDSTAT"), "exists already; expected: another name, or --force"),
         ((str(SAMPLES / "smartctl-nvme.json"), "--ignore-solid-state"), "only drives without moving parts: nvme0n1"),
     ],
 )

@@ -187,7 +187,7 @@ def test_no_writes_without_the_name(
     target(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     assert run("data", "--allow-write") == 2
-    assert "allowed: data; nothing has been written" in capsys.readouterr().err
+    assert "expected: data; nothing has been written" in capsys.readouterr().err
     assert not calls(fio)
 
 
@@ -228,12 +228,12 @@ def test_psync_makes_threads_of_depths(fio: Path, tmp_path: Path, monkeypatch: p
         (["/dev/null"], "neither a block device nor a regular file"),
         (["new", "--size", "1000000000"], "--size: '1000000000' has no unit"),
         (["new", "--size", "64K"], "ambiguous"),
-        (["new", "--size", "1MiB"], "allowed: 16 MiB or more"),
+        (["new", "--size", "1MiB"], "expected: 16 MiB or more"),
         (["new", "--size", "100PB"], "are free"),
-        (["data", "--size", "1GiB"], "allowed: up to its 16 MiB"),
+        (["data", "--size", "1GiB"], "expected: up to its 16 MiB"),
         (["small"], "it has 4 KiB"),
         (["holes"], "only 0 B of its 16 MiB are on the disk"),
-        (["data", "--seconds", "0"], "--seconds: 0; allowed: 1 to 3600"),
+        (["data", "--seconds", "0"], "--seconds: 0; expected: 1 to 3600"),
         (["data", "--seconds", "nan"], "--seconds: nan"),
         (["data", "--output", "data"], "--output"),
     ],

@@ -79,7 +79,7 @@ def test_bad_input_is_one_message(option: list[str], capsys: pytest.CaptureFixtu
     assert run(*option, str(good), str(bad)) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(f"error: {bad}:8:27: found '39,82'; allowed: a number of at least 0 with a decimal point")
+    assert err.startswith(f"error: {bad}:8:27: found '39,82'; expected: a number of at least 0 with a decimal point")
     assert len(err.splitlines()) == 1
 
 

@@ -87,7 +87,7 @@ def test_a_copy_is_written_once(raidsim: Raidsim, tmp_path: Path) -> None:
     assert (status, out, err) == (0, "", f"written: {path}\n")
     assert stat.S_IMODE(path.stat().st_mode) & 0o600 == 0o600
     status, _, err = raidsim("scenario", "home-nas", "-o", str(path))
-    assert (status, err) == (2, f"error: --output: {path} exists already; allowed: another name, or --force\n")
+    assert (status, err) == (2, f"error: --output: {path} exists already; expected: another name, or --force\n")
     assert read_document(path).data == read_document("vm-host").data
     assert raidsim("scenario", "home-nas", "-o", str(path), "--force")[0] == 0
     assert read_document(path).data == read_document("home-nas").data

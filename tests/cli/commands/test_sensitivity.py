@@ -69,8 +69,8 @@ def test_json_and_picture(capsys: pytest.CaptureFixture[str], file: Path) -> Non
     ("arguments", "message"),
     [
         (("--parameter", "machine.links.pic.rate"), "did you mean machine.links.pci.rate?"),
-        (("--figure", "speed"), "allowed: rate, seconds"),
-        (("--method", "guess"), "allowed: morris, sobol"),
+        (("--figure", "speed"), "expected: rate, seconds"),
+        (("--method", "guess"), "expected: morris, sobol"),
         (("--samples", "5"), "a power of two"),
         (("--plot", "x.doc"), "--plot"),
     ],

@@ -156,7 +156,7 @@ def test_set_changes_the_scenario(capsys: pytest.CaptureFixture[str], file: Path
     [
         ((), "no sweep file; required: FILE, --status STORE or --export STORE"),
         (("none.yaml",), "none.yaml: there is no such file"),
-        (("grid.yaml", "--workers", "-1"), "--workers: found -1; allowed: 0 to 1024"),
+        (("grid.yaml", "--workers", "-1"), "--workers: found -1; expected: 0 to 1024"),
         (("grid.yaml", "--workers", "2", "--scheduler", "tcp://x:1"), "--workers: found beside --scheduler"),
         (("grid.yaml", "--scheduler", "host"), "--scheduler: 'host' is no address"),
         (("grid.yaml", "--timeout", "5"), "--timeout"),

@@ -74,4 +74,4 @@ def test_bad_input_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert said.err.startswith(f"error: {trace}:2: field timestamp: found 'soon'")
     assert said.out == ""
     assert run("trace", "show", str(trace)) == 2
-    assert "allowed: info" in capsys.readouterr().err
+    assert "expected: info" in capsys.readouterr().err

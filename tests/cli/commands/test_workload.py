@@ -237,14 +237,14 @@ def test_a_table_for_people(run: Workload) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("sprint",), "found the program 'sprint'; allowed: bonnie, "),
-        (("dd", "--threads", "3"), "--threads: dd has no such option; allowed: --size, --block, --sync, --scale"),
+        (("sprint",), "found the program 'sprint'; expected: bonnie, "),
+        (("dd", "--threads", "3"), "--threads: dd has no such option; expected: --size, --block, --sync, --scale"),
         (("postmark", "--size", "1MiB"), "--size: postmark has no such option"),
         (("dd", "--size", "64K"), "--size: '64K' is ambiguous"),
         (("dd", "--size", "0B"), "--size: found 0B"),
         (("bonnie", "--size", "1MB"), "a whole number of mebibytes"),
-        (("bonnie", "--version", "9"), "--version: found '9'; allowed: 1.2, 1.4, 64"),
-        (("bonnie", "--seeks", "0"), "--seeks: found 0; allowed: 1 to "),
+        (("bonnie", "--version", "9"), "--version: found '9'; expected: 1.2, 1.4, 64"),
+        (("bonnie", "--seeks", "0"), "--seeks: found 0; expected: 1 to "),
         (("tiobench", "--threads", "-1"), "--threads: found -1"),
         (("iozone", "--size", "4KiB", "--block", "8KiB"), "--block: 8192 bytes, more than the file's 4096"),
         (("iozone", "--size", "1TiB", "--block", "4KiB"), "268435456 records"),
@@ -254,7 +254,7 @@ def test_a_table_for_people(run: Workload) -> None:
     ],
 )
 def test_bad_input_is_one_line(run: Workload, arguments: tuple[str, ...], says: str) -> None:
-    """Protects people from tracebacks and from options that do nothing: place, what was found, what is allowed."""
+    """Protects people from tracebacks and from options that do nothing: place, what was found, what is expected."""
     status, out, err = run(*arguments)
     assert (status, out) == (2, "")
     assert says in err

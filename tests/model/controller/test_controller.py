@@ -365,7 +365,7 @@ def test_small_sequential_writes_to_raid_50_need_no_reads(chunk: int) -> None:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"write_policy": "always"}, "write_policy 'always'; allowed: write-back"),
+        ({"write_policy": "always"}, "write_policy 'always'; expected: write-back"),
         ({"battery": "flat"}, "battery 'flat'"),
         ({"low_water": 0.9}, "low_water 0.9, high_water 0.75"),
         ({"read_share": 1.0}, "read_share"),
@@ -374,7 +374,7 @@ def test_small_sequential_writes_to_raid_50_need_no_reads(chunk: int) -> None:
     ],
 )
 def test_settings_that_no_controller_has_are_refused(wrong: dict[str, Any], says: str) -> None:
-    """Protects against slips: the message names the setting, what was found and what is allowed."""
+    """Protects against slips: the message names the setting, what was found and what is expected."""
     with pytest.raises(ModelError, match=says):
         ControllerSettings(**wrong)
 

@@ -217,6 +217,6 @@ def test_memory_is_for_writes_too_if_they_are_gathered() -> None:
 
 
 def test_a_way_of_writing_rows_that_there_is_not_is_refused() -> None:
-    """Protects the message: what was found and what is allowed."""
-    with pytest.raises(ModelError, match="partial_rows 'half'; allowed: together, chunk by chunk"):
+    """Protects the message: what was found and what is expected."""
+    with pytest.raises(ModelError, match="partial_rows 'half'; expected: together, chunk by chunk"):
         ControllerSettings(cache_bytes=64 * KIB, partial_rows="half")  # type: ignore[arg-type]

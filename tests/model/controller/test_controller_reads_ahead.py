@@ -80,6 +80,6 @@ def test_a_full_stripe_is_a_chunk_of_every_data_drive() -> None:
 
 
 def test_a_time_to_read_ahead_that_there_is_not_is_refused() -> None:
-    """Protects the message: what was found and what is allowed."""
-    with pytest.raises(ModelError, match="reads_ahead 'never'; allowed: steadily, on a miss"):
+    """Protects the message: what was found and what is expected."""
+    with pytest.raises(ModelError, match="reads_ahead 'never'; expected: steadily, on a miss"):
         ControllerSettings(reads_ahead="never")  # type: ignore[arg-type]

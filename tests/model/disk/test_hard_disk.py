@@ -404,7 +404,7 @@ def test_same_seed_same_result_other_name_other_phase() -> None:
     ("offset", "size"), [(0, 0), (0, 100), (100, 512), (-512, 512), (JB.capacity, 512), (JB.capacity - 512, 1024)]
 )
 def test_requests_outside_are_refused(offset: int, size: int) -> None:
-    """A drive serves whole sectors within its capacity, and says what was asked and what is allowed."""
+    """A drive serves whole sectors within its capacity, and says what was asked and what is expected."""
     with pytest.raises(ModelError, match="allowed"):
         HardDisk(Engine(), JB, "disk").submit(Request(READ, offset, size, lambda request: None))
 

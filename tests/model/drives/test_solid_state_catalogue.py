@@ -52,7 +52,7 @@ def test_a_name_means_one_drive_of_either_kind() -> None:
     names = [name.casefold() for name in drive_names()]
     assert len(set(names)) == len(names) == len(hard_disk_names()) + len(solid_state_names())
     assert all(drive(name).rotational for name in hard_disk_names())
-    with pytest.raises(InputError, match=r"a solid-state drive; allowed: .*WD2500JB"):
+    with pytest.raises(InputError, match=r"a solid-state drive; expected: .*WD2500JB"):
         hard_disk("Samsung-PM9A3-3840GB")
     with pytest.raises(InputError, match="did you mean Samsung-980-PRO-1TB"):
         drive("Samsung-980-PRO-2TB")

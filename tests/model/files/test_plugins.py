@@ -50,7 +50,7 @@ def test_an_algorithm_of_a_level_without_any_is_refused(monkeypatch: pytest.Monk
     """Protects from a layout that nobody could ask for."""
     odd = type("Odd", (Raid10Layout,), {"__module__": "odd", "algorithms": {"raid1": ("odd",)}})
     monkeypatch.setattr(factory, "classes_in", lambda *_: iter([odd]))
-    with pytest.raises(ModelError, match=re.escape("odd: an algorithm of raid1; allowed: of raid0")):
+    with pytest.raises(ModelError, match=re.escape("odd: an algorithm of raid1; expected: of raid0")):
         factory._builders()
 
 

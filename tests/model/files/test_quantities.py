@@ -65,7 +65,7 @@ def test_ambiguous_sizes_name_both_readings(written: str) -> None:
 )
 def test_nonsense_sizes_are_refused(written: object) -> None:
     """Protects against silently taking bits, fractions of a byte, negatives, NaN, booleans and huge exponents."""
-    with pytest.raises(InputError, match="allowed"):
+    with pytest.raises(InputError, match="expected"):
         parse_size(written)
 
 

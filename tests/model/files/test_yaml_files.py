@@ -48,9 +48,9 @@ class Machine(Spec):
     @model_validator(mode="after")
     def _some_members(self) -> Machine:
         if self.name == "nowhere":
-            raise InputError("name", "'nowhere'", "allowed: a place")
+            raise InputError("name", "'nowhere'", "expected: a place")
         if not self.members:
-            raise refusal("no members", "allowed: one or more")
+            raise refusal("no members", "expected: one or more")
         return self
 
 
@@ -168,11 +168,11 @@ def test_a_good_file_becomes_a_description(tmp_path: Path) -> None:
 
 
 def test_a_wrong_value_names_file_line_and_field() -> None:
-    """Protects the promise of one clear message: where, what was found, what is allowed."""
+    """Protects the promise of one clear message: where, what was found, what is expected."""
     text = "name: box\nmembers:\n  - kind: disk\n    rate: 60MB/s\n  - kind: disk\n    rate: 60\n"
     assert wrong(text) == (
         "m.yaml:6: field members[1].rate: found 60 has no unit; "
-        "allowed: a size per second above 0, such as 60MB/s or 1.5GiB/s"
+        "expected: a size per second above 0, such as 60MB/s or 1.5GiB/s"
     )
 
 
@@ -181,14 +181,14 @@ def test_rates_that_are_none_are_refused(value: str) -> None:
     """Protects the simulation from rates that are infinite, negative, zero or no number at all."""
     message = wrong(f"name: box\nmembers:\n  - kind: disk\n    rate: {value}\n")
     assert message.startswith("m.yaml:4: field members[0].rate: found ")
-    assert "allowed: a size per second" in message
+    assert "expected: a size per second" in message
 
 
 def test_an_unknown_key_is_answered_with_the_closest() -> None:
     """Protects against a misspelt key being ignored, at the top and inside a list of a choice of kinds."""
     top = wrong("name: box\nmembers: [{kind: flash, dies: 1}]\nchunck: 64KiB\n")
     assert top.startswith(
-        "m.yaml:3: field chunck: found the unknown key 'chunck'; did you mean 'chunk'? allowed: name, "
+        "m.yaml:3: field chunck: found the unknown key 'chunck'; did you mean 'chunk'? expected: name, "
     )
     inner = wrong("name: box\nmembers:\n  - kind: disk\n    raet: 60MB/s\n")
     assert inner.startswith("m.yaml:4: field members[0].raet: found the unknown key 'raet'; did you mean 'rate'?")
@@ -201,14 +201,14 @@ def test_an_unknown_key_is_answered_with_the_closest() -> None:
 @pytest.mark.parametrize(
     ("members", "words"),
     [
-        ("[{kind: dsk, rate: 1MB/s}]", "members[0]: found the kind 'dsk'; did you mean 'disk'? allowed: disk, flash"),
+        ("[{kind: dsk, rate: 1MB/s}]", "members[0]: found the kind 'dsk'; did you mean 'disk'? expected: disk, flash"),
         ("[{rate: 1MB/s}]", "members[0]: found no kind; required"),
         ("[{kind: disk}]", "members[0].rate: it is missing; required"),
-        ("[{kind: flash, dies: 0}]", "members[0].dies: found 0; allowed: greater than 0"),
-        ("[{kind: flash, dies: true}]", "members[0].dies: found true; allowed: a number"),
-        ("[{kind: flash, dies: many}]", "members[0].dies: found 'many'; allowed: a whole number"),
-        ("[]", "the description: found no members; allowed: one or more"),
-        ("12", "members: found 12; allowed: a list"),
+        ("[{kind: flash, dies: 0}]", "members[0].dies: found 0; expected: greater than 0"),
+        ("[{kind: flash, dies: true}]", "members[0].dies: found true; expected: a number"),
+        ("[{kind: flash, dies: many}]", "members[0].dies: found 'many'; expected: a whole number"),
+        ("[]", "the description: found no members; expected: one or more"),
+        ("12", "members: found 12; expected: a list"),
     ],
 )
 def test_other_mistakes_have_the_same_form(members: str, words: str) -> None:
@@ -226,8 +226,8 @@ def test_other_mistakes_have_the_same_form(members: str, words: str) -> None:
             "bays: [{kind: flash, dies: 1}, {kind: flash, dies: 1}, {kind: flash, dies: 1}]",
             "found a list of 3; expected: at most 2 items",
         ),
-        ("bays: [{kind: flash, dies: 0}]", "m.yaml:3: field bays[0].dies: found 0; allowed: greater than 0"),
-        ("bays:\n  - kind: flash\n    dies: 0", "m.yaml:5: field bays[0].dies: found 0; allowed: greater than 0"),
+        ("bays: [{kind: flash, dies: 0}]", "m.yaml:3: field bays[0].dies: found 0; expected: greater than 0"),
+        ("bays:\n  - kind: flash\n    dies: 0", "m.yaml:5: field bays[0].dies: found 0; expected: greater than 0"),
         ("label: ''", "found ''; expected: at least 1 character"),
         ("label: longer", "found 'longer'; expected: at most 4 characters"),
     ],
@@ -253,12 +253,12 @@ def test_a_refusal_is_short_whatever_was_found(key: str, value: str) -> None:
 
 def test_an_input_error_of_a_check_gets_the_file() -> None:
     """Protects checks that look something up and raise the error of the lookup: the file is named as well."""
-    assert wrong("name: nowhere\nmembers: [{kind: flash, dies: 1}]\n") == "m.yaml: name: 'nowhere'; allowed: a place"
+    assert wrong("name: nowhere\nmembers: [{kind: flash, dies: 1}]\n") == "m.yaml: name: 'nowhere'; expected: a place"
 
 
 def test_a_file_that_is_no_mapping() -> None:
     """Protects against a file that holds a list or a word where a description is expected."""
-    assert wrong("- 1\n").startswith("m.yaml:1: the description: found a list of 1; allowed: ")
+    assert wrong("- 1\n").startswith("m.yaml:1: the description: found a list of 1; expected: ")
 
 
 def test_from_python_si_values_are_taken_as_they_are() -> None:

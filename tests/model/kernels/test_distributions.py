@@ -87,6 +87,6 @@ def test_a_build_tells_the_distribution(release: str, distribution: str | None) 
 
 def test_an_unknown_release_is_answered_with_those_there_are() -> None:
     """Protects from typing errors: the message names the releases of that distribution."""
-    with pytest.raises(InputError, match="unknown kernel 'debian9'; allowed: debian6, debian10, debian11"):
+    with pytest.raises(InputError, match="unknown kernel 'debian9'; expected: debian6, debian10, debian11"):
         kernel("debian9")
     assert canonical("debian9") is None

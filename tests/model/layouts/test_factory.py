@@ -33,7 +33,7 @@ def test_smallest_array_of_each_level(level: str) -> None:
     with pytest.raises(InputError) as refused:
         layout_for(level, least - 1, 64 * KIB, MEMBER)
     assert refused.value.place == "disks"
-    assert str(least) in refused.value.allowed
+    assert str(least) in refused.value.expected
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_capacity_in_disks(level: str, disks: int, capacity: float) -> None:
     ],
 )
 def test_refused(place: str, arguments: tuple[Any, ...]) -> None:
-    """Each impossible array is refused with the field that is wrong, what was found, and what is allowed."""
+    """Each impossible array is refused with the field that is wrong, what was found, and what is expected."""
     with pytest.raises(InputError) as refused:
         layout_for(*arguments)
     assert refused.value.place == place
     assert refused.value.found
-    assert refused.value.allowed
+    assert refused.value.expected
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_refused_algorithm_lists_the_allowed_ones() -> None:
     """Who mistypes an algorithm sees all names of that level, and only of that level."""
     with pytest.raises(InputError) as refused:
         layout_for("raid5", 4, 64 * KIB, MEMBER, "left-simmetric")
-    assert all(name in refused.value.allowed for name in ALGORITHMS["raid5"])
-    assert "near" not in refused.value.allowed
+    assert all(name in refused.value.expected for name in ALGORITHMS["raid5"])
+    assert "near" not in refused.value.expected
 
 
 @pytest.mark.parametrize("level", ALGORITHMS)

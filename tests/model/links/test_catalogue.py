@@ -78,9 +78,9 @@ def test_names_are_found_as_people_write_them(written: str, name: str) -> None:
     ("arguments", "words"),
     [
         (("PCIe 4.0 x3",), "did you mean PCIe 4.0 x"),
-        (("SATA 6Gb/s", 256), "max_payload: found one of SATA 6Gb/s; allowed: with PCI Express"),
+        (("SATA 6Gb/s", 256), "max_payload: found one of SATA 6Gb/s; expected: with PCI Express"),
         (("PCIe 4.0 x4", 300), "a power of two, 128 to 4096 bytes"),
-        (("PCIe 4.0 x4", None, 9000), "mtu: found one of PCIe 4.0 x4; allowed: with Ethernet"),
+        (("PCIe 4.0 x4", None, 9000), "mtu: found one of PCIe 4.0 x4; expected: with Ethernet"),
         (("10GbE", None, 100), "576 to 9216 bytes"),
     ],
 )

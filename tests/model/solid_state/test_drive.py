@@ -185,7 +185,7 @@ def test_a_write_larger_than_the_buffer_goes_through_in_pieces() -> None:
 @pytest.mark.parametrize(("offset", "size"), [(0, 0), (100, 512), (0, 100), (-512, 512), (128 * 50 * MIB, 512)])
 def test_what_is_not_on_the_drive_is_refused(offset: int, size: int) -> None:
     """Whole sectors within the capacity."""
-    with pytest.raises(ModelError, match=r"ssd: .*allowed: multiples of 512 bytes"):
+    with pytest.raises(ModelError, match=r"ssd: .*expected: multiples of 512 bytes"):
         Bench().request(READ, offset, size)
 
 
@@ -250,7 +250,7 @@ def test_the_short_way_for_large_reads_is_the_long_way(offset: int, size: int) -
 def test_a_drive_formatted_with_4_kib_takes_no_smaller_commands() -> None:
     """Protects the format: sectors of 4 KiB refuse 512 bytes; those of 512 read the rest of a mapping unit."""
     bench = Bench(logical_sector="4KiB")
-    with pytest.raises(ModelError, match=r"ssd: .*allowed: multiples of 4096 bytes"):
+    with pytest.raises(ModelError, match=r"ssd: .*expected: multiples of 4096 bytes"):
         bench.request(WRITE, 0, 512)
     assert bench.drive.logical_sector == 4 * KIB
     small_writes = Bench()

@@ -52,7 +52,7 @@ def test_nvme_drives_are_on_lanes_of_their_own() -> None:
 
 def test_state_is_of_solid_state_drives_alone() -> None:
     """A hard disk has no state to choose; a fresh drive writes at random faster than one long in use."""
-    with pytest.raises(InputError, match=r"state fresh of the hard disk .*; allowed: with solid-state drives"):
+    with pytest.raises(InputError, match=r"state fresh of the hard disk .*; expected: with solid-state drives"):
         document_from(f"machine: {{drives: {{a: {{model: {DISK}, state: fresh}}}}}}").spec()
     rates = {}
     for state in ("fresh", "steady"):

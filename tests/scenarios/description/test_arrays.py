@@ -18,7 +18,7 @@ from raidsim.scenarios.description.arrays import ArraySpec
         ({"failed": ["x"]}, ["failed: x is not a member", "a, b, c, d"]),
         ({"rebuilding": ["x"]}, ["rebuilding: x is not a member"]),
         ({"rebuilding": ["a"]}, ["rebuilding: a has not failed", "none"]),
-        ({"failed": ["b"], "rebuilding": ["a"]}, ["rebuilding: a has not failed", "allowed: b"]),
+        ({"failed": ["b"], "rebuilding": ["a"]}, ["rebuilding: a has not failed", "expected: b"]),
         ({"resync": {"speed_max": "1MB/s"}}, ["resync without a member being rebuilt"]),
         ({"level": "raid6", "members": ["a", "b", "c"]}, ["3"]),
         ({"algorithm": "sideways"}, ["sideways", "left-symmetric"]),

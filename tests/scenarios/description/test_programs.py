@@ -358,7 +358,7 @@ def test_an_array_may_be_rebuilding() -> None:
         ({"workload": {"kind": "programs", "steps": [{"program": "remount"}]}}, ["nothing but remounts"]),
         ({"workload": {"kind": "programs", "steps": [{"program": "fsx"}]}}, ["'fsx'", "bonnie, bonnie++"]),
         ({"workload": {"kind": "programs", "steps": [dd("1MiB"), dd("1MiB")]}}, ["two steps called 'dd'", "`name`"]),
-        ({"workload": {"kind": "programs", "steps": [dd("1MiB", on="/tmp")]}}, ["'/tmp'", "allowed: /data"]),
+        ({"workload": {"kind": "programs", "steps": [dd("1MiB", on="/tmp")]}}, ["'/tmp'", "expected: /data"]),
         ({"workload": {"kind": "programs", "steps": [dd("1TiB")]}}, ["1 TiB on /data", "steps[0].size"]),
         ({"workload": {"kind": "programs", "steps": [dd("1MiB", file="a/b")]}}, ["'a/b'", "a name without /"]),
         ({"workload": {"kind": "programs", "steps": [{"program": "bonnie", "size": "1kB"}]}}, ["1000 bytes", "1MiB"]),
@@ -412,7 +412,7 @@ def test_an_array_may_be_rebuilding() -> None:
     ],
 )
 def test_what_cannot_run_is_refused_with_its_place(change: Document, words: list[str]) -> None:
-    """Protects people from tracebacks and silent nonsense: what was found, and what is allowed."""
+    """Protects people from tracebacks and silent nonsense: what was found, and what is expected."""
     with pytest.raises(InputError) as refused:
         validate(ScenarioSpec, programs(dd("1MiB")) | change)
     for word in words:
@@ -433,7 +433,7 @@ def check(document: Document) -> None:
     found = outcome(document)
     if isinstance(found, InputError):
         assert found.place
-        assert found.allowed
+        assert found.expected
         return
     assert found.seconds > 0
     assert all(0 <= value < 1e15 for value in found.figures.values()), found.figures

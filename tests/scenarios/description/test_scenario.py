@@ -81,7 +81,7 @@ def test_a_workload_says_what_it_is() -> None:
     assert validate(ScenarioSpec, document).workload.kind == "load"
     assert scenario().workload.kind == "dd"
     document["workload"] = {"kind": "sql", "targets": ["sda"]}
-    with pytest.raises(InputError, match="unknown kind 'sql'; allowed: dd, load"):
+    with pytest.raises(InputError, match="unknown kind 'sql'; expected: dd, load"):
         validate(ScenarioSpec, document)
 
 

@@ -26,9 +26,9 @@ def built(heads: int, kernel: str = "linux-6.1", level: str = "raid5", options: 
     ("heads", "kernel", "level", "options", "words"),
     [
         (4096, "linux-6.1", "raid10", "", ["raid10", "raid4, raid5 or raid6"]),
-        (4096, "linux-3.10", "raid5", "", ["4096 on linux-3.10", "allowed: 256 to 256"]),
-        (128, "linux-6.1", "raid5", "", ["128 on linux-6.1", "allowed: 256 to 32768"]),
-        (300, "linux-6.1", "raid6", "stripe_cache: 512,", ["300 on linux-6.1", "allowed: 512 to 32768"]),
+        (4096, "linux-3.10", "raid5", "", ["4096 on linux-3.10", "expected: 256 to 256"]),
+        (128, "linux-6.1", "raid5", "", ["128 on linux-6.1", "expected: 256 to 32768"]),
+        (300, "linux-6.1", "raid6", "stripe_cache: 512,", ["300 on linux-6.1", "expected: 512 to 32768"]),
         (40000, "linux-6.1", "raid5", "", ["40000", "32768"]),
     ],
 )

@@ -67,7 +67,7 @@ def test_striped_volumes_use_as_much_of_each() -> None:
 @pytest.mark.parametrize(
     ("document", "told"),
     [
-        ({"volumes": {"disk0": 0}}, "volumes.disk0: found 0; allowed: a volume, or from 1 to 128 partitions"),
+        ({"volumes": {"disk0": 0}}, "volumes.disk0: found 0; expected: a volume, or from 1 to 128 partitions"),
         ({"volumes": {"p": {"on": "disk7"}}}, "unknown device 'disk7'"),
         ({"volumes": {"p": {"on": "p"}}, "workload": {"targets": ["disk0"]}}, "p is built of itself"),
         ({"volumes": {"p": {"on": ["disk0", "disk1"]}}}, "a partition of 2 devices"),
@@ -81,7 +81,7 @@ def test_striped_volumes_use_as_much_of_each() -> None:
         ({"volumes": {"p": {"on": "disk0", "part": [3, 2]}}}, "part 3 of 2"),
         (
             {"volumes": {"p": {"on": "disk0", "size": "2GiB"}, "q": {"on": "disk0", "start": "1GiB"}}},
-            "q over p on disk0; allowed: `start` and `size` apart",
+            "q over p on disk0; expected: `start` and `size` apart",
         ),
         (
             {"volumes": {"disk0": 2}, "arrays": {"md0": {"level": "raid1", "members": ["disk0", "disk1"]}}},

@@ -49,7 +49,7 @@ def test_limits_of_one_kind_of_io_come_first() -> None:
         ({"drives": [{"model": DRIVE, "count": "9-4"}]}, "drives[0].count"),
         ({"drives": [{"model": DRIVE, "count": True}]}, "drives[0].count"),
         ({"drives": [{"model": DRIVE}]}, "drives[0].count: it is missing; required"),
-        ({"drives": []}, "drives: found nothing to choose from; allowed: one or more"),
+        ({"drives": []}, "drives: found nothing to choose from; expected: one or more"),
         ({"chunks": ["64KiB", 1000]}, "chunks[1]"),
         ({"budget": 1000}, "drives[0].price"),
         ({"controllers": ["LSI-1"]}, "controllers[0].model"),
@@ -149,7 +149,7 @@ def test_a_requirement_takes_what_a_scenario_takes() -> None:
     assert five.arrays["md0"].stripe_cache == 1024
     assert ten.arrays["md0"].level == "raid10"
     assert ten.arrays["md0"].stripe_cache is None
-    with pytest.raises(InputError, match=r"array\.stripes: found unknown option 'stripes'; allowed: "):
+    with pytest.raises(InputError, match=r"array\.stripes: found unknown option 'stripes'; expected: "):
         wanted(array={"stripes": 4})
 
 

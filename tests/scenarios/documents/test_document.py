@@ -156,7 +156,7 @@ def test_one_drive_of_an_extended_scenario_is_different() -> None:
     assert (len(drives), drives["disk1"].price, drives["disk2"].price) == (8, None, 9)
     own = document_from(text.format("sda: WD800JB, sdb: WD800JB") + "\nworkload: {span: null}", "some.yaml").spec()
     assert list(own.machine.drives) == ["sda", "sdb"]
-    with pytest.raises(InputError, match=r"machine\.drives: found 4; allowed: \{model"):
+    with pytest.raises(InputError, match=r"machine\.drives: found 4; expected: \{model"):
         document_from("machine: {drives: 4}", "some.yaml").spec()
 
 
@@ -226,7 +226,7 @@ def test_one_thing_sets_the_pace() -> None:
         ("machine.memry", "did you mean machine.memory or memory?"),
         ("dept", "did you mean depth?"),
         ("workload.memory", "did you mean memory"),
-        ("arrays.md1.level", "there is no 'md1' in arrays; allowed: md0"),
+        ("arrays.md1.level", "there is no 'md1' in arrays; expected: md0"),
         ("workload.targets.0", "not given"),
         ("name.first", "nothing is allowed there"),
         ("a..b", "the path 'a..b'"),
@@ -263,12 +263,12 @@ def test_what_all_drives_of_a_machine_share_is_set_without_their_model(machine: 
     with pytest.raises(InputError) as caught:
         spec_of(text, "machine.drives.scheduler=foo")
     assert caught.value.found == "found 'foo'"
-    assert caught.value.allowed.endswith(", none"), "said once of drives that were written once"
+    assert caught.value.expected.endswith(", none"), "said once of drives that were written once"
 
 
 def test_what_all_drives_share_is_not_set_where_they_are_listed() -> None:
     """Protects against a drive called "scheduler" beside those that are there."""
-    with pytest.raises(InputError, match=r"given one by one; allowed: machine\.drives\.sda\.scheduler and the like"):
+    with pytest.raises(InputError, match=r"given one by one; expected: machine\.drives\.sda\.scheduler and the like"):
         spec_of("machine: {drives: {sda: WD2500JS, sdb: WD2500JS}}", "machine.drives.scheduler=bfq")
 
 
@@ -297,8 +297,8 @@ def test_commas_separate_alternatives_outside_brackets_only() -> None:
 def test_text_extends_the_library_only() -> None:
     """A text has no folder whose files it could mean, and `--set` follows nothing."""
     assert spec_of("extends: library:home-nas").machine.name == "NAS"
-    assert "allowed: library:NAME" in str(refused("extends: pyproject.yaml"))
-    assert "allowed: in a file" in str(refused("name: x", "extends=library:home-nas"))
+    assert "expected: library:NAME" in str(refused("extends: pyproject.yaml"))
+    assert "expected: in a file" in str(refused("name: x", "extends=library:home-nas"))
 
 
 def test_paths_go_both_ways() -> None:
@@ -400,7 +400,7 @@ class TestExtends:
         with pytest.raises(InputError) as caught:
             self.read(f"extends: {named}")
         assert "top.yaml:1: field extends" in caught.value.place
-        assert "allowed: a file in the same folder or below it, or library:NAME" in caught.value.allowed
+        assert "expected: a file in the same folder or below it, or library:NAME" in caught.value.expected
         outside.unlink()
 
     def test_what_is_extended_is_checked_as_well(self) -> None:

@@ -196,7 +196,7 @@ def _loop(path: Path) -> None:
     [
         (_fifo, "no regular file"),
         (Path.mkdir, "a folder"),
-        (_sparse, "50 MiB; allowed: a YAML file of up to 1 MiB"),
+        (_sparse, "50 MiB; expected: a YAML file of up to 1 MiB"),
         (_loop, "cannot be read"),
         (lambda path: path.symlink_to("/dev/zero"), "no regular file"),
         (lambda path: None, "there is no such file"),

@@ -61,7 +61,7 @@ def test_drives_side_by_side(drives: int) -> None:
 
 def test_more_drives_than_that_are_refused() -> None:
     """Counter-test: the limit is a message."""
-    with pytest.raises(InputError, match="allowed: a whole number, 1 to 10000"):
+    with pytest.raises(InputError, match="expected: a whole number, 1 to 10000"):
         document_from("machine: {drives: {model: WD2500JB, count: 10001}}").spec()
 
 

@@ -22,7 +22,7 @@ def listed(kind: str) -> dict[str, str]:
 def reasons(entries: dict[str, OptionEntry]) -> dict[str, str]:
     """What the tables should say."""
     return {
-        name: entry.why + (f" (allowed: {' or '.join(f'`{value}`' for value in entry.off)})" if entry.off else "")
+        name: entry.why + (f" (expected: {' or '.join(f'`{value}`' for value in entry.off)})" if entry.off else "")
         for name, entry in entries.items()
     }
 

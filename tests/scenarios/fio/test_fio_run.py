@@ -253,9 +253,9 @@ def test_samples_of_the_rate() -> None:
 @pytest.mark.parametrize(
     ("job", "options", "message"),
     [
-        ("[a] filename=/dev/sdx", {}, "a.fio, line 2, filename: unknown device '/dev/sdx'; allowed: /dev/disk0, /dev"),
+        ("[a] filename=/dev/sdx", {}, "a.fio, line 2, filename: unknown device '/dev/sdx'; expected: /dev/disk0, /dev"),
         ("[a] filename=/dev/md0 rw=trim direct=1", {}, "line 3, rw: trims on md0, where fio fails with EOPNOTSUPP"),
-        ("[a] filename=/dev/md0 bs=1000 direct=1", {}, "line 3, bs: reads of 1000 bytes with direct=1; allowed: mult"),
+        ("[a] filename=/dev/md0 bs=1000 direct=1", {}, "line 3, bs: reads of 1000 bytes with direct=1; expected: mult"),
         ("[a] size=1m wait_for=b", {}, "line 3, wait_for: unknown job 'b'"),
         ("[a] size=1m ioengine=mmap", {}, "ioengine: mmap cannot be simulated: a file mapped into memory"),
         ("[a] size=1m ioengine=libaoi", {}, "did you mean 'libaio'?"),
@@ -267,7 +267,7 @@ def test_samples_of_the_rate() -> None:
     ],
 )
 def test_what_cannot_be_run_is_refused(job: str, options: dict[str, str], message: str) -> None:
-    """Protects the person with a job that the model cannot do: the option, what was found and what is allowed."""
+    """Protects the person with a job that the model cannot do: the option, what was found and what is expected."""
     with pytest.raises(InputError) as error:
         run(job, **options)
     assert message in str(error.value)

@@ -94,10 +94,10 @@ def test_ports_are_named_after_the_network() -> None:
         (document({"protocol": "iscsi"}), "network.port.*it is missing"),
         (
             document({"protocol": "iscsi", "port": "10GbE", "threads": 8}),
-            "threads with iscsi; allowed: with nfs3 and nfs4",
+            "threads with iscsi; expected: with nfs3 and nfs4",
         ),
         (document({"protocol": "nvme-tcp", "port": "10GbE", "export": "async"}), "export with nvme-tcp"),
-        (document({"protocol": "smb", "port": "10GbE"}), "'smb'; allowed: iscsi, nfs3, nfs4, nvme-tcp"),
+        (document({"protocol": "smb", "port": "10GbE"}), "'smb'; expected: iscsi, nfs3, nfs4, nvme-tcp"),
         (document({"protocol": "nfs4", "port": {"model": "10GbE", "mtu": 100}}), "576 to 9216 bytes"),
         (document({"protocol": "nfs4", "port": {"rate": "1GB/s", "source": "x"}}), "both ways at once"),
         (document({"protocol": "nfs4", "port": "10GbE", "overrides": {"depht": 3}}), "depht"),
@@ -109,7 +109,7 @@ def test_ports_are_named_after_the_network() -> None:
         ),
         (document({"protocol": "nfs4", "port": "10GbE"}, links={"network": "SATA 6Gb/s"}), "the link network"),
         (document(links={"hba": "9300-9i"}), "unknown link '9300-9i'; did you mean 9300-8i"),
-        (document(links={"hba": {"model": "9300-8i", "mtu": 9000}}), "mtu.*one of 9300-8i; allowed: with Ethernet"),
+        (document(links={"hba": {"model": "9300-8i", "mtu": 9000}}), "mtu.*one of 9300-8i; expected: with Ethernet"),
         (document(links={"hba": {"rate": "1GB/s", "command_rate": 5, "source": "x"}}), "command_rate without duplex"),
         (document(links={"hba": {"rate": "1GB/s", "max_payload": 256, "source": "x"}}), "max_payload without a model"),
     ],
@@ -127,7 +127,7 @@ def test_the_old_key_is_refused_with_the_new_one(tmp_path: Path) -> None:
     file = tmp_path / "old.yaml"
     file.write_text(json.dumps(old, indent=1), encoding="utf-8")
     line = file.read_text(encoding="utf-8").partition('"front"')[0].count("\n") + 1
-    words = rf"old\.yaml:{line}: field front: found the key 'front'; allowed: 'network', its new name"
+    words = rf"old\.yaml:{line}: field front: found the key 'front'; expected: 'network', its new name"
     with pytest.raises(InputError, match=words):
         read_document(str(file)).spec()
     with pytest.raises(InputError, match=r"there is no 'front'.*'network\.port', its new name"):

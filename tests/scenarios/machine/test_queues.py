@@ -133,11 +133,11 @@ def test_requests_and_their_size_are_set() -> None:
     ],
 )
 def test_what_the_kernel_does_not_have_is_refused(changes: dict[str, Any], field: str, words: str) -> None:
-    """With one message that names the field and what is allowed."""
+    """With one message that names the field and what is expected."""
     with pytest.raises(InputError) as refused:
         validate(ScenarioSpec, document(**changes))
     assert field in refused.value.place
-    assert words in refused.value.allowed
+    assert words in refused.value.expected
 
 
 def test_what_a_controller_hides_cannot_be_set() -> None:

@@ -61,12 +61,12 @@ def sent(job: DirectLoad, count: int = 2000) -> list[tuple[int, int, int]]:
         ({"arrivals": {"kind": "histogram", "gaps": {"1ms": "99%"}}}, "field arrivals.gaps: found shares of 99 %"),
         ({"arrivals": {"kind": "histogram", "gaps": {"1": "100%"}}}, "field arrivals.gaps.1: found '1' has no unit"),
         ({"arrivals": {"kind": "histogram", "times": ["0s"]}}, "field arrivals.times: found no time above 0"),
-        ({"iops": 9, "total_iops": 9}, "field total_iops: found iops and total_iops; allowed: one of the two"),
+        ({"iops": 9, "total_iops": 9}, "field total_iops: found iops and total_iops; expected: one of the two"),
         ({"total_iops": 9, "depth": 2}, "field total_iops: found total_iops with a depth of 2"),
         ({"iops": 9, "think_time": "1ms"}, "field iops: found iops with a think_time"),
         ({"think_time": "1"}, "field think_time: found '1' has no unit"),
         ({"pattern": "sequential", "locality": "zipf"}, "field locality: found a locality of sequential I/Os"),
-        ({"run_length": 4}, "field run_length: found run_length with pattern random; allowed: with pattern mixed"),
+        ({"run_length": 4}, "field run_length: found run_length with pattern random; expected: with pattern mixed"),
         ({"pattern": "mixed", "run_length": 1}, "field run_length: found 1; .* greater than or equal to 2"),
         ({"locality": {"kind": "hot", "of": "0%"}}, "field locality.of: found 0; .* between 0 and 100 %"),
         ({"locality": {"kind": "zipf", "theta": 6}}, "field locality.theta: found 6"),
@@ -75,7 +75,7 @@ def sent(job: DirectLoad, count: int = 2000) -> list[tuple[int, int, int]]:
     ],
 )
 def test_what_makes_no_sense_is_refused_by_its_field(fields: dict[str, Any], said: str) -> None:
-    """Protects files from loads that cannot be, with the field's name and what is allowed."""
+    """Protects files from loads that cannot be, with the field's name and what is expected."""
     with pytest.raises(InputError, match=said):
         load(**fields)
 
@@ -238,7 +238,7 @@ def test_every_layout_sees_the_same_ios_at_the_same_times(more: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(
-    ("changes", "allowed"),
+    ("changes", "expected"),
     [({"engine": "psync", "depth": 8}, "a depth of 1"), ({"engine": "libaio", "iops": 100.0}, "with depth")],
 )
 def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], allowed: str) -> None:
@@ -246,4 +246,4 @@ def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], allowed: s
     with pytest.raises(InputError) as refused:
         validate(LoadSpec, {"kind": "load", "targets": ["sda"], **changes})
     assert refused.value.place == "field engine"
-    assert allowed in refused.value.allowed
+    assert allowed in refused.value.expected

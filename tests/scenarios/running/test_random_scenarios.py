@@ -68,7 +68,7 @@ def check(document: Document) -> None:
     if isinstance(found, InputError):
         assert found.place
         assert found.found
-        assert found.allowed
+        assert found.expected
         return
     assert 0 < found.rate < math.inf
     assert found.measured_s > 0
@@ -165,7 +165,7 @@ CONTROLLERS = {"ctl": {"model": "LSI-9260-8i"}}
         (with_array(raid("raid1", balance="ataraid")), "mirror of 4"),
         (with_array(raid("raid10", balance="gmirror-load")), "md's RAID 10"),
         (with_array(raid("raid10", write_mostly=["sda"])), "reads all mirrors alike"),
-        (with_array(raid("raid1", write_mostly=["sda"]), "linux-2.6.8"), "allowed: with balance md-3.6, md-6.1"),
+        (with_array(raid("raid1", write_mostly=["sda"]), "linux-2.6.8"), "expected: with balance md-3.6, md-6.1"),
         (with_array(raid("raid5", 3), arrays={"md0": raid("raid5", 3), "md0.1": raid("linear", 1)}), "md0.1"),
     ],
 )

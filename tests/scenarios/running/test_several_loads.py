@@ -85,20 +85,20 @@ def test_a_rebuild_goes_on_beside_all_of_them() -> None:
     ("loads", "said"),
     [
         ("[{depth: 1}]", r"<text>:4: field workloads\[0\].name: .*missing"),
-        ("[{name: a}, {name: a}]", r"<text>:4: field workloads\[1\].name: found a twice; allowed: each name once"),
-        ("[{name: a, duration: 5s}]", "found duration of one of several loads; allowed: in workload, for all loads"),
-        ("[{name: a, begin: 9s, end: 8s}]", "found a load from 9 s to 8 s .* allowed: an end after its beginning"),
+        ("[{name: a}, {name: a}]", r"<text>:4: field workloads\[1\].name: found a twice; expected: each name once"),
+        ("[{name: a, duration: 5s}]", "found duration of one of several loads; expected: in workload, for all loads"),
+        ("[{name: a, begin: 9s, end: 8s}]", "found a load from 9 s to 8 s .* expected: an end after its beginning"),
         ("[{name: a, begin: 20s}]", "found a load from 20 s to 10 s of a measurement of 10 s"),
         ("[{name: a, targets: md7}]", r"<text>:4: field workloads\[0\].targets.*: found unknown target 'md7'"),
         ("[{name: a, block_size: 1000B}]", r"field workloads\[0\].block_size: found 1000 bytes"),
         (
             "[{name: a}]\nworkload: {depth: 4}",
-            "found depth of a workload next to workloads; allowed: warm_up, duration",
+            "found depth of a workload next to workloads; expected: warm_up, duration",
         ),
-        ("{a: {depth: 1}}", "<text>:4: field workloads: found a mapping; allowed: a list"),
+        ("{a: {depth: 1}}", "<text>:4: field workloads: found a mapping; expected: a list"),
     ],
 )
 def test_nonsense_is_refused_with_its_place(loads: str, said: str) -> None:
-    """The message names the load and the field, what was found and what is allowed."""
+    """The message names the load and the field, what was found and what is expected."""
     with pytest.raises(InputError, match=said):
         document_from(f"{MACHINE}workloads: {loads}").spec()

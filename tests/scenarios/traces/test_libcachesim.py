@@ -80,8 +80,8 @@ def test_what_is_written_is_read_back(found: Requests, tmp_path_factory: pytest.
         ),
         (struct.pack("<IQIq", 1, 8, 4096, -1)[:20], "oracle-general", "the file ends after 20 bytes"),
         (lcs([], end=1), "lcs", "field end_magic: found 0x1"),
-        (lcs([], items="<IQz"), "lcs", "field format: found '<IQz'; allowed: characters of struct"),
-        (lcs([], item_size=18), "lcs", "field n_fields: found 4 fields of 18 bytes; allowed: 4 of 17"),
+        (lcs([], items="<IQz"), "lcs", "field format: found '<IQz'; expected: characters of struct"),
+        (lcs([], item_size=18), "lcs", "field n_fields: found 4 fields of 18 bytes; expected: 4 of 17"),
         (lcs([(1, 2, 3, 12)])[:-3], "lcs", "byte 1024: the file ends after 14 bytes"),
     ],
 )
@@ -99,5 +99,5 @@ def test_a_mark_before_the_text_is_no_part_of_it(name: str, tmp_path: Path) -> N
     (tmp_path / "trace").write_bytes(b"\xef\xbb\xbf" + content)
     assert list(open_trace(tmp_path / "trace").records()) == list(open_trace(SAMPLES / name).records())
     (tmp_path / "trace").write_bytes(content.decode().encode("utf-16"))
-    with pytest.raises(InputError, match="found a text in UTF-16; allowed: UTF-8"):
+    with pytest.raises(InputError, match="found a text in UTF-16; expected: UTF-8"):
         open_trace(tmp_path / "trace")

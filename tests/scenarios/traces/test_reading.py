@@ -224,9 +224,9 @@ def test_zstd_with_its_module(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "line", "words"),
     [
-        ("msr", "128166372010810581,mds,0,Write,5,0,54086", "trace:2: field size: found '0'; allowed: a whole number"),
+        ("msr", "128166372010810581,mds,0,Write,5,0,54086", "trace:2: field size: found '0'; expected: a whole number"),
         ("msr", "128166372010810581,mds,0,Write,5,-1,54086", "trace:2: field size: found '-1'"),
-        ("msr", "128166372010810581,mds,0,Erase,5,1,54086", "field type: found 'Erase'; allowed: R, W, Read or Write"),
+        ("msr", "128166372010810581,mds,0,Erase,5,1,54086", "field type: found 'Erase'; expected: R, W, Read or Write"),
         (
             "msr",
             "128166372010810581,mds,0,Write,9223372036854775808,512,5",
@@ -237,33 +237,33 @@ def test_zstd_with_its_module(tmp_path: Path) -> None:
             "128166372010810581,mds,0,Write,99999999999999999999,512,5",
             "field offset: found '99999999999999999999'",
         ),
-        ("msr", "128166372010810581,mds,0,Write", "found 4 fields; allowed: 7"),
-        ("spc", "0,1,512,r,nan", "field timestamp: found 'nan'; allowed: a number from 0"),
+        ("msr", "128166372010810581,mds,0,Write", "found 4 fields; expected: 7"),
+        ("spc", "0,1,512,r,nan", "field timestamp: found 'nan'; expected: a number from 0"),
         ("spc", "0,1,512,r,-1", "field timestamp: found '-1'"),
-        ("spc", "0,1,512", "found 3 fields; allowed: 5 or more"),
+        ("spc", "0,1,512", "found 3 fields; expected: 5 or more"),
         ("disksim", "1.0 0 5 8 zz", "field flags: found 'zz'"),
         ("disksim", "inf 0 5 8 1", "field time: found 'inf'"),
         ("disksim-validation", "R Hit 5 8 -1 2", "field response: found '-1'"),
-        ("disksim-validation", "X Hit 5 8 1 2", "field direction: found 'X'; allowed: R, W, Read or Write"),
-        ("disksim-validation", "R Hit 5 8 1", "found 5 fields; allowed: 6"),
+        ("disksim-validation", "X Hit 5 8 1 2", "field direction: found 'X'; expected: R, W, Read or Write"),
+        ("disksim-validation", "R Hit 5 8 1", "found 5 fields; expected: 6"),
         ("disksim-validation", "R Hit 5 8 1 9223372036854775", "field think: found"),
-        ("mqsim", "1 0 5 8 2", "field type: found '2'; allowed: 0 (write) or 1 (read)"),
+        ("mqsim", "1 0 5 8 2", "field type: found '2'; expected: 0 (write) or 1 (read)"),
         ("alibaba", "0,R,1_0,4096,5", "field offset: found '1_0'"),
         ("tencent", "1538323199,105352008,0,1,1576", "field size: found '0'"),
         (
             "systor",
             "1456095145.1,0.1,R,0,0,5000000000",
-            "field size: found '5000000000'; allowed: a whole number from 1",
+            "field size: found '5000000000'; expected: a whole number from 1",
         ),
         ("cloudphysics-csv", "1,5,zz,512,7", "field op: found 'zz'"),
         ("blkparse", "8,16 0 1 0.1 5 Q R 100 + 0 [dd]", "field sectors"),
-        ("blkparse", "hello", "found 'hello'; allowed: an event as blkparse prints it"),
+        ("blkparse", "hello", "found 'hello'; expected: an event as blkparse prints it"),
         ("iolog", "/dev/sdb scrub 0 1", "field action: found 'scrub'"),
         ("iolog", "/dev/sdb read 0", "found 1 numbers; required: offset and length"),
     ],
 )
 def test_wrong_lines_are_refused(name: str, line: str, words: str, tmp_path: Path) -> None:
-    """Protects a person with a damaged trace: the line, the field, what was found and what is allowed."""
+    """Protects a person with a damaged trace: the line, the field, what was found and what is expected."""
     good = {format: (SAMPLES / sample) for sample, (format, *_) in EXPECTED.items()}
     good |= {"tencent": SAMPLES / "tencent_one_line.csv", "systor": SAMPLES / "systor17_one_line.csv"}
     first = b"fio version 2 iolog" if name == "iolog" else good[name].read_bytes().splitlines()[0]

@@ -383,7 +383,7 @@ def test_empty_and_missing_folders_are_refused(tmp_path: Path) -> None:
         load_truth(tmp_path / "a.json")
     with pytest.raises(InputError, match="no recorded truth of kind layout; the folder has files of io"):
         check_all(["layout"], tmp_path)
-    with pytest.raises(InputError, match="unknown kind 'raid'; allowed: layout, io"):
+    with pytest.raises(InputError, match="unknown kind 'raid'; expected: layout, io"):
         kinds_to_run(["raid"], TRUTH, DEFAULT_TRUTH)
 
 
@@ -404,14 +404,14 @@ CASE = "a.json, array raid4_n4, case w4k@0k, field "
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("writes", 0, 1), "x", CASE + 'writes[0][1]: found "x"; allowed: a valid integer'),
+        (("writes", 0, 1), "x", CASE + 'writes[0][1]: found "x"; expected: a valid integer'),
         (("reads", 0), [1, 2], CASE + "reads[0][2]: it is missing"),
-        (("reads",), 7, CASE + "reads: found 7; allowed: a valid array"),
-        (("ios", 0, 0), "x", CASE + "ios[0][0]: found \"x\"; allowed: 'r', 'w' or 's'"),
+        (("reads",), 7, CASE + "reads: found 7; expected: a valid array"),
+        (("ios", 0, 0), "x", CASE + "ios[0][0]: found \"x\"; expected: 'r', 'w' or 's'"),
         (("ios", 0, 1), -512, CASE + "ios[0][1]: found -512"),
-        (("ios", 0, 1), 1 << 60, CASE + "ios[0]: 4096 bytes at 1152921504606846976; allowed: within the array"),
-        (("ios", 0, 2), 0, CASE + "ios[0]: 0 bytes at 3145728; allowed: within the array"),
-        (("ios", 0, 1), 3145729, CASE + "ios[0]: 4096 bytes at 3145729; allowed: whole sectors"),
+        (("ios", 0, 1), 1 << 60, CASE + "ios[0]: 4096 bytes at 1152921504606846976; expected: within the array"),
+        (("ios", 0, 2), 0, CASE + "ios[0]: 0 bytes at 3145728; expected: within the array"),
+        (("ios", 0, 1), 3145729, CASE + "ios[0]: 4096 bytes at 3145729; expected: whole sectors"),
         (("writes_n", "sectors"), None, CASE + "writes_n.sectors: found null"),
         (("ios",), None, CASE + "ios: found null"),
     ],
@@ -433,10 +433,10 @@ def test_a_wrong_case_is_named(tmp_path: Path, path: tuple[str | int, ...], valu
     [
         ("cmd", None, "array raid4_n4, field cmd: found null"),
         ("cmd", "ls", "array raid4_n4, field cmd: 'ls' has no --level"),
-        ("cmd", "mdadm --create --level=4 --raid-devices=two", "--raid-devices 'two'; allowed: a whole number"),
-        ("cmd", "mdadm --create --level=4 --raid-devices=9999999", "9999999 devices; allowed: 1 to 1024"),
-        ("pre", "fail 9", "field pre: fail 9; allowed: slots 0 to 3"),
-        ("params", {"rmw_level": "high"}, "field params.rmw_level: rmw_level 'high'; allowed: a whole number"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=two", "--raid-devices 'two'; expected: a whole number"),
+        ("cmd", "mdadm --create --level=4 --raid-devices=9999999", "9999999 devices; expected: 1 to 1024"),
+        ("pre", "fail 9", "field pre: fail 9; expected: slots 0 to 3"),
+        ("params", {"rmw_level": "high"}, "field params.rmw_level: rmw_level 'high'; expected: a whole number"),
         ("member_data_kib", [100], "field member_data_kib: 1 sizes; the command says 4 devices"),
     ],
 )

@@ -29,7 +29,7 @@ def test_every_drive_has_a_sheet() -> None:
     assert sheets >= set(solid_state_names()) - {"RAM-disk"}
     assert sheets <= {*solid_state_names(), *hard_disk_names()}
     assert len(sheets & set(hard_disk_names())) >= 25
-    with pytest.raises(InputError, match=r"no data sheet; allowed: .*Intel-S3700"):
+    with pytest.raises(InputError, match=r"no data sheet; expected: .*Intel-S3700"):
         compare(["WD2500JB"])
 
 

@@ -88,7 +88,7 @@ class Wrong:
     def perform(self, progress: Progress) -> None:
         """Go wrong."""
         if self.how == "input":
-            raise InputError("workload.size", "far too much", "allowed: less")
+            raise InputError("workload.size", "far too much", "expected: less")
         if self.how == "memory":
             raise MemoryError
         raise SystemExit(3) if self.how == "exit" else ZeroDivisionError

@@ -83,7 +83,7 @@ def _machine(known: KernelSpec, content: Mapping[str, Any], recorded: Any) -> Fi
     else:
         level = recorded["level"]
         if level not in LEVELS:
-            raise NotSupported("field arrays", f"level {level!r}", f"allowed: {', '.join(LEVELS)}")
+            raise NotSupported("field arrays", f"level {level!r}", f"expected: {', '.join(LEVELS)}")
         array = RecordedArray(
             level, recorded["members"], recorded["chunk_bytes"] or _NO_CHUNK, algorithm_of(level, recorded["md_layout"])
         )

@@ -91,7 +91,7 @@ def _operations(machine: FileMachine, what: str, path: str, rest: list[str]) -> 
     if what in ("stat", "read", "unlink"):
         return _each(machine, what, path, int(rest[0]))
     raise InputError(
-        f"fsb {what}", "no command of fsb", "allowed: seqwrite, seqread, rand, append, dsync, create, stat"
+        f"fsb {what}", "no command of fsb", "expected: seqwrite, seqread, rand, append, dsync, create, stat"
     )
 
 

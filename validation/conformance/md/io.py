@@ -130,13 +130,13 @@ class PlayedArray:
             self._device = self._behind_queue(built, layout)
             self._engine.run(until=SETTLED_S)
         except ModelError as error:
-            raise NotSupported(place, str(error), "allowed: an array that can run") from None
+            raise NotSupported(place, str(error), "expected: an array that can run") from None
 
     def _layout(self, made: MdadmArray, sizes: list[int]) -> Layout:
         try:
             return layout_for(made.level, made.devices, made.chunk_bytes, sizes, made.algorithm)
         except InputError as error:
-            raise NotSupported(f"{self._place}: {error.place}", error.found, error.allowed) from None
+            raise NotSupported(f"{self._place}: {error.place}", error.found, error.expected) from None
 
     def _built(
         self, array: Mapping[str, Any], made: MdadmArray, layout: Layout
@@ -162,7 +162,7 @@ class PlayedArray:
                 if made.rebuilding is not None:
                     parity.rebuild_onto(made.rebuilding)
                 return parity
-        raise NotSupported(f"{self._place}, field cmd", f"level {made.level}", "allowed: a level that md runs")
+        raise NotSupported(f"{self._place}, field cmd", f"level {made.level}", "expected: a level that md runs")
 
     def _behind_queue(self, built: Array, layout: Layout) -> Device:
         """The array behind the limit of its own queue, as a program opens it."""
@@ -201,9 +201,9 @@ class PlayedArray:
     def _play(self, place: str, op: int, offset: int, size: int) -> None:
         capacity = self._device.capacity
         if not 0 < size <= capacity - offset:
-            raise InputError(place, f"{size} bytes at {offset}", f"allowed: within the array of {capacity} bytes")
+            raise InputError(place, f"{size} bytes at {offset}", f"expected: within the array of {capacity} bytes")
         if (offset | size) % SECTOR:
-            raise InputError(place, f"{size} bytes at {offset}", f"allowed: whole sectors of {SECTOR} bytes")
+            raise InputError(place, f"{size} bytes at {offset}", f"expected: whole sectors of {SECTOR} bytes")
         done: list[Request] = []
         sync = WAITED if op == READ else DIRECT
         self._device.submit(Request(op, offset, size, done.append, _PROGRAM_ISSUER, sync))

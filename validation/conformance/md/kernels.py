@@ -38,16 +38,16 @@ def recorded_kernel(file: TruthFile) -> KernelSpec:
     place = f"{file.path.name}, field kernel"
     found = _VERSION.search(text) if isinstance(text, str) else None
     if found is None:
-        raise NotSupported(place, f"no version in kernel {text!r}", "allowed: such as Linux version 6.1.0")
+        raise NotSupported(place, f"no version in kernel {text!r}", "expected: such as Linux version 6.1.0")
     major, minor, patch = found.groups()
     # Before 3.0 the third number was that of the release.
     version = f"{major}.{minor}" if int(major) >= 3 or patch is None else f"{major}.{minor}.{patch}"
     name = f"linux-{version}"
     allowed = ", ".join(each for each in kernel_names() if kernel(each).queue.multiqueue)
     if name not in kernel_names():
-        raise NotSupported(place, f"raidsim has no kernel {name}", f"allowed: {allowed}")
+        raise NotSupported(place, f"raidsim has no kernel {name}", f"expected: {allowed}")
     if not kernel(name).queue.multiqueue:
-        raise NotSupported(place, f"{name} has no multi-queue block layer", f"allowed: {allowed}")
+        raise NotSupported(place, f"{name} has no multi-queue block layer", f"expected: {allowed}")
     return kernel(name)
 
 

@@ -78,7 +78,7 @@ def recorded_layout(place: str, array: Array) -> Layout:
             return ParityLayout(made.level, sizes, chunk or DEFAULT_CHUNK, str(algorithm))
         return layout_for(made.level, members, chunk, sizes, made.algorithm)
     except InputError as error:
-        raise NotSupported(f"{place}: {error.place}", error.found, error.allowed) from None
+        raise NotSupported(f"{place}: {error.place}", error.found, error.expected) from None
 
 
 def _charts(layout: Layout) -> tuple[str, ...]:

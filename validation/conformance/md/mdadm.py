@@ -87,18 +87,18 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
     options = _options(place, command)
     level = options.get("level", "")
     level = f"raid{level}" if level.isdecimal() else level
-    allowed = f"allowed: mdadm --create with a level of {', '.join(LEVELS)}"
+    allowed = f"expected: mdadm --create with a level of {', '.join(LEVELS)}"
     if not level:
         raise InputError(f"{place}, field cmd", f"{command!r} has no --level", allowed)
     if level not in LEVELS:
         raise NotSupported(f"{place}, field cmd", f"level {level!r}", allowed)
     devices = _number(place, "cmd", options.get("raid-devices", ""), "--raid-devices")
     if not 1 <= devices <= _MOST_DEVICES:
-        raise InputError(f"{place}, field cmd", f"{devices} devices", f"allowed: 1 to {_MOST_DEVICES}")
+        raise InputError(f"{place}, field cmd", f"{devices} devices", f"expected: 1 to {_MOST_DEVICES}")
     words = re.findall(r"\bfail\s+([^\s;]+)", str(array.get("pre", "")))
     failed = frozenset(_number(place, "pre", word, "fail") for word in words)
     if failed and max(failed) >= devices:
-        raise InputError(f"{place}, field pre", f"fail {max(failed)}", f"allowed: slots 0 to {devices - 1}")
+        raise InputError(f"{place}, field pre", f"fail {max(failed)}", f"expected: slots 0 to {devices - 1}")
     degraded = parameter(place, array, "degraded", len(failed))
     rebuilding = None
     if level == "raid5" and degraded > len(failed) and not {"assume-clean", "force"} & options.keys():
@@ -134,7 +134,7 @@ def _options(place: str, command: str) -> dict[str, str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(f"{place}, field cmd", f"{command!r} ({error})", "allowed: a shell command") from None
+        raise InputError(f"{place}, field cmd", f"{command!r} ({error})", "expected: a shell command") from None
     options: dict[str, str] = {}
     for word, following in zip(words, [*words, ""][1:], strict=True):
         value = "" if following.startswith(("-", "/")) else following
@@ -157,5 +157,5 @@ def _size(place: str, options: Mapping[str, str], name: str) -> int | None:
 
 def _number(place: str, field: str, text: str, what: str) -> int:
     if not re.fullmatch("[0-9]{1,18}", text):
-        raise InputError(f"{place}, field {field}", f"{what} {text!r}", "allowed: a whole number")
+        raise InputError(f"{place}, field {field}", f"{what} {text!r}", "expected: a whole number")
     return int(text)

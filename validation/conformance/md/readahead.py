@@ -171,7 +171,7 @@ def _layout(place: str, name: str) -> Layout | None:
     found = re.fullmatch(r"(raid\d+?)(?:(?<=raid10)([nfo])(\d))?_n(\d+)(?:_c(\d+))?", name)
     if found is None:
         raise NotSupported(
-            place, f"unknown array {name!r}", "allowed: single, or level_nMEMBERS_cCHUNK like raid5_n4_c64"
+            place, f"unknown array {name!r}", "expected: single, or level_nMEMBERS_cCHUNK like raid5_n4_c64"
         )
     level, algorithm, copies, members, chunk = found.groups()
     return layout_for(
@@ -205,7 +205,7 @@ def _calls(place: str, run: Run) -> Iterator[int]:
     kind = re.fullmatch(r"(rand|seq|stride)(\d+)k", run["case"])
     if kind is None:
         raise NotSupported(
-            place, f"unknown case {run['case']!r}", "allowed: rand, seq or stride and a size, like seq64k"
+            place, f"unknown case {run['case']!r}", "expected: rand, seq or stride and a size, like seq64k"
         )
     for i in range(run["app_reads"]):
         if kind[1] == "rand":

@@ -79,10 +79,12 @@ class _Bench:
 
     def __init__(self, place: str, kind: str, array: str, known: KernelSpec) -> None:
         if kind not in _MEMBERS:
-            raise NotSupported(f"{place}, field member", f"member {kind!r}", f"allowed: {', '.join(_MEMBERS)}")
+            raise NotSupported(f"{place}, field member", f"member {kind!r}", f"expected: {', '.join(_MEMBERS)}")
         made = _ARRAY.fullmatch(array)
         if made is None:
-            raise NotSupported(f"{place}, field array", f"array {array!r}", "allowed: such as raid1_n3 and raid10f2_n4")
+            raise NotSupported(
+                f"{place}, field array", f"array {array!r}", "expected: such as raid1_n3 and raid10f2_n4"
+            )
         service_s, tags, rotational = _MEMBERS[kind]
         level, algorithm, members = made[1], made[2], int(made[3])
         self._engine = Engine()
@@ -137,7 +139,7 @@ class _FioJob:
             raise NotSupported(f"{place}, field cmd", f"no --{min(missing)}", "required")
         where = f"{place}, field cmd"
         if options["rw"] not in ("read", "randread"):
-            raise NotSupported(where, f"rw={options['rw']}", "allowed: read and randread, shares are those of reads")
+            raise NotSupported(where, f"rw={options['rw']}", "expected: read and randread, shares are those of reads")
         self.sequential = options["rw"] == "read"
         self.block = _bytes(options["bs"], where)
         self.span = _bytes(options["size"], where)

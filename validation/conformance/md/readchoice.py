@@ -87,7 +87,7 @@ class _Player:
         made = recorded_array(place, array)
         if made.level not in ("raid1", "raid10"):
             raise NotSupported(
-                f"{place}, field cmd", f"level {made.level}", "allowed: raid1 and raid10 choose a mirror"
+                f"{place}, field cmd", f"level {made.level}", "expected: raid1 and raid10 choose a mirror"
             )
         self._engine = Engine()
         end = max((offset + size for case in array["cases"] for _, offset, size in case["ios"]), default=CHUNK)

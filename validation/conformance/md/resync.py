@@ -120,11 +120,13 @@ class _Bench:
         words = _NAME.fullmatch(name)
         if words is None or words["member"] not in _MEMBERS:
             raise NotSupported(
-                place, f"run {name!r}", f"allowed: MEMBER.ARRAY.RUN with a member of {', '.join(_MEMBERS)}"
+                place, f"run {name!r}", f"expected: MEMBER.ARRAY.RUN with a member of {', '.join(_MEMBERS)}"
             )
         self.run = words["run"]
         if not _RUN.match(self.run):
-            raise NotSupported(place, f"run {name!r}", "allowed: check, repair and recover, with what was said of them")
+            raise NotSupported(
+                place, f"run {name!r}", "expected: check, repair and recover, with what was said of them"
+            )
         kind = _MEMBERS[words["member"]]
         count, level = int(words["members"]), words["level"]
         self.engine = Engine()
@@ -199,7 +201,7 @@ class _Bench:
             )
         job = re.fullmatch(r"(rand|seq)(read|write)(\d+)k_q(\d+)", self.load_name)
         if job is None:
-            raise NotSupported(place, f"load {self.load_name!r}", "allowed: randread4k_q16 and the like, rate50iops")
+            raise NotSupported(place, f"load {self.load_name!r}", "expected: randread4k_q16 and the like, rate50iops")
         return ClosedLoad(
             self.engine,
             self.array,

@@ -81,7 +81,7 @@ def check(files: Sequence[TruthFile], progress: Progress) -> KindResult:
                 known, array = recorded_kernel(file), recorded_array(name, file.content["arrays"][name])
             except NotSupported as error:
                 result.not_checked.append(
-                    NotChecked(file.path.name, f"{name} probe", f"{error.found}; {error.allowed}")
+                    NotChecked(file.path.name, f"{name} probe", f"{error.found}; {error.expected}")
                 )
                 continue
             found = probe_difference(file.path.name, known, file.content, name, array)

@@ -87,7 +87,7 @@ def cases(file: TruthFile, not_checked: list[NotChecked] | None = None) -> Itera
         known = recorded_kernel(file)
     except NotSupported as error:
         count = sum(map(len, content["results"].values())) if "results" in content else len(content["runs"])
-        skipped.append(NotChecked(file.path.name, "", f"{error.found}; {error.allowed}", count))
+        skipped.append(NotChecked(file.path.name, "", f"{error.found}; {error.expected}", count))
         return
     if "results" in content:
         yield from _table(file, known, skipped)
@@ -108,7 +108,7 @@ def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Ite
                 fio = _job(content["fio_jobs"][job])
                 rates = _rates(result)
             except NotSupported as error:
-                skipped.append(NotChecked(file.path.name, f"{name} {job}", f"{error.found}; {error.allowed}"))
+                skipped.append(NotChecked(file.path.name, f"{name} {job}", f"{error.found}; {error.expected}"))
                 continue
             yield Case(
                 f"{name} {job}",
@@ -128,7 +128,7 @@ def _table(file: TruthFile, known: KernelSpec, skipped: list[NotChecked]) -> Ite
 def _rates(result: Mapping[str, Any]) -> Rates:
     rates = Rates(result.get("read_iops_mean", 0.0), result.get("write_iops_mean", 0.0))
     if not any(rates):
-        raise NotSupported("field results", "no rate was recorded", "allowed: read_iops_mean or write_iops_mean")
+        raise NotSupported("field results", "no rate was recorded", "expected: read_iops_mean or write_iops_mean")
     return rates
 
 
@@ -138,7 +138,7 @@ def recorded_array(name: str, array: Any) -> RecordedArray:
         return RecordedArray("single", 1)
     extra = array.get("extra", "")
     if array["level"] not in LEVELS:
-        raise NotSupported("field arrays", f"level {array['level']!r}", f"allowed: {', '.join(LEVELS)}")
+        raise NotSupported("field arrays", f"level {array['level']!r}", f"expected: {', '.join(LEVELS)}")
     heads = re.search(r"echo (\d+) > \S*stripe_cache_size", extra)
     faulty = re.findall(r"echo faulty > \S*nullb(\d+)/state", extra)
     return RecordedArray(
@@ -158,13 +158,13 @@ def _job(text: str) -> Job:
     unknown = sorted(fields.keys() - _KNOWN_OPTIONS)
     if unknown:
         raise NotSupported(
-            "field fio_jobs", f"the option {unknown[0]}", f"allowed: {', '.join(sorted(_KNOWN_OPTIONS))}"
+            "field fio_jobs", f"the option {unknown[0]}", f"expected: {', '.join(sorted(_KNOWN_OPTIONS))}"
         )
     pattern = fields.get("rw", "read")
     shares = {"read": 1.0, "write": 0.0, "rw": int(fields.get("rwmixread", "50")) / 100}
     kind = pattern.removeprefix("rand")
     if kind not in shares:
-        raise NotSupported("field fio_jobs", f"rw={pattern}", "allowed: read, write, rw, and with rand before it")
+        raise NotSupported("field fio_jobs", f"rw={pattern}", "expected: read, write, rw, and with rand before it")
     return Job(
         size=_size(fields.get("bs", "4k")),
         depth=int(fields.get("iodepth", "1")),
@@ -205,7 +205,7 @@ def _stripe_cache_runs(file: TruthFile, known: KernelSpec) -> Iterator[Case]:
     said = re.search(r"null_blk (\d+) ms, .*wbt_lat_usec (\d+)", content["member"])
     if said is None:
         raise InputError(
-            f"{file.path.name}, field member", content["member"], 'allowed: "null_blk N ms, ... wbt_lat_usec N"'
+            f"{file.path.name}, field member", content["member"], 'expected: "null_blk N ms, ... wbt_lat_usec N"'
         )
     member = _member_32_tags(int(said[1]) * 1e-3, int(said[2]) * 1e-6)
     before = None

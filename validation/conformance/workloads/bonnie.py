@@ -137,7 +137,7 @@ def _program(name: str, truth: _Truth) -> _Program:
         size = small = ""
     if not re.fullmatch(r"[1-9]\d*M", size) or not re.fullmatch(r"\d*", small):
         found = "field command_output names no size that is known"
-        raise NotSupported(name, found, "allowed: what bonnie or bonnie++ prints")
+        raise NotSupported(name, found, "expected: what bonnie or bonnie++ prints")
     small_phases = [calls for phase, calls in truth.phases.items() if phase.startswith(_SMALL_FILES)]
     telling = small_phases if small_phases or make is not version_1_03 else truth.phases.values()
     told = any("fsync" in calls for calls in telling)

@@ -80,7 +80,7 @@ class _TreeTruth(Shape):
             if not each.low * each.files <= each.bytes <= (each.high - 1) * each.files:
                 raise ValueError(f"allowed in a class of {each.files} files: bytes that make sizes from {each.low}")
         if "0" not in self.dir_depth_hist or not any(each.files for each in self.classes()):
-            raise ValueError("allowed: a root directory, and files")
+            raise ValueError("expected: a root directory, and files")
         return self
 
     def classes(self) -> list[SizeClass]:

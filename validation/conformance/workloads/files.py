@@ -29,7 +29,7 @@ def parsed(shape: type[AnyShape], file: TruthFile) -> AnyShape:
         field = ".".join(str(part) for part in first["loc"])
         message = first["msg"].removeprefix("Input should be ")
         found = f"field {field} is missing or of another form"
-        raise NotSupported(file.path.name, found, f"allowed: {message}") from None
+        raise NotSupported(file.path.name, found, f"expected: {message}") from None
 
 
 def lines_of(path: Path) -> list[str] | None:
@@ -47,7 +47,7 @@ def lines_of(path: Path) -> list[str] | None:
         text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise InputError(
-            path.name, f"cannot be read ({error})", "allowed: text, compressed by gzip if it ends in .gz"
+            path.name, f"cannot be read ({error})", "expected: text, compressed by gzip if it ends in .gz"
         ) from None
     return text.splitlines()
 

@@ -149,7 +149,7 @@ def _jobs(path: Path, truth: _Truth, file_bytes: dict[str, int]) -> list[tuple[S
         made = jobs(found, file_bytes)
         clones = [section for section in found for _ in range(len(jobs([section], file_bytes)))]
     except InputError as error:  # fio took this job file, so it is not the file that is wrong
-        raise NotSupported(f"{path.name}: {error.place}", f"{error.place}: {error.found}", error.allowed) from None
+        raise NotSupported(f"{path.name}: {error.place}", f"{error.place}: {error.found}", error.expected) from None
     return list(zip(clones, made, strict=True))
 
 
@@ -157,7 +157,7 @@ def _sections(path: Path, truth: _Truth) -> list[Section]:
     def include(name: str) -> str:
         lines = lines_of(path.parent / name)
         if lines is None:
-            raise InputError(f"{path.name}, field jobfile", f"no file {name}", "allowed: files beside the recording")
+            raise InputError(f"{path.name}, field jobfile", f"no file {name}", "expected: files beside the recording")
         return "\n".join(lines)
 
     return sections(truth.jobfile, truth.job, truth.env, include)

@@ -52,4 +52,4 @@ def _check_of(file: TruthFile) -> ProgramCheck:
     for fields, program in _CHECKS:
         if fields <= content.keys():
             return program
-    raise NotSupported(file.path.name, "this is the recording of no known program", "allowed: as the manual shows")
+    raise NotSupported(file.path.name, "this is the recording of no known program", "expected: as the manual shows")

@@ -248,7 +248,7 @@ def test_solid_state_is_taken_and_can_be_left_out() -> None:
     ("change", "message"),
     [
         (("[UUUU]", "[UUU"), r"x:3:"),
-        (("algorithm 2", "algorithm 77"), r"x:3:\d+: found '77'; allowed: md's algorithms"),
+        (("algorithm 2", "algorithm 77"), r"x:3:\d+: found '77'; expected: md's algorithms"),
         (("active raid5", "active"), r"x:2:1: .*the level of an active array"),
         (("sdc1[1]", "sdc1[999999999999999999999]"), r""),
         (("1464763392", "99999999999999999999999999"), r"x:3:1?\d*:? ?.*"),

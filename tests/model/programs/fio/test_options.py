@@ -65,7 +65,7 @@ def test_refused_options_may_be_switched_off() -> None:
 @pytest.mark.parametrize(
     ("rw", "more", "message"),
     [
-        ("write", {}, "after its writes fio reads back what it wrote, and this is not modelled; allowed: do_verify=0"),
+        ("write", {}, "after its writes fio reads back what it wrote, and this is not modelled; expected: do_verify=0"),
         ("randrw", {"do_verify": "1"}, "after its writes fio reads back"),
         ("randwrite", {"do_verify": "0", "verify_backlog": "64"}, "between the writes"),
         ("write", {"do_verify": "0"}, ""),

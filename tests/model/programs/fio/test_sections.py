@@ -74,8 +74,8 @@ def test_an_included_file_that_cannot_be_read_is_refused(error: Exception, messa
     [
         ("[a]\nsize=(1/0)\n", "a.fio, line 2: found the expression '(1/0)'"),
         ("[a]\nsize=(2**9)\n", "found the expression"),
-        ("[a]\nsize=$ncpus\n", "a.fio, line 2: found $ncpus; allowed: only with a machine"),
-        ("[]\n", "a.fio, line 1: found '[]'; allowed: [name of the job]"),
+        ("[a]\nsize=$ncpus\n", "a.fio, line 2: found $ncpus; expected: only with a machine"),
+        ("[]\n", "a.fio, line 1: found '[]'; expected: [name of the job]"),
         ("[a]\nsize\n", "a.fio, line 2, size: found no value"),
     ],
 )

@@ -71,12 +71,12 @@ def test_sizes_by_kb_base(text: str, kb_base: int, size: int) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("runtime=soon", "line 2, runtime: found 'soon'; allowed: a time in s"),
-        ("ioengine=libaio iodepth=0", "line 3, iodepth: found '0'; allowed: 1 or more"),
+        ("runtime=soon", "line 2, runtime: found 'soon'; expected: a time in s"),
+        ("ioengine=libaio iodepth=0", "line 3, iodepth: found '0'; expected: 1 or more"),
         ("startdelay=5-2", "startdelay: found '5-2'"),
-        ("rate=1m rate_min=2m", "rate_min: found '2m'; allowed: no more than the rate"),
-        ("sync=maybe", "sync: found 'maybe'; allowed: none, 0, sync, 1, dsync"),
-        ("direct=2", "direct: found '2'; allowed: 0 or 1"),
+        ("rate=1m rate_min=2m", "rate_min: found '2m'; expected: no more than the rate"),
+        ("sync=maybe", "sync: found 'maybe'; expected: none, 0, sync, 1, dsync"),
+        ("direct=2", "direct: found '2'; expected: 0 or 1"),
     ],
 )
 def test_errors_name_the_option(options: str, message: str) -> None:

@@ -84,7 +84,7 @@ def test_runs_without_a_rate_are_not_cases() -> None:
     ("name", "words"),
     [
         ("serial1ms64k.weird", "MEMBER.ARRAY.RUN"),
-        ("serial1ms64k.raid5_n4.verify", "allowed: check, repair and recover"),
+        ("serial1ms64k.raid5_n4.verify", "expected: check, repair and recover"),
         ("serial1ms64k.raid1_n2.check_min1000_trim4k", "load 'trim4k'"),
     ],
 )
