@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .api.sweep import Sweep, sweep
     from .model.core.errors import InputError, RaidsimError
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 _WHERE = {
     "api.advice": ("Advice", "advise"),

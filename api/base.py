@@ -105,7 +105,7 @@ class Drawn(Value):
         Returns
         -------
         tuple of Axes
-            The panels of a new figure, from left to right. A notebook shows the figure; elsewhere call
+            The panels of a new figure, from left to right. A notebook shows the figure; in a program, call
             ``matplotlib.pyplot.show()`` or ``axes[0].figure.savefig(...)``.
 
         Raises

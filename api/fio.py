@@ -171,7 +171,7 @@ def _keywords(spec: ScenarioSpec) -> dict[str, int]:
 
 
 def machine_document(source: str | PathLike[str], sets: Sequence[str] = ()) -> Document:
-    """A scenario, or a machine of the catalogue by itself."""
+    """A scenario, or a machine of the catalogue."""
     name = str(source)
     if name in machine_names() and not Path(name).is_file():
         return document_from(f"machine: {name}\nworkload: {{kind: load}}\n", name, sets)
@@ -186,7 +186,7 @@ def jobs_of(job: str, more: Sequence[str] = ()) -> CommandLine:
     beside = of_words(list(more))
     if beside.file or "\n[" in beside.text:
         found = beside.file or "--name"
-        raise InputError("JOB", f"found {found!r} beside {job!r}", "expected: one job file, and options for its jobs")
+        raise InputError("JOB", f"found {found!r} with {job!r}", "expected: one job file, and options for its jobs")
     return CommandLine(beside.text if more else "", {"": "JOB"}.get(job, job))
 
 
@@ -204,7 +204,7 @@ def job_sections(line: CommandLine, spec: ScenarioSpec) -> list[Section]:
     try:
         text = sys.stdin.read(_LARGEST + 1) if line.file == "-" else _text(Path(line.file))
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
     if len(text) > _LARGEST:
         raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")

@@ -56,7 +56,7 @@ class Result(Drawn):
     sample
         How much of it was simulated; None for the default.
     rebuild
-        What a rebuild beside the load costs; None without one.
+        What a rebuild costs the load; None without one.
     """
 
     schema = "raidsim.result"

@@ -36,7 +36,7 @@ def run(
     scale
         Of programs: run them at one N-th of their size; 1 is the whole program. Default: a size that takes seconds.
     progress
-        If true, show progress after a second: a bar in a terminal or a notebook, a line every ten seconds elsewhere.
+        If true, show progress after a second: a bar in a terminal or a notebook, a line every ten seconds otherwise.
 
     Returns
     -------

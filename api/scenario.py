@@ -20,7 +20,7 @@ from ..scenarios.documents.written import written
 _ARRAY = "md0"
 _NAME = "scenario"
 SEPARATOR = "__"
-"""What stands for the dot of a path in a keyword: ``machine__cpu__cores``."""
+"""What replaces the dot of a path in a keyword: ``machine__cpu__cores``."""
 
 
 class Scenario:

@@ -1,4 +1,4 @@
-"""Advice as a picture: what each design costs against how late its I/Os are."""
+"""Advice as a picture: cost of each design against its latency."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDE, _ROOM = 5.0, 1.3
-"""Times that are further apart than this factor stand on a logarithmic axis, which has so much room at its ends."""
+"""Times that are further apart than this factor stand on a logarithmic axis, which has this much room at its ends."""
 
 
 def advice_figure(advice: Advice) -> Figure:
-    """Every design that was simulated: how late its slowest I/Os are against what it costs."""
+    """Every design that was simulated: its latency percentile against what it costs."""
     front, rest = advice.ranked[: advice.best], advice.ranked[advice.best :]
     failed = [each for each in advice.verdicts if each.status != "meets" and isfinite(each.worst_p99)]
     groups: list[tuple[str, Sequence[Verdict], str, str, str]] = [

@@ -147,7 +147,7 @@ def _draw_latencies(axes: Axes, shown: Sequence[Measured]) -> None:
     if min(ends) > 0:
         decades(axes, "x", min(ends) / _ROOM, max(ends) * _ROOM)
     axes.set_xlabel("latency (ms)")
-    axes.set_title("How late", fontsize=9)
+    axes.set_title("Latency", fontsize=9)
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     bare(axes)

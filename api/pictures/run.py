@@ -1,4 +1,4 @@
-"""A run as a picture: how busy each part was, with the bottleneck marked, and how late the I/Os were."""
+"""A run as a picture: utilization of each part, with the bottleneck marked, and the latencies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RARE, _ROOM = 0.1, 1.3
 
 
 def run_figure(spec: ScenarioSpec, prediction: Prediction) -> Figure:
-    """What a run gave: how busy, and how late."""
+    """Utilization and latency of a run."""
     bars = _bars(prediction.usages)
     left_out = len(prediction.usages) - len(bars)
     late = bool(prediction.latency_bins) and not prediction.saturated
@@ -37,7 +37,7 @@ def run_figure(spec: ScenarioSpec, prediction: Prediction) -> Figure:
     during = next((f" during {name}" for name, phase in prediction.phases.items() if phase is busiest), "")
     _draw_usages(panels[0], bars, left_out, busiest, during)
     if late:
-        title = "How late" if spec.workload.kind in ("load", "several", "fio") else "How late the page cache's I/Os are"
+        title = "Latency" if spec.workload.kind in ("load", "several", "fio") else "Latency of the page cache's I/Os"
         _draw_latencies(panels[1], prediction, title)
         figure.legend(loc="outside lower right", ncols=2, handlelength=2.8)
     headed(figure, f"{spec.name} ({spec.kernel})")
@@ -84,7 +84,7 @@ def _draw_usages(axes: Axes, bars: Sequence[Usage], left_out: int, busiest: Pred
     axes.set_yticks(places, [usage.name for usage in bars])
     axes.invert_yaxis()
     axes.set(xlim=(0, 104), xlabel=f"busy (% of the time; dotted: saturated from {100 * SATURATED:.0f} %)")
-    title = "How busy" if limiting else "How busy: nothing is saturated"
+    title = "Utilization" if limiting else "Utilization: nothing is saturated"
     axes.set_title(title + (f" ({left_out} less busy part{'s' if left_out > 1 else ''} left out)" if left_out else ""))
     bare(axes)
 

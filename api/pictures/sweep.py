@@ -92,7 +92,7 @@ def _across(points: Sequence[Point], varied: Sequence[str]) -> str:
 
 
 class _Axis:
-    """Where the values of a path stand: as numbers, or one beside the other."""
+    """Where the values of a path stand: as numbers, or side by side."""
 
     def __init__(self, path: str, points: Sequence[Point]) -> None:
         self.path = path

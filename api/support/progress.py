@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, an occasional line in other places."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wanted(shown: bool) -> bool:
 
 
 def bar_console() -> Console | None:
-    """Where a bar can be drawn: a notebook with widgets, or a terminal; None elsewhere."""
+    """Where a bar can be drawn: a notebook with widgets, or a terminal; otherwise None."""
     if sys.stderr.isatty():
         return Console(stderr=True)
     shell = sys.modules.get("IPython")  # a program without notebooks does not load it

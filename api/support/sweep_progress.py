@@ -1,4 +1,4 @@
-"""How far a sweep is, on stderr: a bar on a terminal, a line now and then elsewhere, both with the time left."""
+"""How far a sweep is, on stderr: a bar on a terminal, an occasional line in other places, both with the time left."""
 
 from __future__ import annotations
 

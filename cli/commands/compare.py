@@ -44,7 +44,9 @@ def compare_command(
     ] = REPLICATIONS,
     precision: Annotated[
         str | None,
-        typer.Option("--precision", metavar="SHARE", help="More runs until the means are known to so much (2%)."),
+        typer.Option(
+            "--precision", metavar="SHARE", help="Add runs until the 90 % interval of each mean is within SHARE (2%)."
+        ),
     ] = None,
     rebuild: Annotated[bool, typer.Option("--rebuild/--no-rebuild", help="Simulate how long a rebuild takes.")] = True,
     replacement: Annotated[

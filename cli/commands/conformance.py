@@ -1,4 +1,4 @@
-"""`raidsim conformance`: the model beside recorded behaviour of real programs, case by case."""
+"""`raidsim conformance`: the model compared with recorded behavior of real programs, case by case."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ...validation.conformance.truth_files import DEFAULT_TRUTH, load_truth
 
 _WIDTH = 100
 _MOST_SHOWN = 20
-"""So many misses of a kind are printed; all of them are in the JSON."""
+"""Misses of a kind that are printed; the JSON has all of them."""
 
 
 def conformance_command(

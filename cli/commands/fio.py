@@ -78,7 +78,7 @@ def fio_command(
 ) -> None:
     """Run a fio job file on the machine of a scenario: what fio would report there.
 
-    Options of fio may stand beside the job file (--filename=/dev/md0 --size=1g), as they do for fio.
+    Options of fio may follow the job file (--filename=/dev/md0 --size=1g), as they do for fio.
     """
     form = "json" if as_json and output_format == "normal" else output_format
     if form not in _FORMATS:

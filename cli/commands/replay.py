@@ -72,7 +72,7 @@ def replay_command(
     ] = "refuse",
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N records.")] = None,
     duration: Annotated[
-        str | None, typer.Option("--duration", metavar="TIME", help="Only so much simulated time.")
+        str | None, typer.Option("--duration", metavar="TIME", help="Stop after this simulated time.")
     ] = None,
     warm_up: Annotated[
         str, typer.Option("--warm-up", metavar="SHARE", help="Share of the I/Os before the measurement.")

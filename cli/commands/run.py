@@ -1,4 +1,4 @@
-"""`raidsim run`: one scenario, simulated: how fast, how late, how busy, what limits, and what if it did not."""
+"""`raidsim run`: one scenario, simulated: throughput, latency, utilization, the bottleneck, and what if it did not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_command(
     runs_again: Annotated[
         bool | None,
         typer.Option(
-            "--relief/--no-relief", help="Run it again without the bottleneck; default: if it is no long run."
+            "--relief/--no-relief", help="Run it again without the bottleneck (default: only for runs under about 5 s)."
         ),
     ] = None,
     timeline: Annotated[
@@ -54,14 +54,14 @@ def run_command(
         ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="OUT.svg", help="Draw how busy and how late (svg, png or pdf).")
+        Path | None, typer.Option("--plot", metavar="OUT.svg", help="Draw utilization and latency (svg, png or pdf).")
     ] = None,
     all_parts: Annotated[
         bool, typer.Option("--all-parts", help="A line for every drive, port and link; default: many alike share one.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Simulate a scenario: how fast, how late, how busy each part is, and what limits."""
+    """Simulate a scenario: throughput, latency, utilization of each part, and the bottleneck."""
     if timeline_ios is not None and timeline is None:
         raise InputError("--timeline-ios", "found it without --timeline", "expected: with --timeline")
     described = Scenario.of(read_document(scenario, sets or []))

@@ -120,9 +120,9 @@ def _looked_at(
             raise InputError("raidsim sweep", "no sweep file", "required: FILE, --status STORE or --export STORE")
         return None
     if status is not None and export is not None:
-        raise InputError("--export", "found beside --status", "expected: one of the two")
+        raise InputError("--export", "found with --status", "expected: one of the two")
     if store is not None:
-        raise InputError("--store", "found beside --status or --export", "expected: where a sweep is run")
+        raise InputError("--store", "found with --status or --export", "expected: where a sweep is run")
     if export is not None and not any(targets.values()):
         raise InputError("--export", "nothing to write", "required: --csv FILE, --parquet FILE or --plot FILE")
     place = status or export
@@ -145,7 +145,7 @@ def _check_target(option: str, target: Path | None, store: Path | None) -> None:
 def _workers(count: int | None, scheduler: str | None) -> SweepWorkers:
     if scheduler is not None:
         if count is not None:
-            raise InputError("--workers", "found beside --scheduler", "expected: one of the two")
+            raise InputError("--workers", "found with --scheduler", "expected: one of the two")
         return ClusterWorkers(scheduler, lambda text: typer.echo(text, err=True))
     if count is not None and not 0 <= count <= _MOST_WORKERS:
         raise InputError("--workers", f"found {count}", f"expected: 0 to {_MOST_WORKERS}")

@@ -83,7 +83,7 @@ def _question(wanted: RequirementSpec) -> list[str]:
         limits.append("also during a rebuild")
     if wanted.growth and wanted.years:
         limits.append(f"after {wanted.years:g} years of {100 * wanted.growth:g} % growth")
-    beside = [f"beside it: {', '.join(each.name for each in wanted.beside)}"] if wanted.beside else []
+    beside = [f"at the same time: {', '.join(each.name for each in wanted.beside)}"] if wanted.beside else []
     return [f"load: {', '.join(parts)}", *beside, f"wanted: {', '.join(limits) or 'that it is not saturated'}"]
 
 

@@ -164,7 +164,7 @@ def _facts(designs: Sequence[Measured]) -> Table:
 
 
 def _rebuilds(designs: Sequence[Measured]) -> Table:
-    table = _table("Rebuild of a drive", ["idle", "set by", "beside the load", "set by"], whole=False)
+    table = _table("Rebuild of a drive", ["idle", "set by", "under the load", "set by"], whole=False)
     for each in designs:
         times = each.rebuild
         if times is None:
@@ -258,7 +258,7 @@ def _notes(found: Comparison, settings: Settings) -> list[str]:
         if models:
             lines.append(f"no risk of data loss: the failure rate of {', '.join(models)} is not known")
         lines += [
-            f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week beside this load: "
+            f"design {each.design.number} ({each.design.label}): a rebuild takes longer than a week under this load: "
             f"raise speed_limit_min, or plan for the load to be lower meanwhile"
             for each in found.designs
             if each.rebuild_s is not None and each.rebuild_s > _LONG_S

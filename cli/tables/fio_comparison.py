@@ -1,4 +1,4 @@
-"""Predicted beside measured: what `raidsim fio --compare` shows."""
+"""Predicted and measured figures: what `raidsim fio --compare` shows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def show_comparison(run: FioRun, rows: Sequence[Compared], measured: str, form: 
         }
         typer.echo(json.dumps(found, allow_nan=False))
         return
-    table = Table(title=f"Predicted beside {measured}", title_justify="left", title_style="", box=SIMPLE_HEAD)
+    table = Table(title=f"Predicted and {measured}", title_justify="left", title_style="", box=SIMPLE_HEAD)
     for column in ("job", "direction", "figure"):
         table.add_column(column)
     for column in ("measured", "predicted", "ratio"):

@@ -155,7 +155,7 @@ def _zeros(cells: Sequence[ZeroCompared]) -> Table:
 
 
 def _digits(value: float, most: int) -> str:
-    """A number with up to so many decimals, fewer where it is large."""
+    """A number with up to this many decimals, fewer where it is large."""
     return f"{value:.{most}f}" if value < 1000 else f"{value:.0f}"
 
 

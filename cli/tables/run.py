@@ -130,7 +130,7 @@ def _without_words(without: WithoutBottleneck) -> str:
 
 
 def _gained(spec: ScenarioSpec, prediction: Prediction, without: WithoutBottleneck) -> str:
-    """The new rate, time or latencies, beside the old ones."""
+    """The new and the old rate, time or latencies."""
     then = without.prediction
     if offered_only(spec, prediction):
         if then.saturated:
@@ -261,7 +261,7 @@ def _loads(prediction: Prediction) -> Table:
 
 
 def _phases(prediction: Prediction) -> Table:
-    """What each phase of a day gives; what is above is the mean of the day."""
+    """A row for each phase of a day; the figures above are the mean of the day."""
     table = Table(title="Phases (above: the day)", title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("phase")
     for column in ("MB/s", "reads/s", "writes/s", "read mean (ms)", "write mean (ms)", "bottleneck"):
@@ -290,7 +290,7 @@ def _rebuild_line(rebuild: RebuildProgress) -> str:
         pace = f" at {_number(rebuild.rate / 1e6)} MB/s per member" if rebuild.rate else ""
         return f"{rebuild.array}: {verb} to the end{pace}."
     if not rebuild.rate:
-        return f"{rebuild.array}: the {noun} stands still beside this load."
+        return f"{rebuild.array}: the {noun} makes no progress under this load."
     return (
         f"{rebuild.array}: {verb} at {_number(rebuild.rate / 1e6)} MB/s per member; all "
         f"{_bytes(rebuild.total_bytes)} take {format_duration(rebuild.duration_s)}, "
@@ -303,7 +303,7 @@ def _rebuild_cost_line(found: RebuildComparison) -> str:
         f"{_number(each.rate / 1e6)} MB/s" for each in (found.rebuilding, found.degraded, found.whole)
     )
     return (
-        f"Beside the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
+        f"During the rebuild the load gets {beside}; degraded without it {degraded} ({_lost(found.loss)} to the "
         f"rebuild); whole {whole} ({_lost(found.loss_to_failure)} to the failure)."
     )
 

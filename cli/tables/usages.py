@@ -1,4 +1,4 @@
-"""How busy each part was, as `raidsim run` prints it: many parts alike on one line."""
+"""Utilization of each part, as `raidsim run` prints it: identical parts on one line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def print_usages(console: Console, prediction: Prediction, all_parts: bool) -> N
 def _usages(prediction: Prediction, all_parts: bool) -> Table:
     """What each part did, many alike on one line; a drive's queue is the mean number of commands inside it."""
     seconds = prediction.measured_s
-    title = f"How busy, over {format_duration(seconds)}"
+    title = f"Utilization over {format_duration(seconds)}"
     table = Table(title=title, title_justify="left", title_style="", box=SIMPLE_HEAD)
     table.add_column("part", no_wrap=True)
     for column in ("busy", "queue", "reads/s", "writes/s", "MB/s"):

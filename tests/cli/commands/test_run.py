@@ -89,7 +89,7 @@ def test_the_table_says_what_a_reader_needs(raidsim: Raidsim, tmp_path: Path) ->
         "For mean latencies: within a factor of ",
     ):
         assert words in told
-    for words in ("Latency (ms)", "p99.9", "How busy, over 500 ms", "queue", "writes/s", "pci", *DRIVES):
+    for words in ("Latency (ms)", "p99.9", "Utilization over 500 ms", "queue", "writes/s", "pci", *DRIVES):
         assert words in out
     assert max(map(len, lines)) <= 100
 
@@ -236,7 +236,7 @@ def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None
     shown = raidsim(path)[1]
     assert "md0: rebuilt at " in shown
     assert "all 250 GB take " in shown
-    assert "Beside the rebuild the load gets " in shown
+    assert "During the rebuild the load gets " in shown
     assert shown.count("lost") == 2
     printed = json.loads(raidsim(path, "--json")[1])
     (rebuild,) = printed["rebuilds"]
@@ -265,7 +265,7 @@ def test_a_check_that_stands_still_says_so(raidsim: Raidsim, tmp_path: Path) -> 
     made["kernel"] = "linux-2.6.8"
     made["arrays"]["md0"]["resync"] = {"action": "check", "speed_min": "1kB/s", "position": "1GiB"}
     path = written(tmp_path, made)
-    assert "md0: the check stands still beside this load." in raidsim(path)[1]
+    assert "md0: the check makes no progress under this load." in raidsim(path)[1]
     (check,) = json.loads(raidsim(path, "--json")[1])["rebuilds"]
     assert (check["rate"], check["duration_s"], check["left_s"]) == (0.0, None, None)
 
@@ -336,7 +336,7 @@ def test_programs_print_what_they_print(raidsim: Raidsim, tmp_path: Path) -> Non
     at = lines.index("dd:")
     assert lines[at + 1 : at + 3] == ["96+0 records in", "96+0 records out"]
     assert lines[lines.index("read:") + 1].startswith("real\t0m")
-    for words in ("bottleneck: ", "page cache's I/Os (ms)", "How busy, over "):
+    for words in ("bottleneck: ", "page cache's I/Os (ms)", "Utilization over "):
         assert words in out
     assert "scale" not in out
 

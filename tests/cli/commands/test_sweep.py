@@ -157,7 +157,7 @@ def test_set_changes_the_scenario(capsys: pytest.CaptureFixture[str], file: Path
         ((), "no sweep file; required: FILE, --status STORE or --export STORE"),
         (("none.yaml",), "none.yaml: there is no such file"),
         (("grid.yaml", "--workers", "-1"), "--workers: found -1; expected: 0 to 1024"),
-        (("grid.yaml", "--workers", "2", "--scheduler", "tcp://x:1"), "--workers: found beside --scheduler"),
+        (("grid.yaml", "--workers", "2", "--scheduler", "tcp://x:1"), "--workers: found with --scheduler"),
         (("grid.yaml", "--scheduler", "host"), "--scheduler: 'host' is no address"),
         (("grid.yaml", "--timeout", "5"), "--timeout"),
         (("grid.yaml", "--timeout", "0s"), "--timeout: found 0s"),
@@ -168,8 +168,8 @@ def test_set_changes_the_scenario(capsys: pytest.CaptureFixture[str], file: Path
         (("grid.yaml", "--set", "dept=3"), "did you mean depth?"),
         (("--status", "none.sqlite"), "none.sqlite: there is no such file"),
         (("--export", "none.sqlite"), "nothing to write"),
-        (("--export", "a", "--status", "b"), "found beside --status"),
-        (("--status", "a", "--store", "b"), "found beside --status or --export"),
+        (("--export", "a", "--status", "b"), "found with --status"),
+        (("--status", "a", "--store", "b"), "found with --status or --export"),
     ],
 )
 def test_bad_input_is_one_message(
