@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web chromium check bench compiled fuzz faults golden pages docs clean
+.PHONY: help predict test web chromium check bench compiled fuzz faults golden pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -22,6 +22,8 @@ help:
 	@echo "make golden    kept results, bit by bit: on other processors, and on the Pythons 3.11-3.13 that are there"
 	@echo "make pages     what the manual's commands print, also those that take minutes, into its pages"
 	@echo "make docs      the manual, in docs/_build/html"
+	@echo "make sbom      what raidsim is installed with, as CycloneDX, in build/raidsim.cdx.json"
+	@echo "make audit     compare all packages of constraints.txt with lists of known vulnerabilities"
 	@echo "make clean     remove what was built, and .venv"
 
 # Compiling takes less than it saves of predicting all studies; where it is not possible they take twice as long.
@@ -72,6 +74,16 @@ docs: .venv/dev.stamp
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# An environment with what a user gets, and another one with the programs that look at it.
+sbom: .venv/review.stamp
+	rm -rf .venv/shipped && $(BIN)/python -m venv --without-pip .venv/shipped
+	$(BIN)/python -m pip --python .venv/shipped/bin/python install --quiet --disable-pip-version-check -c constraints.txt .
+	@mkdir -p build
+	.venv/review/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible -o build/raidsim.cdx.json .venv/shipped/bin/python
+
+audit: .venv/review.stamp
+	.venv/review/bin/pip-audit -r constraints.txt --no-deps --disable-pip
+
 clean:
 	rm -rf .venv build dist docs/_build raidsim.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -94,6 +106,11 @@ clean:
 
 .venv/web.stamp: .venv/run.stamp
 	$(PIP) -e '.[web]'
+	@touch $@
+
+.venv/review.stamp: | .venv/bin/python
+	$(BIN)/python -m venv .venv/review
+	.venv/review/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7' 'pip-audit>=2.9'
 	@touch $@
 
 .venv/fuzz.stamp: .venv/dev.stamp
