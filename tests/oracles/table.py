@@ -12,6 +12,7 @@ from raidsim.tests.oracles.closed import closed
 from raidsim.tests.oracles.coverage import SEEDS, cases, held
 from raidsim.tests.oracles.disks import disks
 from raidsim.tests.oracles.forks import forks
+from raidsim.tests.oracles.inside import inside
 from raidsim.tests.oracles.oracle import Oracle, Outcome, outcome
 from raidsim.tests.oracles.queues import queues
 
@@ -20,6 +21,7 @@ TABLES = {
     "Closed networks": closed,
     "Forks and joins": forks,
     "Mechanics of disks": disks,
+    "Queues and caches inside": inside,
     "Arithmetic of arrays": arithmetic,
 }
 """What makes the oracles, by what they are about."""

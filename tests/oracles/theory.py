@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import lambertw
 
 
 def pollaczek_khinchine(rate: float, mean_s: float, second_moment: float) -> float:
@@ -119,3 +120,13 @@ def longest_wait(phases: NDArray[np.float64]) -> float:
     ends = np.sort(phases % 1.0)
     gaps = np.diff(np.append(ends, ends[0] + 1.0))
     return float(1 - (gaps**2).sum() / 2)
+
+
+def greedy_collection(utilization: float) -> float:
+    """Flash writes per host write of random overwrites, if the block with the fewest valid units is collected.
+
+    Luojie and Kurkoski, "An improved analytic expression for write amplification in NAND flash", ICNC 2012, with
+    Lambert's W; of large blocks. `utilization` is data over the flash that is not kept free.
+    """
+    decay = 1 / utilization + float(lambertw(-math.exp(-1 / utilization) / utilization).real)
+    return -1 / math.expm1(-decay)
