@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-bui
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web chromium check bench compiled fuzz faults golden pages docs sbom audit clean
+.PHONY: help predict test web chromium check bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -20,6 +20,7 @@ help:
 	@echo "make fuzz      every reader of files under a fuzzer (SECONDS_EACH=60)"
 	@echo "make faults    full disks, kills, power cuts, dead workers, jumping clocks"
 	@echo "make golden    kept results, bit by bit: on other processors, and on the Pythons 3.11-3.13 that are there"
+	@echo "make mutants   one changed line at a time, and which test notices it (hours; goes on where it was stopped)"
 	@echo "make pages     what the manual's commands print, also those that take minutes, into its pages"
 	@echo "make docs      the manual, in docs/_build/html"
 	@echo "make sbom      what raidsim is installed with, as CycloneDX, in build/raidsim.cdx.json"
@@ -66,6 +67,9 @@ faults: .venv/dev.stamp
 
 golden: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.golden.other_platforms
+
+mutants: .venv/dev.stamp
+	nice $(BIN)/python -m raidsim.tests.mutants
 
 pages: .venv/dev.stamp
 	$(BIN)/python -m raidsim.tests.refresh_pages

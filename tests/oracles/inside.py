@@ -97,8 +97,9 @@ def collected(utilization: float) -> Callable[[int], float]:
 
 def zipf(pages: int, exponent: float) -> NDArray[np.float64]:
     """Shares of the requests that each page gets."""
-    weights = 1.0 / np.arange(1, pages + 1) ** exponent
-    return weights / weights.sum()
+    weights = np.array([1.0 / rank**exponent for rank in range(1, pages + 1)])
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
 
 
 def che(shares: NDArray[np.float64], held: int) -> float:
