@@ -197,7 +197,8 @@ class Geometry:
         if not wanted <= MOST_CYLINDERS:
             raise ModelError(
                 f"geometry: {wanted:.3g} cylinders for {capacity} bytes at these rates and {heads} heads; at most "
-                f"{MOST_CYLINDERS:,}"
+                f"{MOST_CYLINDERS:,}: give the drive more heads ({-(-heads * wanted // MOST_CYLINDERS):.0f} or more), "
+                "a higher outer_media_rate and inner_media_rate, or a smaller capacity"
             )
         cylinders = max(zone_count, int(np.ceil(wanted)))
         edges = [round(cylinders * i / zone_count) for i in range(zone_count + 1)]

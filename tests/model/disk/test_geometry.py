@@ -1,5 +1,7 @@
 """The map from offsets to cylinders, angles and rates, against arithmetic on paper."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,15 +121,13 @@ def test_a_place_outside_the_capacity_is_refused() -> None:
         TWO_ZONES.place(TWO_ZONES.capacity)
 
 
-def test_no_drive_has_so_many_cylinders() -> None:
-    """Protects from tables without end: a capacity that is no drive's is refused before anything is built."""
-    with pytest.raises(ModelError, match="cylinders for 1000000000000000 bytes"):
-        Geometry.from_rates(
-            capacity=10**15,
-            heads=6,
-            rpm=7200,
-            outer_rate=60e6,
-            inner_rate=30e6,
-            head_skew_s=1e-3,
-            cylinder_skew_s=2e-3,
-        )
+def test_a_capacity_beyond_the_heads_is_refused_with_what_to_change() -> None:
+    """Protects from tables without end; the number of heads that the message names is enough."""
+    values: dict[str, Any] = {"capacity": 10**14, "rpm": 7200, "outer_rate": 250e6, "inner_rate": 120e6}
+    skews = {"head_skew_s": 1e-3, "cylinder_skew_s": 2e-3}
+    with pytest.raises(
+        ModelError, match=r"cylinders for 100000000000000 bytes.*more heads \((\d+) or more\)"
+    ) as refused:
+        Geometry.from_rates(heads=6, **values, **skews)
+    heads = int(str(refused.value).partition("more heads (")[2].partition(" ")[0])
+    assert Geometry.from_rates(heads=heads, **values, **skews).capacity >= 10**14
