@@ -124,7 +124,7 @@ def test_a_place_outside_the_capacity_is_refused() -> None:
 def test_a_capacity_beyond_the_heads_is_refused_with_what_to_change() -> None:
     """Protects from tables without end; the number of heads that the message names is enough."""
     values: dict[str, Any] = {"capacity": 10**14, "rpm": 7200, "outer_rate": 250e6, "inner_rate": 120e6}
-    skews = {"head_skew_s": 1e-3, "cylinder_skew_s": 2e-3}
+    skews: dict[str, Any] = {"head_skew_s": 1e-3, "cylinder_skew_s": 2e-3}
     with pytest.raises(
         ModelError, match=r"cylinders for 100000000000000 bytes.*more heads \((\d+) or more\)"
     ) as refused:
