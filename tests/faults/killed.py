@@ -74,7 +74,7 @@ def _run(command: tuple[str, ...], prepare: Callable[[], None]) -> int:
 
 
 def _left(folder: Path) -> dict[str, str]:
-    """Files and what is in them, without parts of files, and without progress, which a slow computer has time to save."""
+    """Files and what is in them, without partial files and without progress, which a slow computer has time to save."""
     kept = (path for path in folder.rglob("*") if path.suffix != SUFFIX and "unfinished" not in path.parts)
     files = (path for path in kept if path.is_file())
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
