@@ -4,7 +4,7 @@ Firmware builds the longest command it can of what waits for a drive, because a 
 misses a revolution between two commands, however near they are. What the host waits for goes before what only empties
 the cache (Varma and Jacobson, "Destage algorithms for disk arrays with nonvolatile caches", IEEE Transactions on
 Computers 47(2), 1998: destaging is background work), but not for ever: destaging that has waited too long takes turns
-with the host's commands. A full cache has so much of it waiting that more than that would be the opposite order: every
+with the host's commands. In a full cache enough of it waits that a larger share would reverse the order: every
 read would stand behind all of it. Either kind is served in rising order of address and round again.
 """
 

@@ -61,7 +61,7 @@ class ControllerSettings:
         once, with whatever reads are fewest. "chunk by chunk": each chunk is a small write of its own, with the
         parity read, changed and written before the next chunk's turn.
     reads_ahead
-        When a sequential reader is read ahead for. "steadily": with every read, so that it stays so many stripes
+        When a sequential reader is read ahead for. "steadily": with every read, so that it stays this number of stripes
         ahead. "on a miss": with a read that memory does not serve, which therefore waits for the drives each time what
         was read ahead has been used up; stripes are those of the whole array, one chunk of every data drive.
     read_ahead_rows
@@ -147,7 +147,7 @@ class ControllerSettings:
 
     @property
     def gathers_in_turn(self) -> bool:
-        """Whether what is gathered is acknowledged only when the drives have it, so that nothing is background work."""
+        """Whether gathered writes are acknowledged only when the drives have them, so that nothing is in the background."""
         return self.gathers_writes and not self.writes_back
 
     @property
@@ -165,7 +165,7 @@ class ControllerSettings:
     def most_ahead_rows(self, row_bytes: int) -> int:
         """Rows of which it may read ahead of one reader: with those being read they take half of the read memory.
 
-        More of them would push one another out before they are asked for as soon as the reader goes elsewhere.
+        More of them would push one another out before they are asked for as soon as the reader moves to another place.
         """
         rows = self.read_bytes // row_bytes
         return max(0, min(rows - 2, 2), rows // 2 - 2)

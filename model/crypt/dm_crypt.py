@@ -122,7 +122,9 @@ class CryptPipeline(CryptDevice):
         self._engine.complete(request, self._done, finish)
 
     def _work_inline(self, request: Request) -> None:
-        """Who comes with a request does the work, after what he has already; nobody who computes is interrupted."""
+        """The submitter of a request does the work, after the work that it has already; nobody who computes is
+        interrupted.
+        """
         seconds, issuer = self._seconds(request), request.issuer
         begin = max(self._engine._now, self._inline_until.get(issuer, 0.0))
         finish = max(self._cpu.book(seconds), begin + seconds)

@@ -4,7 +4,7 @@ Until then a loop device over a block device changed the address of each I/O and
 remapping capability" in the ChangeLog of 2.6.4; :class:`~.cryptoloop.CryptDevice` does so). Since then its thread
 reads the page cache of the device below, with read-ahead of its own, and writes into it (drivers/block/loop.c,
 do_lo_receive and do_lo_send): all data are in memory twice, and a write is done when it is encrypted. Assumed: the
-thread itself is never throttled, or it would wait for pages that only it can clean; who writes to the loop device is.
+thread itself is never throttled, or it would wait for pages that only it can clean; the writer to the loop device is.
 """
 
 from __future__ import annotations

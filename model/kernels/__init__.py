@@ -1,6 +1,6 @@
 """Kernels as data: how each caches, reads ahead, schedules, mirrors and rebuilds.
 
-A kernel is a YAML file beside this module; every section of it names the kernel source its numbers come from.
+A kernel is a YAML file in this folder; every section of it names the kernel source its numbers come from.
 """
 
 from __future__ import annotations

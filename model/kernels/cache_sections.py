@@ -29,7 +29,7 @@ class CacheSection(PageCacheSettings):
         "limit": writers run freely up to the limit. "balance": from the middle of `flush_above` and `limit` on they
         are slowed to what their device writes (:mod:`raidsim.model.memory.dirty_balance`).
     flush_pass
-        After so much is dirtied or written back the limits are looked at.
+        Limits are checked after this number of bytes is dirtied or written back.
     flush_run
         Contiguous bytes in one I/O of write-back to a parity array; other devices take their largest command.
     running_above, running_below

@@ -55,7 +55,7 @@ def _completed(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def canonical(name: str) -> str | None:
-    """The kernel of the catalogue that a name stands for, which may be a distribution's; None if there is none."""
+    """The kernel of the catalogue that a name means, which may be a distribution's; None if there is none."""
     if name in kernel_names():
         return name
     release = distributions().get(name)

@@ -55,13 +55,13 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     wake_share, wakes_one
         Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
     plug_requests, plug_bytes
-        A plug lets go when it holds so many requests, and when its newest request is so large (0: never).
+        A plug is flushed when it holds this number of requests, or when its newest request has this size (0: never).
     plug_requests_of_several, plug_counts_device
         See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
     plug_delay
         And after so long (0: never).
     task_history
-        Whether the anticipatory scheduler remembers a process once for all queues, or each queue by itself.
+        If true, the anticipatory scheduler remembers a process once for all queues; if false, in each queue separately.
     plugs_reads_above, plugs_writes_above
         Bytes above which a direct read, and a direct write, of a block device is plugged as a whole
         (:mod:`raidsim.model.block.block_file`). None: no such plug, or the kernel plugs queues and not tasks.
@@ -216,11 +216,12 @@ class Raid1Section(Spec):
         A name of :data:`raidsim.model.raid.read_balance.READ_BALANCE`.
     barrier
         A name of :data:`raidsim.model.raid.mirrors.barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the
-        array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB by itself.
+        array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB
+        separately.
     clones_pages
         Whether a write is copied for each mirror page by page, or as a whole.
     submitter_pays
-        Whether these copies are the CPU time of who writes dirty pages back.
+        If true, the CPU time of these copies is charged to the process that submits write-back.
     """
 
     balance: BalanceName
@@ -360,9 +361,9 @@ class KernelSpec(Spec):
     write_intent
         Whether md keeps write-intent bitmaps (since 2.6.14).
     bitmap_waits
-        Who waits for a new bit of a mirror's write-intent bitmap: "thread", md's thread, for all writes that have come;
-        "task", the task that submits (since 3.6); "plugged-task", the task if it submits several writes at a time, and
-        md's thread otherwise (since 6.5). See :mod:`raidsim.model.raid.metadata.bitmap_waits`.
+        The process or thread that waits for a new bit of a mirror's write-intent bitmap: "thread", md's thread, for all
+        writes that have come; "task", the task that submits (since 3.6); "plugged-task", the task if it submits several
+        writes at a time, and md's thread otherwise (since 6.5). See :mod:`raidsim.model.raid.metadata.bitmap_waits`.
     discards
         Whether md and dm-crypt pass discards on (:mod:`raidsim.model.core.discard`): block layer since 2.6.28, dm-crypt
         since 3.1 (allow_discards), md since 3.7.

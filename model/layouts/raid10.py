@@ -33,7 +33,7 @@ class Raid10Layout(Layout):
     member_rows
         Rows of a member that are in use.
     period
-        After so many chunks the places repeat, further down.
+        Number of chunks after which the pattern repeats, at higher offsets.
 
     Notes
     -----

@@ -58,7 +58,7 @@ class Hot(Places):
         I/Os that have room in the span.
     clustered
         Whether the hot part is the beginning of the span; otherwise it is cut into equal pieces at equal distances,
-        1,024 unless the span is too small for so many.
+        1,024 unless the span is too small for them.
     """
 
     __slots__ = ("_of", "_pieces", "_share")

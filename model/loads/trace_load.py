@@ -1,4 +1,5 @@
-"""Loads that send the I/Os of a recorded trace, at the recorded times or as fast as so many outstanding allow.
+"""Loads that send the I/Os of a recorded trace, at the recorded times or as fast as a number of outstanding I/Os
+allows.
 
 Both take their records one by one from an iterator and hold only the next one, so a trace of any length needs no
 memory. What has come and cannot be sent yet is held too, but no more than :data:`MOST_BEHIND`: then the trace stands
@@ -59,7 +60,7 @@ class TimedTrace(DirectLoad):
     arrived, completed
         I/Os that have come, and those that are complete, since the load exists.
     stood_still
-        Whether ever so many I/Os were behind that the trace had to wait.
+        Whether the trace ever had to wait because too many I/Os were outstanding.
     last_arrival_s
         When the last I/O so far came (s).
     finished
@@ -184,7 +185,7 @@ class TimedTrace(DirectLoad):
 
 
 class ClosedTrace(ClosedLoad):
-    """The I/Os of a trace in their order, so many outstanding, whenever they came.
+    """The I/Os of a trace in their order, with a fixed number outstanding, without their recorded times.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """How today's kernel slows writers down to what their device writes, instead of stopping them at a limit.
 
-Above the middle of the background threshold and the limit, a writer pauses after so many pages that its rate is the
-device's rate limit times a ratio, which falls from 2 to 0 around a setpoint in the middle of that and the limit
-(:func:`position_ratio`). The rate limit follows what the device writes and what all its writers dirty, so that they
-share it alike (:meth:`DirtyBalance._update`). A device gets as large a share of the dirty memory as it had of what was
-written lately, so a slow one does not take it all. Source: Linux mm/page-writeback.c since 3.2 (balance_dirty_pages,
-wb_position_ratio, wb_update_dirty_ratelimit, wb_update_write_bandwidth, wb_min_pause), lib/flex_proportions.c.
+Once dirty memory exceeds (background + limit) / 2, each writer is throttled to the device's rate limit times a ratio,
+which falls from 2 to 0 around the setpoint, halfway between that point and the limit (:func:`position_ratio`). The rate
+limit follows what the device writes and what all its writers dirty, so that they share it alike
+(:meth:`DirtyBalance._update`). A device gets as large a share of the dirty memory as it had of what was written lately,
+so a slow one does not take it all. Source: Linux mm/page-writeback.c since 3.2 (balance_dirty_pages, wb_position_ratio,
+wb_update_dirty_ratelimit, wb_update_write_bandwidth, wb_min_pause), lib/flex_proportions.c.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class DirtyBalance:
         self._dirtied += size
 
     def dropped(self, size: int) -> None:
-        """So many dirty bytes are gone without having been written."""
+        """Subtract dirty bytes that are gone without having been written."""
         self.held -= size
 
     def submitted(self, size: int) -> None:

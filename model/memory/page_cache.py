@@ -1,8 +1,8 @@
 """The page cache of a mounted device: files read ahead, dirtied, written back by the flusher, synced.
 
 What Linux's mm/filemap.c, mm/page-writeback.c and fs/fs-writeback.c do, on runs of pages: a run of cached bytes is one
-charge of CPU time, a window of read-ahead a few requests, and a pass of write-back takes so many bytes of one dirty
-file after the other. Metadata are pages of the block device, which is one more file here.
+charge of CPU time, a window of read-ahead a few requests, and a pass of write-back takes a limited number of bytes of
+each dirty file in turn. Metadata are pages of the block device, which is one more file here.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ class PageCache(PageReads):
         return bool(self._dirty_files)
 
     def throttle(self, by: Account | None = None, dirtied: int = 0, share: float = 1.0) -> Generator[Any, Any, None]:
-        """See :meth:`.WriteBack.throttle`; the duty is for so much of what a writer dirties before it is looked at."""
+        """See :meth:`.WriteBack.throttle`; the duty is for the bytes that a writer dirties before thresholds are
+        checked.
+        """
         if by is not None and self.turn_s > QUANTUM_S:
             yield from self._do_duty(by, int(share * self.memory.limits.duty))
             return
@@ -98,7 +100,7 @@ class PageCache(PageReads):
         """Write what a program that writes `file` in order has filled now that it has dirtied [start, end).
 
         Where that does not continue what was written before, it may be the first of a sequence. The program waits when
-        it has sent off so much that more is under write-back than may be.
+        more than the limit is under write-back.
         """
         most, memory = self.write_behind_bytes, self.memory
         if not file.cursor <= start <= file.dirty.run_from(file.cursor):
@@ -154,8 +156,8 @@ class PageCache(PageReads):
     ) -> Generator[Any, Any, None]:
         """Write all dirty pages of all `files`, in their order, and wait until none is on its way.
 
-        `submitted` is called before that wait. The CPU time is that of `by`, who asks for it, or of nobody that counts
-        it.
+        `submitted` is called before that wait. CPU time is charged to `by`; with by=None it is spent but not
+        attributed.
         """
         begun = list(files)
         self._submitters += 1

@@ -239,7 +239,7 @@ class PageMemory:
                     self._inactive.append(_Run(file, at, stop))
 
     def _looked_at(self, size: int) -> None:
-        """So many bytes of the inactive list were at its head: that share of the active one is due, or half of it."""
+        """Bytes of the inactive list that were at its head: that share of the active one is due, or half of it."""
         inactive_bytes = max(RUN_BYTES, self.held - self._active_bytes)
         self._deactivate += self._pace * size * self._active_bytes / inactive_bytes
 

@@ -17,7 +17,7 @@ class Partition(Wrapper):
     """A part of a block device.
 
     In a run at a scale of `stretch`, where everything is that many times smaller, what lies on the disk is spread out
-    again: each piece stands for `stretch` of them, so that files are as far from each other, and from the
+    again: each piece represents `stretch` of them, so that files are as far from each other, and from the
     fast edge of the disk, as in the whole run.
 
     Parameters

@@ -46,8 +46,8 @@ class PageCacheSettings(Spec):
     flush_run
         Contiguous bytes written back at a time.
     write_behind
-        So many contiguous bytes, from a multiple of it in the file on, are written as soon as a program that writes the
-        file in order has filled them, by itself (FreeBSD, vfs.write_behind); 0: all is left to the flusher.
+        Contiguous bytes, from a multiple of this offset in the file, that a program writes back as soon as it has
+        filled them in order (FreeBSD, vfs.write_behind); 0: all is left to the flusher.
     expire, look
         Pages that have been dirty for so long are written back whatever the limits say, and how often these are looked
         for.

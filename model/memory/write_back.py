@@ -33,7 +33,7 @@ class WriteBack:
     memory
         The host's dirty memory.
     block_bytes
-        For so many bytes the kernel makes a bio or moves a buffer head.
+        Bytes for which the kernel makes a bio or moves a buffer head.
     task_plug
         Whether a pass is held back until all of it has been submitted.
     yields
@@ -101,7 +101,7 @@ class WriteBack:
             self.balance.dirtied(size)
 
     def _dropped(self, size: int) -> None:
-        """So many dirty bytes are gone without having been written."""
+        """Subtract dirty bytes that are gone without having been written."""
         self.memory.dirty_bytes -= size
         if self.balance is not None:
             self.balance.dropped(size)
@@ -120,7 +120,7 @@ class WriteBack:
         self.memory.written(size)
 
     def throttle(self, by: Account | None = None, dirtied: int = 0) -> Generator[Any, Any, None]:
-        """Slow down a writer that has just dirtied so many bytes, or make it do its duty.
+        """Slow down a writer that has just dirtied these bytes, or make it write back.
 
         The duty is to write back some of its own device's first. The writer does not wait for the writes, but for
         their place in the device's queue, so that what stops it is a full queue (balance_dirty_pages of 2.6,

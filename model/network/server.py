@@ -6,9 +6,9 @@ Latency that takes up nothing (wires, switches, stacks that wake threads up) is 
 data go out when the device has them; written data must have arrived before the device gets them. All that does not
 depend on the device is booked at one end of an I/O, so a front costs one event for each.
 
-A client keeps only so many requests outstanding (queue depth of a session, slots), the others wait at the client.
-An NFS server with a ``sync`` export answers a write when it is on the medium (RFC 1813, FILE_SYNC; RFC 8881, the same),
-one with ``async`` when it is in memory: see :attr:`FrontSettings.writes`.
+A client keeps a limited number of requests outstanding (queue depth of a session, slots); the others wait at the
+client. An NFS server with a ``sync`` export answers a write when it is on the medium (RFC 1813, FILE_SYNC; RFC 8881,
+the same), one with ``async`` when it is in memory: see :attr:`FrontSettings.writes`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class FrontSettings:
 
 
 class Slots:
-    """So many places, and who waits for one.
+    """A fixed number of slots, and the requests that wait for one.
 
     Parameters
     ----------

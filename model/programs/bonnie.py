@@ -109,7 +109,7 @@ class Bonnie:
         return [settings.name, *(f"{settings.name}.{number}" for number in range(1, settings.files))]
 
     def operations(self) -> Iterator[Operation]:
-        """What the main process does; after the fork the seekers run beside it (:meth:`seeks`)."""
+        """What the main process does; after the fork the seekers run at the same time (:meth:`seeks`)."""
         settings, names = self.settings, self.names
         chunk, stdio = settings.chunk, settings.stdio_bytes
         yield mark("putc")

@@ -112,7 +112,7 @@ class BonniePlusPlusSettings:
 
 
 def default_megabytes(memory_megabytes: int) -> int:
-    """The size bonnie++ takes by itself: twice the memory, at least 300."""
+    """The size bonnie++ takes unless told: twice the memory, at least 300."""
     return max(300, 2 * memory_megabytes)
 
 
@@ -196,7 +196,7 @@ class BonniePlusPlus:
         ]
 
     def operations(self) -> Iterator[Operation]:
-        """What the main process does; after the fork the seekers run beside it (:meth:`seeks`)."""
+        """What the main process does; after the fork the seekers run at the same time (:meth:`seeks`)."""
         if self.size:
             yield from self._file_phases()
         if self.settings.small_files:

@@ -161,7 +161,7 @@ def expected_writes(files: int, entries: int, padded_bytes: int) -> tuple[float,
 
 
 def copy_calls(files: int, blocks: int) -> tuple[int, int]:
-    """Reads and writes of ``cp -r`` of 2005 for so many files that fill so many blocks."""
+    """Reads and writes of ``cp -r`` of 2005 for a number of files that fill a number of blocks."""
     return blocks + files, blocks
 
 

@@ -53,7 +53,7 @@ class TiobenchSettings:
 
 
 def default_megabytes(memory_megabytes: int) -> int:
-    """The size tiobench.pl 0.3.3 takes by itself: twice the memory, at least 200, at most 2000."""
+    """The size tiobench.pl 0.3.3 takes unless told: twice the memory, at least 200, at most 2000."""
     return min(2000, max(200, 2 * memory_megabytes))
 
 

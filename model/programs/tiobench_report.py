@@ -34,7 +34,7 @@ def report(runs: Iterable[tuple[TiobenchSettings, Sequence[PhaseResult]]], direc
 
 
 def line_figures(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """What the line of the last of some runs says, from the rates and CPU shares of each by itself.
+    """What the line of the last of some runs says, from the rates and CPU shares of each run.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ class ReadAhead2611(ReadAhead):
         self._missed = False
 
     def _first(self, pages: int) -> int:
-        """Pages of the first window for a call of so many (get_init_ra_size)."""
+        """Pages of the first window for a call of `pages` pages (get_init_ra_size)."""
         size = 1 << (pages - 1).bit_length()
         if size <= self._most // 64:
             return size * size

@@ -104,7 +104,7 @@ class ReadAhead61(ReadAhead):
         self._ahead = self._size - asked if self._size > asked else self._size
 
     def _follows_history(self, page: int, asked: int, most: int) -> bool:
-        """Whether so many pages before `page` are held that a sequential stream must have left them."""
+        """Whether enough pages before `page` are held for a sequential stream to have left them."""
         history = min(most, page - self._pages.held_since(page * PAGE) // PAGE)
         if history <= asked:
             return False

@@ -34,7 +34,7 @@ class Flow:
 
 
 class FairQueueing:
-    """Flows that wait for their turn, one that has it, and those that were served so much that they are remembered."""
+    """Flows that wait for their turn, the one that has it, and those whose recent service is still remembered."""
 
     __slots__ = ("_now", "_remembered", "_served", "_waiting")
 
@@ -79,7 +79,7 @@ class FairQueueing:
         return chosen
 
     def serve(self, flow: Flow, size: float) -> None:
-        """A flow has had so much (bytes) of its turn."""
+        """Charge a flow for bytes of its turn."""
         flow.service += size
         sharing = self.busy + len(self._remembered)
         self._now += size / max(sharing, 1)

@@ -239,7 +239,7 @@ def trend(values: NDArray[np.float64]) -> tuple[float, float]:
     """How much a series rises from its beginning to its end, and how many standard errors that is.
 
     A straight line through sixteen means of consecutive values; the standard error of its slope is made wider by the
-    correlation of what is left beside the line.
+    correlation of the residuals.
 
     Parameters
     ----------

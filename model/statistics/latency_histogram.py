@@ -131,13 +131,13 @@ class LatencyHistogram:
 
 
 def bin_of_ns(nanoseconds: int) -> int:
-    """Index of the bin that counts a latency of so many nanoseconds."""
+    """Index of the bin that counts a latency."""
     shift = max(nanoseconds.bit_length() - (_BITS + 1), 0)
     return (shift << _BITS) + (nanoseconds >> shift)
 
 
 def bin_middle_ns(index: int) -> float:
-    """The latency (ns) that stands for a bin: itself below 128 ns, the middle of the bin above."""
+    """The latency (ns) that represents a bin: itself below 128 ns, the middle of the bin above."""
     if index < 2 * BINS_PER_GROUP:
         return float(index)
     shift = (index >> _BITS) - 1

@@ -1,4 +1,4 @@
-"""How busy each part of the machine was, and which one set the pace."""
+"""Utilization of each part of the machine, and which one is the bottleneck."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """fio's command line, as people publish it instead of a job file (init.c, parse_cmd_line).
 
 The options are the same. What stands before the first ``--name`` is for all jobs; each ``--name`` begins one. Options
-beside a job file's name are defaults for all its jobs: what the file says counts more.
+next to a job file's name are defaults for all its jobs: what the file says counts more.
 """
 
 from __future__ import annotations

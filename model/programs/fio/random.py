@@ -188,7 +188,7 @@ class Zipf:
 
 @lru_cache(maxsize=16)
 def _zeta(terms: int, theta: float) -> float:
-    """The sum of 1 / k^theta over so many terms, added one after the other as fio does."""
+    """The sum of 1 / k^theta over `terms` terms, added one after the other as fio does."""
     total = 0.0
     for start in range(1, terms + 1, _TERMS_AT_ONCE):
         parts = (1.0 / np.arange(start, min(terms + 1, start + _TERMS_AT_ONCE), dtype=np.float64)) ** theta

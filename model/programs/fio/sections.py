@@ -78,7 +78,7 @@ def sections(
     numbered
         Whether errors say the line: not of a text that nobody has seen.
     defaults
-        Options on fio's command line beside the file, as a global section; those of the file go before them.
+        Options on fio's command line in addition to the file, as a global section; those of the file go before them.
 
     Raises
     ------
