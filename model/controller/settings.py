@@ -147,7 +147,7 @@ class ControllerSettings:
 
     @property
     def gathers_in_turn(self) -> bool:
-        """Whether gathered writes are acknowledged only when the drives have them, so that nothing is in the background."""
+        """Whether a gathered write is acknowledged only when the drives have it; nothing is then in the background."""
         return self.gathers_writes and not self.writes_back
 
     @property
