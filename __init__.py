@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .api.result import Result
     from .api.run import run
     from .api.scenario import Scenario
+    from .api.sensitivity import Sensitivity, sensitivity
     from .api.studies import Calibration, Predictions, Validation, calibrate, predict, validate
     from .api.sweep import Sweep, sweep
     from .model.core.errors import InputError, RaidsimError
@@ -45,6 +46,7 @@ _WHERE = {
     "api.result": ("Result",),
     "api.run": ("run",),
     "api.scenario": ("Scenario",),
+    "api.sensitivity": ("Sensitivity", "sensitivity"),
     "api.studies": ("Calibration", "Predictions", "Validation", "calibrate", "predict", "validate"),
     "api.sweep": ("Sweep", "sweep"),
     "model.core.errors": ("InputError", "RaidsimError"),
@@ -68,6 +70,7 @@ __all__ = [
     "Replay",
     "Result",
     "Scenario",
+    "Sensitivity",
     "Sweep",
     "Table",
     "Validation",
@@ -83,6 +86,7 @@ __all__ = [
     "predict",
     "replay",
     "run",
+    "sensitivity",
     "studies",
     "sweep",
     "validate",

@@ -151,9 +151,15 @@ def fio(
     found = _from_text(text, described.spec) if "\n" in text else job_sections(jobs_of(text), described.spec)
     sizes = {name: parse_size(size, f"files {name}") for name, size in (files or {}).items()}
     options = FioOptions(target, sizes, at_most)
-    with progress_share("running fio's jobs", progress) as follow:
-        ran = run_fio(described.spec, chosen(found, list(only), "job"), options, lambda run: follow(lambda: run.share))
-    return FioResult(described.name, ran)
+    return FioResult(described.name, run_jobs(described.spec, chosen(found, list(only), "job"), options, progress))
+
+
+def run_jobs(
+    spec: ScenarioSpec, jobs: Sequence[Section], options: FioOptions, progress: bool = True, advice: str = ""
+) -> FioRun:
+    """Run jobs; after a minute the progress shows `advice`."""
+    with progress_share("running fio's jobs", progress, advice) as follow:
+        return run_fio(spec, jobs, options, lambda run: follow(lambda: run.share))
 
 
 def _from_text(text: str, spec: ScenarioSpec) -> list[Section]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -82,16 +82,30 @@ def inspect(
     InputError
         If an output is damaged, or nothing in it can be simulated.
     """
+    sources = [_source(each, place) for place, each in enumerate(printed, start=1)]
+    return inspect_sources(sources, name or (_NAME if printed else _OWN_NAME), ignore_solid_state, progress=progress)
+
+
+def inspect_sources(
+    sources: Sequence[Source],
+    name: str,
+    ignore_solid_state: bool,
+    note: Callable[[str], None] = lambda _: None,
+    progress: bool = True,
+) -> Inspection:
+    """Make a scenario of outputs, or of this machine without any; `note` is told of each note as it comes."""
     notes: list[str] = []
-    if printed:
-        sources = [_source(each, place) for place, each in enumerate(printed, start=1)]
-    else:
+    if not sources:
         machine = ThisMachine()
         with progress_text("inspecting this machine", shown=progress) as told:
             sources = machine.collect(told)
         notes = machine.notes
-    chosen = name or (_NAME if printed else _OWN_NAME)
-    return Inspection(chosen, inspecting.inspect(sources, chosen, ignore_solid_state), notes)
+    for each in notes:
+        note(each)
+    found = inspecting.inspect(sources, name, ignore_solid_state)
+    for each in found.notes:
+        note(each)
+    return Inspection(name, found, notes)
 
 
 def _source(printed: str | PathLike[str], place: int) -> Source:

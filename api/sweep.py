@@ -178,22 +178,37 @@ def _swept(
     plan: SweepPlan, kept: ResultStore, workers: SweepWorkers, timeout: float | None, retry_failed: bool, progress: bool
 ) -> Sweep:
     """Run what is left of a sweep; after an interrupt, what is done."""
+    seen = [SweepProgress(plan.runs, 0, 0, 0, 0)]
+    try:
+        number, done = run_plan(plan, kept, workers, timeout, retry_failed, progress=progress, seen=seen)
+    except KeyboardInterrupt:
+        known = kept.find(plan.fingerprint)
+        if known is None:
+            raise
+        number, done = known, seen[-1]
+        print(f"interrupted: {done.settled:,} of {done.runs:,} runs are done", file=sys.stderr)
+    return Sweep(kept, number, plan, done)
+
+
+def run_plan(
+    plan: SweepPlan,
+    kept: ResultStore,
+    workers: SweepWorkers,
+    timeout: float | None = None,
+    retry_failed: bool = False,
+    recompute: bool = False,
+    progress: bool = True,
+    seen: list[SweepProgress] | None = None,
+) -> tuple[int, SweepProgress]:
+    """Run what is left of a sweep; its number in the store, and how far it is. `seen` gets the latest state."""
     with workers as team, sweep_progress(plan.name, progress) as watch:
-        seen = [SweepProgress(plan.runs, 0, 0, 0, 0)]
 
         def told(now: SweepProgress) -> None:
-            seen[0] = now
+            if seen is not None:
+                seen[:] = [now]
             watch(now)
 
-        try:
-            number, done = run_sweep(plan, kept, team, timeout, retry_failed, watch=told)
-        except KeyboardInterrupt:
-            known = kept.find(plan.fingerprint)
-            if known is None:
-                raise
-            number, done = known, seen[0]
-            print(f"interrupted: {done.settled:,} of {done.runs:,} runs are done", file=sys.stderr)
-    return Sweep(kept, number, plan, done)
+        return run_sweep(plan, kept, team, timeout, retry_failed, recompute, watch=told)
 
 
 def _plan(scenario: Source, vary: dict[str, Any], replications: int, figures: Sequence[str]) -> SweepPlan:

@@ -69,9 +69,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 """Folders with code, from the bottom up. The face `web` imports nothing of `cli`, nor `cli` of `web`."""
 ITEMS = (
     *("cli/commands", "model/programs", "model/schedulers", "scenarios/traces/formats", "calibration/formats"),
-    "calibration/inspection/tools",
+    *("calibration/inspection/tools", "api"),
 )
-"""Folders with one item a file: a command, a program, a scheduler, a format, a tool."""
+"""Folders with one item a file: a command, a program, a scheduler, a format, a tool, a question of the public API."""
 ABSOLUTE = "absolute"
 API = ""
 

@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ...api.fio import job_sections, jobs_of, machine_document
-from ...api.support.progress import progress_share
+from ...api.fio import job_sections, jobs_of, machine_document, run_jobs
 from ...calibration.fio_study.comparison import compared
 from ...calibration.formats.detect import read_report
 from ...model.core.errors import InputError
@@ -26,7 +25,7 @@ from ...scenarios.fio.output.logs import write_logs
 from ...scenarios.fio.output.normal_text import normal_text
 from ...scenarios.fio.plan import chosen
 from ...scenarios.fio.result import FioRun
-from ...scenarios.fio.run import FioOptions, run_fio
+from ...scenarios.fio.run import FioOptions
 from ..support.files import check_output
 from ..support.options import SetOption
 from ..tables.fio_comparison import show_comparison
@@ -95,13 +94,12 @@ def fio_command(
     report = None if compare is None else read_report(compare)
     options = FioOptions(target, _file_sizes(files or []), most_s, logs is not None, write_iolog is not None)
     advice = "" if most_s is not None else "--at-most 2s ends every job after 2 s of its statistics"
-    with progress_share("running fio's jobs", advice=advice) as follow:
-        try:
-            ran = run_fio(spec, jobs, options, lambda run: follow(lambda: run.share))
-        except InputError as error:
-            if "," in error.place or error.place.startswith(("--", "job ", "size")):
-                raise  # it is about the jobs
-            raise located(error, described.positions) from None
+    try:
+        ran = run_jobs(spec, jobs, options, advice=advice)
+    except InputError as error:
+        if "," in error.place or error.place.startswith(("--", "job ", "size")):
+            raise  # it is about the jobs
+        raise located(error, described.positions) from None
     _write(ran, write_iolog, logs)
     if report is None or compare is None:
         _show(ran, form)

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ...api.support.progress import progress_text
-from ...calibration.inspection.inspection import Inspection, Source, decoded, inspect, read_source
-from ...calibration.inspection.this_machine import ThisMachine
+from ...api.inspection import inspect_sources
+from ...calibration.inspection.inspection import Source, decoded, read_source
 from ...calibration.inspection.tools.outputs import MOST_CHARACTERS
 from ...model.core.errors import InputError
 from ..support.files import write_file
@@ -64,23 +63,16 @@ def inspect_command(
     given += [(path, kind) for kind, paths in kinds.items() for path in paths or []]
     if [str(path) for path, _ in given].count(_STDIN) > 1:
         raise InputError(_STDIN, "found twice", "expected: standard input once")
-    notes: list[str] = []
-    if given:
-        sources = [_source(path, kind) for path, kind in given]
-    else:
-        machine = ThisMachine()
-        with progress_text("inspecting this machine") as progress:
-            sources = machine.collect(progress)
-        notes = machine.notes
-    for note in notes:
-        typer.echo(f"note: {note}", err=True)
-    made = inspect(sources, name or _name(given), ignore_solid_state)
-    for note in made.notes:
-        typer.echo(f"note: {note}", err=True)
+    sources = [_source(path, kind) for path, kind in given]
+    made = inspect_sources(
+        sources, name or _name(given), ignore_solid_state, lambda note: typer.echo(f"note: {note}", err=True)
+    )
     if output is not None:
         write_file(output, made.text, force)
     if as_json:
-        typer.echo(json.dumps(_document(made, notes), allow_nan=False))
+        found = made.found
+        document = {"document": found.document, "found": found.found, "assumed": found.assumed, "notes": made.notes}
+        typer.echo(json.dumps(document, allow_nan=False))
     elif output is None:
         typer.echo(made.text, nl=False)
 
@@ -95,13 +87,3 @@ def _source(path: Path, kind: str | None) -> Source:
         return read_source(path, kind)
     content = sys.stdin.buffer.read(4 * MOST_CHARACTERS + 1)
     return Source("<stdin>", decoded(content, "<stdin>"), kind)
-
-
-def _document(made: Inspection, notes: list[str]) -> dict[str, object]:
-    """``document`` (the scenario), ``found`` and ``assumed`` (path, value, where or why), ``notes``."""
-    return {
-        "document": made.document,
-        "found": made.found,
-        "assumed": made.assumed,
-        "notes": [*notes, *made.notes],
-    }

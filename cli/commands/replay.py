@@ -11,18 +11,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ...api.support.progress import progress_share
+from ...api.replay import reading_notes, replay_opened
+from ...api.scenario import Scenario
 from ...api.support.run_document import document
 from ...calibration.uncertainty.model_interval import run_intervals
 from ...model.core.errors import InputError
-from ...model.files.description_errors import located
 from ...model.files.quantities import format_duration, format_size, parse_fraction, parse_time
-from ...scenarios.description.other_drive import with_drive
 from ...scenarios.documents.document import read_document
 from ...scenarios.traces.reading import Trace, open_trace
 from ...scenarios.traces.replay.per_request import KINDS
 from ...scenarios.traces.replay.placement import Fit
-from ...scenarios.traces.replay.replay import Replay, ReplayOptions, replay
+from ...scenarios.traces.replay.replay import Replay, ReplayOptions
 from ..support.files import check_output
 from ..support.options import OnErrorOption, SetOption, skips_malformed
 from ..tables.run import print_prediction, print_right, run_console
@@ -103,31 +102,13 @@ def replay_command(
         warm_up=parse_fraction(warm_up, "--warm-up"),
     )
     options.check()
-    described = read_document(machine, sets or [])
-    spec = described.spec()
-    if drive is not None:
-        spec = with_drive(spec, drive)
+    scenario = Scenario.of(read_document(machine, sets or []))
     opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True)
-    if think:
-        next(opened.measured(), None)  # the format is refused before anything is simulated
-    with progress_share("replaying") as follow:
-        try:
-            done = replay(
-                spec,
-                opened.records,
-                options,
-                lambda run: follow(lambda: run.share),
-                (lambda: (io.think_s for io in opened.measured())) if think else None,
-                per_request is not None,
-            )
-        except InputError as error:
-            if error.place == "trace":
-                raise InputError(str(trace), error.found, error.expected) from None
-            raise located(error, described.positions) from None
+    done = replay_opened(scenario, opened, options, drive, per_request is not None)
     if per_request is not None:
         assert done.log is not None
         done.log.write(per_request)
-    notes = [*done.notes, *_reading_notes(opened, options)]
+    notes = [*done.notes, *reading_notes(opened, options)]
     if as_json:
         replayed = {
             "trace": str(trace),
@@ -162,15 +143,6 @@ def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
         **({"think": True} if options.think else {}),
         "drained_s": done.drained_s,
     }
-
-
-def _reading_notes(trace: Trace, options: ReplayOptions) -> list[str]:
-    """What the reader left out, and a clock that says little."""
-    notes = [f"left out by the reader: {count:,} {what}" for what, count in trace.skipped.items()]
-    notes += [f"left out: {error}" for error in trace.errors]
-    if trace.tick_s and options.depth is None:
-        notes.append(f"the trace's clock ticks every {format_duration(trace.tick_s)}: I/Os come in bunches")
-    return notes
 
 
 def _print_replayed(console: Console, trace: Trace, done: Replay, options: ReplayOptions, notes: Sequence[str]) -> None:

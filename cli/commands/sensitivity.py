@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 
 from ...api.pictures.sensitivity import sensitivity_figure
-from ...api.support.progress import progress_bar
-from ...api.support.unfinished import evaluating
-from ...calibration.sensitivity.parameters import default_parameters, given_parameters
-from ...calibration.sensitivity.runs import TRAJECTORIES, Settings, nominal, sensitivity
-from ...calibration.sensitivity.sensitivity import check_salib
+from ...api.scenario import Scenario
+from ...api.sensitivity import sensitivity
+from ...calibration.sensitivity.runs import TRAJECTORIES
 from ...scenarios.documents.document import read_document
 from ..support.files import check_picture, write_picture
 from ..tables.predict import tables_console
@@ -51,15 +49,18 @@ def sensitivity_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Find out which parameters of a scenario move a figure of its prediction most."""
-    settings = Settings(method, trajectories, samples, seed)
     if plot is not None:
         check_picture(plot, str(scenario))
-    check_salib()
-    spec = read_document(str(scenario)).spec()
-    given = given_parameters(spec, parameter) if parameter else None
-    with evaluating(workers, "sensitivity", spec.model_dump_json(), given, figure, settings) as evaluator:
-        parameters = given or default_parameters(spec, nominal(spec, evaluator).prices_read)
-        found = sensitivity(spec, parameters, figure, evaluator, settings, progress_bar)
+    found = sensitivity(
+        Scenario.of(read_document(str(scenario))),
+        figure=figure,
+        parameters=parameter,
+        method=method,
+        trajectories=trajectories,
+        samples=samples,
+        seed=seed,
+        workers=workers,
+    ).found
     if plot is not None:
         write_picture(plot, lambda: sensitivity_figure(found))
     if as_json:

@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 
 from ...api.pictures.sweep import sweep_figure
-from ...api.support.sweep_progress import sweep_progress
+from ...api.sweep import run_plan
 from ...model.core.errors import InputError
 from ...model.files.quantities import parse_time
 from ...scenarios.documents.document import parse_assignment
 from ...scenarios.sweeps.export import ResultTable, write_csv, write_parquet
 from ...scenarios.sweeps.plan import SweepPlan, read_sweep
 from ...scenarios.sweeps.result_store import ResultStore
-from ...scenarios.sweeps.sweep import SweepProgress, run_sweep
+from ...scenarios.sweeps.sweep import SweepProgress
 from ...scenarios.sweeps.workers import ClusterWorkers, ProcessWorkers, SweepWorkers, ThisProcess
 from ..support.files import check_picture, write_picture
 from ..support.interrupts import interrupted_status
@@ -87,8 +87,7 @@ def sweep_command(
         _check_target(option, target, place)
     with ResultStore(place, write=True) as kept:
         try:
-            with _workers(workers, scheduler) as team, sweep_progress(plan.name) as watch:
-                number, progress = run_sweep(plan, kept, team, timeout_s, retry_failed, recompute, watch)
+            number, progress = run_plan(plan, kept, _workers(workers, scheduler), timeout_s, retry_failed, recompute)
         except KeyboardInterrupt as error:
             typer.echo(_interrupted(kept, plan), err=True)
             raise typer.Exit(interrupted_status(error)) from None

@@ -216,8 +216,7 @@ class Raid1Section(Spec):
         A name of :data:`raidsim.model.raid.read_balance.READ_BALANCE`.
     barrier
         A name of :data:`raidsim.model.raid.mirrors.barrier.RESYNC_BARRIER`. Of 2.4: a window that slides along the
-        array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: they do so in every 64 MiB
-        separately.
+        array; of 2.6: resync and normal I/O alternate on the whole array; of 6.1: so in every 64 MiB.
     clones_pages
         Whether a write is copied for each mirror page by page, or as a whole.
     submitter_pays

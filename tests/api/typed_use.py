@@ -22,6 +22,7 @@ from raidsim import (
     Replay,
     Result,
     Scenario,
+    Sensitivity,
     Sweep,
     Table,
     Validation,
@@ -56,6 +57,7 @@ def all_of_it() -> str:
     jobs: FioResult = raidsim.fio("[job]\nrw=read\n", fitted.scenario())
     played: Replay = raidsim.replay("trace.csv", base, speedup=2.0)
     tables: list[Table] = [raidsim.drives(), raidsim.studies()]
+    moved: Sensitivity = raidsim.sensitivity(base, figure="iops", parameters=["machine.memory=20%"])
     seen: Inspection = raidsim.inspect("mdstat.txt")
     try:
         text: str = raidsim.run(seen.scenario).to_json()
@@ -64,5 +66,5 @@ def all_of_it() -> str:
     except RaidsimError as error:
         text = str(error)
     words = [text, busiest, raidsim.__version__, repr((latency, interval, curve, axes, tables))]
-    words += [repr(each) for each in (knee, advice, swept, layout, predicted, judged, jobs, played)]
+    words += [repr(each) for each in (knee, advice, swept, layout, predicted, judged, jobs, played, moved)]
     return " ".join([*words, str(number + best), str(result.to_dict()["iops"]), str(len(varied.to_frame()))])

@@ -150,7 +150,7 @@ def test_a_comparison_with_a_measurement(fio: Command) -> None:
         ("[a]\ncpuload=85\nioengine=cpuio\n", (), "cpuio cannot be simulated: jobs that only use the CPU"),
         (GOOD, ("--filenam=/dev/md0",), "command line, filenam: unknown option 'filenam'; did you mean 'filename'?"),
         (GOOD, ("--at-mots", "2s"), "--at-mots: unknown option; did you mean '--at-most'?"),
-        (GOOD, ("--name=b",), "JOB: found '--name' beside 'job.fio'"),
+        (GOOD, ("--name=b",), "JOB: found '--name' with 'job.fio'"),
         ("[a]\ninclude gone\n", (), "job.fio, line 2: 'gone' cannot be read"),
         ("[a]\nrw=read\n", (), "job.fio, line 1, job a, size: it is missing"),
         ("[a]\nsize=${NOT_SET_AT_ALL}\n", (), "job.fio, line 2: the variable NOT_SET_AT_ALL is not set"),

@@ -54,7 +54,7 @@ def test_text(replayed: Replayed) -> None:
     assert (status, err) == (0, "")
     assert out.startswith("msr_mds_0.csv (msr) on md0: 12 I/Os")
     assert "at their own times; all complete" in out
-    for words in ("small [box]", "writes/s", "Latency (ms)", "How busy", "bottleneck:"):
+    for words in ("small [box]", "writes/s", "Latency (ms)", "Utilization", "bottleneck:"):
         assert words in out
     assert max(len(line) for line in out.splitlines()) <= 100
 

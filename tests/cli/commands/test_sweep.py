@@ -208,7 +208,7 @@ def test_an_interrupt_says_how_to_go_on(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweep_module, "run_sweep", stopped)
+    monkeypatch.setattr(sweep_module, "run_plan", stopped)
     status, out, err = ran(capsys, file, "--workers", "0")
     assert (status, out) == (130, "")
     assert err == "interrupted: 0 of 4 runs are in grid.sqlite; the same command goes on there\n"
