@@ -86,7 +86,7 @@ class CompiledFinder(MetaPathFinder):
 
 def digest(root: Path) -> str:
     """What a build depends on: every source file of the model, what compiles it, and the Python that imports it."""
-    found = hashlib.sha256(f"{sys.version} {EXTENSION_SUFFIXES[0]}".encode())
+    found = hashlib.sha256(f"{sys.implementation.cache_tag} {EXTENSION_SUFFIXES[0]}".encode())
     for path in sorted(path for folder in _SOURCES for path in (root / folder).rglob("*.py")):
         source = path.read_bytes()
         found.update(f"{path.relative_to(root).as_posix()} {len(source)}\n".encode())
