@@ -3,7 +3,7 @@
 A healthy drive is passed everything at once. A slow one, and one that retries, takes one command at a time, since its
 head is where the trouble is: each command takes `slowness` times as long as it takes alone, and while a sector is
 retried nothing else is served. Drives that become slow without failing are common enough to be a kind of fault of their
-own: slow by factors of 2 to 100 (Gunawi et al., Fail-Slow at Scale, FAST 2018, section 3).
+own (Gunawi et al., Fail-Slow at Scale, FAST 2018). One command at a time is assumed.
 
 Limits: commands that are in the drive when it gets slow are complete as fast as before.
 """
