@@ -13,8 +13,8 @@ from ..model.raid.resync.spares import HotSpares, MemberSlot
 from .array import ServedArray
 
 DEFAULT_RETRY_S = 7.0
-"""Seconds that a drive tries to read a bad sector; assumed: the usual limit of error recovery (TLER, ERC) of drives made
-for RAID. A desktop drive may try for longer than the 30 s after which Linux gives up."""
+"""Seconds that a drive tries to read a bad sector; assumed: the usual limit of error recovery (TLER, ERC) of drives
+made for RAID. A desktop drive may try for longer than the 30 s after which Linux gives up."""
 MOST_RETRY_S = 30.0
 """Linux resets a drive that has not answered by then (drivers/scsi/sd.h, SD_TIMEOUT)."""
 MOST_SLOWNESS = 1000.0
