@@ -4,11 +4,11 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-compile -c constraints.txt
 
-# Chromium is installed while Python's packages are.
+# Chromium and the NBD clients are installed while Python's packages are.
 MAKEFLAGS += --jobs=2
 
 .DEFAULT_GOAL := help
-.PHONY: help predict test web chromium check bench compiled fuzz faults golden mutants pages docs sbom audit clean
+.PHONY: help predict test web chromium clients check bench compiled fuzz faults golden mutants pages docs sbom audit clean
 
 help:
 	@echo "make predict   calibrate, predict the studies, compare and report"
@@ -32,7 +32,7 @@ predict: .venv/compiled.stamp
 	-@$(BIN)/python -m raidsim.compiled --where-possible
 	$(BIN)/raidsim predict
 
-test: .venv/dev.stamp chromium
+test: .venv/dev.stamp chromium clients
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Where the hot modules were compiled, the page uses them.
@@ -41,6 +41,10 @@ web: .venv/web.stamp
 
 chromium:
 	@sh tests/web/install_chromium.sh
+
+# One apt-get at a time.
+clients: chromium
+	@sh tests/serve/install_clients.sh
 
 check: .venv/dev.stamp
 	$(BIN)/ruff check .

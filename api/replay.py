@@ -126,7 +126,7 @@ def replay(
     )
     options.check()
     chosen = scenario_of(machine)
-    opened = open_trace(Path(trace), format, skip_malformed, discards=True)
+    opened = open_trace(Path(trace), format, skip_malformed, discards=True, flushes=True)
     done = replay_opened(chosen, opened, options, drive, progress=progress)
     return Replay(chosen, done, reading_notes(opened, options))
 

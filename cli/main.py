@@ -44,6 +44,7 @@ COMMANDS = {
     "replay": (".commands.replay:replay_command", "Play a recorded trace on a machine."),
     "fio": (".commands.fio:fio_command", "Run a fio job file on a machine."),
     "serve": (".serving.command:serve_command", "Serve a predicted array as a network block device (NBD)."),
+    "tell": (".serving.tell:tell_command", "Fail, replace or slow drives of a running server."),
     "trace": (".commands.trace:trace_command", "Say what is in a recorded trace."),
     "scenario": (".commands.scenario:scenario_command", "List and show scenarios; write changed copies."),
     "inspect": (".commands.inspect:inspect_command", "Make a scenario from this machine, or from pasted output."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf, nextafter
 from typing import Any
@@ -11,10 +12,13 @@ from ..model.core.discard import issue
 from ..model.core.errors import ModelError
 from ..model.core.request import DIRECT, FLUSH, READ, TRIM, WAITED, Request
 from ..model.loads.user_threads import UserThreads
-from ..model.statistics.usage import limit
+from ..model.statistics import LatencyHistogram
+from ..model.statistics.usage import Usage, limit
 from ..scenarios.description.scenario import ScenarioSpec, target_of
 from ..scenarios.machine.loads import FIRST_ISSUER
 from ..scenarios.machine.machine import BuiltMachine
+from ..scenarios.machine.observer import UNOBSERVED, Observer
+from ..scenarios.running.base.prediction import RebuildProgress
 from ..scenarios.running.base.run import Run
 from ..scenarios.running.base.sample import Sample
 from ..scenarios.traces.replay.replay import TraceSpec
@@ -60,17 +64,36 @@ class ServedArray(Run):
         Whose machine, kernel, arrays and failures are used.
     target
         The drive or array that is served; None for the one that the scenario's workload uses.
+    observer
+        Sees each part of the machine when it is built.
+    serviced
+        If true, drives can be failed, replaced and hurt, and checks started: see :mod:`.service`.
 
     Attributes
     ----------
+    spec
+        The scenario with a workload of requests from outside.
+    submitted
+        Called with each request when it enters the array; None: nobody wants to know.
+    measured
+        Latencies of the clients' reads and writes, where somebody counts them.
     ended
         Requests that are complete and not yet taken by :meth:`take_ended`.
     """
 
-    def __init__(self, scenario: ScenarioSpec, target: str | None = None) -> None:
+    def __init__(
+        self,
+        scenario: ScenarioSpec,
+        target: str | None = None,
+        observer: Observer = UNOBSERVED,
+        serviced: bool = False,
+    ) -> None:
         name = target_of(scenario, target)
-        machine = BuiltMachine(scenario.model_copy(update={"workload": TraceSpec(targets=(name,))}))
+        self.spec = scenario.model_copy(update={"workload": TraceSpec(targets=(name,))})
+        machine = BuiltMachine(self.spec, observer=observer, serviced=serviced)
         super().__init__(machine, Sample())
+        self.submitted: Callable[[Io], None] | None = None
+        self.measured: dict[str, LatencyHistogram] = {}
         self.name = name
         self.engine = machine.engine
         self.device: Any = machine.opened(machine.targets[0])
@@ -88,6 +111,21 @@ class ServedArray(Run):
         return 0.0
 
     @property
+    def is_counting(self) -> bool:
+        """Whether a request has come: what is measured begins with it."""
+        return self._counts
+
+    def histograms(self) -> dict[str, LatencyHistogram]:
+        """See :meth:`.Run.histograms`."""
+        return {name: each for name, each in self.measured.items() if each.count}
+
+    def working(self) -> tuple[RebuildProgress, ...]:
+        """Rebuilds and checks that are not over."""
+        threads = [resync for _, resync in self._resync_threads()]
+        found = zip(threads, self.rebuilds(), strict=True)
+        return tuple(each for resync, each in found if resync.report.finished_s is None)
+
+    @property
     def busiest(self) -> str | None:
         """The busiest part in words, since the first request; None before it."""
         if not self._counts or not self.span > 0:
@@ -95,12 +133,31 @@ class ServedArray(Run):
         found = limit(self.usages())
         return None if found is None else found.words
 
+    def usages(self) -> tuple[Usage, ...]:
+        """See :meth:`.Run.usages`; a drive that is held up by a fault is busy meanwhile."""
+        held = {name: drive.held_s / self.span for name, drive in self.machine.faults.items() if drive.held_s}
+        return tuple(
+            self.with_utilisation(usage, min(1.0, usage.utilisation + held[usage.name]))
+            if usage.name in held
+            else usage
+            for usage in super().usages()
+        )
+
+    @staticmethod
+    def with_utilisation(usage: Usage, utilisation: float) -> Usage:
+        """The same part with another utilization (0 to 1)."""
+        return replace(usage, utilisation=utilisation)
+
     def submit(self, io: Io, at: float) -> None:
         """Let a request enter the array at a simulated time (s) that is not over."""
         io.arrived_s = at
+        if self.submitted is not None:
+            self.submitted(io)
         if not self._counts:
             self._counts = True
             self._begin()
+            for drive in self.machine.faults.values():
+                drive.held_s = 0.0
         self.engine.call_at(at, partial(self._start, io))
 
     def run_to_completion(self, most_events: int) -> bool:

@@ -10,7 +10,8 @@ from .array import Io
 
 MOST_LATE = 0.05
 """Mean lateness as a share of the mean latency, above which clients see another array than the simulated one."""
-_NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", TRIM: "trim"}
+NAMES = {READ: "read", WRITE: "write", FLUSH: "flush", TRIM: "trim"}
+"""Kinds of requests, as they are shown."""
 
 
 class Counts:
@@ -29,21 +30,27 @@ class Counts:
         How much later than simulated the answers were sent (s of the wall clock).
     first_s, last_s
         Simulated times (s) of the first arrival and the last completion.
+    recent
+        Latencies by kind, and lateness under None, that somebody looks at and replaces (:mod:`.recent`); None: nobody.
     """
 
     def __init__(self, speed: float | None) -> None:
         self.speed = speed
-        self.latencies = {op: LatencyHistogram() for op in _NAMES}
+        self.latencies = {op: LatencyHistogram() for op in NAMES}
         self.lateness = LatencyHistogram()
         self.read_bytes = self.write_bytes = 0
         self.first_s = float("inf")
         self.last_s = 0.0
+        self.recent: dict[int | None, LatencyHistogram] | None = None
 
     def add(self, io: Io, late_s: float) -> None:
         """Count a request that was answered `late_s` (s of the wall clock) after its simulated completion."""
         self.latencies[io.op].add(io.completed_s - io.arrived_s)
         if self.speed is not None:
             self.lateness.add(late_s)
+        if self.recent is not None:
+            self.recent[io.op].add(io.completed_s - io.arrived_s)
+            self.recent[None].add(late_s)
         if io.op == READ:
             self.read_bytes += io.size
         elif io.op == WRITE:
@@ -69,7 +76,7 @@ class Counts:
         """Everything as plain data; times in seconds."""
         seconds = max(0.0, self.last_s - self.first_s)
         found: dict[str, Any] = {"simulated_s": seconds, "requests": {}}
-        for op, name in _NAMES.items():
+        for op, name in NAMES.items():
             each = self.latencies[op]
             if each.count:
                 found["requests"][name] = {

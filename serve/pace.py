@@ -54,6 +54,10 @@ class Pace:
         engine_now = self.array.engine.now
         return engine_now if self.speed is None else max(engine_now, (perf_counter() - self._began) * self.speed)
 
+    def changed(self) -> None:
+        """Somebody has changed the array: requests may be complete."""
+        self._wake(True)
+
     def arrive(self, io: Io) -> None:
         """A request has arrived now."""
         self.outstanding += 1

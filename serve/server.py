@@ -8,19 +8,27 @@ import os
 import signal
 import socket
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..model.core.errors import ArrayFailed, InputError
+from ..model.core.request import READ, WRITE
 from ..scenarios.description.scenario import ScenarioSpec
+from ..scenarios.machine.observer import UNOBSERVED, Observer
+from ..scenarios.running.base.prediction import Prediction
+from ..scenarios.running.summary import prediction_of
 from . import protocol as nbd
 from .array import Io, ServedArray
 from .connection import HANDSHAKE_S, Connection
+from .control import ControlConnection, Operator
 from .counts import Counts
 from .data import Data, FileData, MemoryData
 from .pace import Pace
+from .service import Service
+from .trace import TraceFile
 
 MOST_CONNECTIONS = 64
 DEFAULT_PORT = 10809
@@ -56,6 +64,10 @@ class ServeOptions:
         Simulated seconds per second of the wall clock; None for as fast as possible.
     once
         If true, the server ends when its last client has been gone for `ONCE_S`.
+    control
+        A Unix socket for an operator's commands: see :mod:`.control`.
+    trace
+        File that gets all requests: see :mod:`.trace`.
     """
 
     target: str | None = None
@@ -69,6 +81,8 @@ class ServeOptions:
     read_only: bool = False
     speed: float | None = 1.0
     once: bool = False
+    control: Path | None = None
+    trace: Path | None = None
 
     def check(self) -> None:
         """Refuse what means nothing, and what would let other machines in.
@@ -87,6 +101,8 @@ class ServeOptions:
         if self.unix is None and not self.exposed and not _is_loopback(self.host):
             allowed = "expected: a loopback address (127.0.0.1, ::1), or --yes-expose"
             raise InputError("--host", f"found {self.host}, which other machines may reach", allowed)
+        if self.control is not None and self.control == self.unix:
+            raise InputError("--control", f"found {self.control}, which is --unix", "expected: a socket of its own")
 
 
 class Server:
@@ -98,18 +114,23 @@ class Server:
         Whose array it is.
     options
         How.
+    observer
+        Sees each part of the machine when it is built.
 
     Attributes
     ----------
+    operator
+        Carries out an operator's commands; None without a control socket.
     address
         Where it listens, as an NBD URI; empty before :meth:`run`.
     refused
         Connections that were refused because there were `MOST_CONNECTIONS`.
     """
 
-    def __init__(self, scenario: ScenarioSpec, options: ServeOptions) -> None:
+    def __init__(self, scenario: ScenarioSpec, options: ServeOptions, observer: Observer = UNOBSERVED) -> None:
         options.check()
-        self.array = ServedArray(scenario, options.target)
+        serviced = options.control is not None
+        self.array = ServedArray(scenario, options.target, observer, serviced)
         self.options = options
         self.name = self.array.name
         self.capacity = self.array.capacity // self.array.sector * self.array.sector
@@ -123,7 +144,15 @@ class Server:
         self.address = ""
         self.refused = 0
         self._pace = Pace(self.array, options.speed)
+        latencies = self._pace.counts.latencies
+        self.array.measured = {"read": latencies[READ], "write": latencies[WRITE]}
         self._connections: set[Connection] = set()
+        self._operators: set[ControlConnection] = set()
+        self.operator: Operator | None = None
+        if serviced:
+            service, engine = Service(self.array), self.array.engine
+            self.operator = Operator(service, lambda: engine.now, self._status, self.end, self._pace.changed)
+        self._trace: TraceFile | None = None
         self._end: asyncio.Event | None = None
 
     @property
@@ -140,6 +169,27 @@ class Server:
     def counts(self) -> Counts:
         """What was served."""
         return self._pace.counts
+
+    @property
+    def pace(self) -> Pace:
+        """Lets time pass."""
+        return self._pace
+
+    def prediction(self) -> Prediction | None:
+        """The result of the run so far, as `raidsim run` has it; None before the first request."""
+        array, counts = self.array, self.counts
+        if not (array.is_counting and array.span > 0):
+            return None
+        return prediction_of(array, array.span, (counts.read_bytes + counts.write_bytes) / array.span)
+
+    def _status(self) -> dict[str, Any]:
+        array = self.array
+        rebuilds = [
+            {"array": each.array, "action": each.action, "rate": each.rate, "done": each.position / each.total_bytes}
+            for each in array.working()
+        ]
+        found = {"rebuilds": rebuilds, "outstanding": self._pace.outstanding, "clients": len(self._connections)}
+        return {**found, **self.counts.document(), "busiest": array.busiest}
 
     def arrive(self, io: Io) -> None:
         """See :meth:`.connection.Export.arrive`."""
@@ -182,10 +232,20 @@ class Server:
             If the address cannot be used, or the array fails.
         """
         self._end = asyncio.Event()
+        listeners: list[asyncio.AbstractServer] = []
         try:
-            listener = await self._listen()
+            if self.options.trace is not None:
+                self._trace = TraceFile(self.options.trace, self.name)
+                self.array.submitted = self._trace.add
+            if self.options.control is not None:
+                listeners.append(await self._listen_to_operators(self.options.control))
+            listeners.append(await self._listen())
         except InputError:
             self.data.close()
+            for listener in listeners:
+                listener.close()
+            if listeners:
+                self._remove_sockets((self.options.control,))
             raise
         pace = asyncio.create_task(self._pace.run())
         end = asyncio.create_task(self._end.wait())
@@ -199,16 +259,26 @@ class Server:
                 "failures", str(error), "expected: failures that every array survives when they come"
             ) from None
         finally:
-            listener.close()
+            for listener in listeners:
+                listener.close()
             for task in (pace, end):
                 task.cancel()
             for connection in list(self._connections):
                 connection.close()
+            for operator in list(self._operators):
+                operator.close()
             await asyncio.gather(pace, end, return_exceptions=True)
-            if self.options.unix is not None:
-                with suppress(FileNotFoundError):
-                    self.options.unix.unlink()
+            self._remove_sockets((self.options.unix, self.options.control))
             await self._close_data()
+        if self._trace is not None:
+            self._trace.close()
+
+    @staticmethod
+    def _remove_sockets(paths: Iterable[Path | None]) -> None:
+        for path in paths:
+            if path is not None:
+                with suppress(FileNotFoundError):
+                    path.unlink()
 
     async def _close_data(self) -> None:
         """Writes that were answered are in the file; this makes them outlast the machine, too."""
@@ -221,16 +291,19 @@ class Server:
         finally:
             self.data.close()
 
+    async def _listen_to_operators(self, path: Path) -> asyncio.AbstractServer:
+        assert self.operator is not None
+        operator = self.operator
+        try:
+            return await _unix_server(path, "--control", lambda: ControlConnection(operator, self._operators))
+        except OSError as error:
+            raise InputError("--control", f"{path}: {error.strerror}", "expected: a path that is free") from None
+
     async def _listen(self) -> asyncio.AbstractServer:
         loop, unix = asyncio.get_running_loop(), self.options.unix
         try:
             if unix is not None:
-                _remove_stale(unix)
-                mask = os.umask(0o177)
-                try:
-                    server = await loop.create_unix_server(lambda: Connection(self), str(unix))
-                finally:
-                    os.umask(mask)
+                server = await _unix_server(unix, "--unix", lambda: Connection(self))
                 self.address = f"nbd+unix:///{self.name}?socket={unix}"
                 return server
             host, port = self.options.host, self.options.port
@@ -244,7 +317,12 @@ class Server:
         return server
 
 
-def serve(scenario: ScenarioSpec, options: ServeOptions, listening: Callable[[Server], None]) -> Server:
+def serve(
+    scenario: ScenarioSpec,
+    options: ServeOptions,
+    listening: Callable[[Server], None],
+    observer: Observer = UNOBSERVED,
+) -> Server:
     """Serve until SIGINT or SIGTERM, or until the last client has gone (`once`).
 
     Parameters
@@ -255,6 +333,8 @@ def serve(scenario: ScenarioSpec, options: ServeOptions, listening: Callable[[Se
         How.
     listening
         Called when clients can connect.
+    observer
+        Sees each part of the machine when it is built.
 
     Returns
     -------
@@ -266,7 +346,7 @@ def serve(scenario: ScenarioSpec, options: ServeOptions, listening: Callable[[Se
     InputError
         If an option, a file or the address cannot be used, or the array fails.
     """
-    server = Server(scenario, options)
+    server = Server(scenario, options, observer)
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -287,11 +367,21 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _remove_stale(path: Path) -> None:
+async def _unix_server(path: Path, option: str, made: Callable[[], asyncio.BaseProtocol]) -> asyncio.AbstractServer:
+    """A listener on a Unix socket that only its owner can open."""
+    _remove_stale(path, option)
+    mask = os.umask(0o177)
+    try:
+        return await asyncio.get_running_loop().create_unix_server(made, str(path))
+    finally:
+        os.umask(mask)
+
+
+def _remove_stale(path: Path, option: str) -> None:
     """Remove the socket of a server that was killed; one that answers is left alone, and so is any other file."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise InputError("--unix", f"{path} exists and is no socket", "expected: a new path")
+            raise InputError(option, f"{path} exists and is no socket", "expected: a new path")
     except FileNotFoundError:
         return
     with socket.socket(socket.AF_UNIX) as probe:
@@ -300,4 +390,4 @@ def _remove_stale(path: Path) -> None:
         except ConnectionRefusedError:
             path.unlink()
             return
-    raise InputError("--unix", f"a server listens on {path}", "expected: a path for each server")
+    raise InputError(option, f"a server listens on {path}", "expected: a path for each server")

@@ -103,7 +103,7 @@ def replay_command(
     )
     options.check()
     scenario = Scenario.of(read_document(machine, sets or []))
-    opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True)
+    opened = open_trace(trace, trace_format, skips_malformed(on_error), discards=True, flushes=True)
     done = replay_opened(scenario, opened, options, drive, per_request is not None)
     if per_request is not None:
         assert done.log is not None
@@ -134,6 +134,7 @@ def _replayed(done: Replay, options: ReplayOptions) -> dict[str, Any]:
         "completed": done.completed,
         "reads": survey.reads,
         "discards": survey.discards,
+        "flushes": survey.flushes,
         "bytes": survey.bytes,
         "length_s": survey.length_s,
         "devices": done.starts,

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
+from ...api.support.run_document import document
 from ...model.core.errors import InputError
 from ...model.files.description_errors import located
 from ...model.files.quantities import format_size, parse_size
 from ...scenarios.documents.document import read_document
+from ...scenarios.machine.observer import UNOBSERVED
+from ...scenarios.timeline.chrome_trace import chrome_trace
+from ...scenarios.timeline.timeline import DEFAULT_IOS, Recorder, Timeline
 from ...serve.server import DEFAULT_MEMORY, DEFAULT_PORT, ServeOptions, Server, serve
+from ..support.files import check_output, whole_file
 from ..support.options import ScenarioArgument, SetOption
+from .live import LiveView
 from .summary import print_served
 
 
@@ -62,6 +69,24 @@ def serve_command(
     once: Annotated[
         bool, typer.Option("--once", help="If true, end when no client has been connected for 1 s after the last.")
     ] = False,
+    control: Annotated[
+        Path | None,
+        typer.Option("--control", metavar="SOCKET", help="Take an operator's commands here (raidsim tell SOCKET ...)."),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="Write what the clients ask for, as raidsim replay reads it."),
+    ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option("--timeline", metavar="OUT.json", help="Write the first I/Os in detail, for ui.perfetto.dev."),
+    ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="If true, show each second what goes on; a line outside a terminal.")
+    ] = False,
+    all_parts: Annotated[
+        bool, typer.Option("--all-parts", help="A line for every drive, port and link; default: many alike share one.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object on stdout.")] = False,
 ) -> None:
     """Serve the array of a scenario as a network block device (NBD) until Ctrl-C: real programs try it out."""
@@ -79,20 +104,36 @@ def serve_command(
         read_only=read_only,
         speed=None if as_fast else 1.0 if speed is None else speed,
         once=once,
+        control=control,
+        trace=trace,
     )
     described = read_document(scenario, sets or [])
+    for path, option in ((trace, "--trace"), (timeline, "--timeline")):
+        if path is not None:
+            check_output(path, option, described.name)
+    recorder = None if timeline is None else Recorder(DEFAULT_IOS)
 
     def listening(server: Server) -> None:
         size = format_size(server.capacity)
         typer.echo(f"serving {server.name} of {described.name} ({size}) at {server.address}; Ctrl-C ends it", err=True)
+        if live:
+            LiveView(server, Console(stderr=True)).start()
 
     try:
-        server = serve(described.spec(), options, listening)
+        server = serve(described.spec(), options, listening, UNOBSERVED if recorder is None else recorder)
     except InputError as error:
         raise located(error, described.positions) from None
+    if timeline is not None and recorder is not None:
+        with whole_file(timeline, "--timeline") as unfinished, unfinished.open("w", encoding="utf-8") as file:
+            recorded = chrome_trace(Timeline.of(described.name, recorder))
+            json.dump(recorded, file, allow_nan=False, separators=(",", ":"))
     if as_json:
         found = {"target": server.name, "capacity": server.capacity, "refused_connections": server.refused}
         busiest = {"busiest": server.array.busiest}
-        typer.echo(json.dumps({**found, **server.counts.document(), **busiest}, allow_nan=False))
+        prediction = server.prediction()
+        run = {} if prediction is None else {"run": document(server.array.spec, prediction)}
+        done = server.operator.done if server.operator is not None else []
+        told = {"operator": [{"at_s": at, "done": words} for at, words in done]} if done else {}
+        typer.echo(json.dumps({**found, **server.counts.document(), **busiest, **told, **run}, allow_nan=False))
         return
-    print_served(server)
+    print_served(server, all_parts)

@@ -10,11 +10,12 @@ from rich.text import Text
 from ...model.files.quantities import format_duration, format_size
 from ...serve.counts import MOST_LATE
 from ...serve.server import Server
-from ..tables.run import run_console
+from ..tables.run import rebuild_line, run_console
+from ..tables.usages import print_usages
 
 
-def print_served(server: Server) -> None:
-    """What was served, the throughput and latency of the array, and the lateness of the answers."""
+def print_served(server: Server, all_parts: bool) -> None:
+    """What was served, the latencies of the array, the lateness of the answers, and how busy the parts were."""
     found = server.counts.document()
     console = run_console()
     if not found["requests"]:
@@ -32,8 +33,16 @@ def print_served(server: Server) -> None:
     if late is not None:
         table.add_row("late by", "", "", *_milliseconds(late))
     console.print(table)
+    prediction = server.prediction()
+    if prediction is not None:
+        print_usages(console, prediction, all_parts)
+        for rebuild in prediction.rebuilds:
+            console.print(Text(rebuild_line(rebuild)))
     if server.array.busiest is not None:
         console.print(Text(f"busiest: {server.array.busiest}"))
+    if server.operator is not None:
+        for at, words in server.operator.done:
+            console.print(Text(f"{at:.3f} s: {words}"))
     if late is not None and late["too_late"]:
         share = late["share_of_latency"]
         words = (

@@ -65,7 +65,7 @@ def print_prediction(
         console.print(_phases(prediction))
     print_usages(console, prediction, all_parts)
     for rebuild in prediction.rebuilds:
-        console.print(Text(_rebuild_line(rebuild)))
+        console.print(Text(rebuild_line(rebuild)))
     if found is not None:
         console.print(Text(_rebuild_cost_line(found)))
     if prediction.rebuilds:
@@ -284,7 +284,8 @@ def _phase_limit(phase: Prediction) -> str:
     return f"saturated: {limit}" if phase.saturated else limit
 
 
-def _rebuild_line(rebuild: RebuildProgress) -> str:
+def rebuild_line(rebuild: RebuildProgress) -> str:
+    """How far a rebuild or a check is, in a sentence."""
     verb, noun = _WORDS[rebuild.action]
     if rebuild.position >= rebuild.total_bytes:
         pace = f" at {_number(rebuild.rate / 1e6)} MB/s per member" if rebuild.rate else ""

@@ -16,7 +16,7 @@ from simpy import Event
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.errors import ModelError
-from ..core.request import ASYNC, DIRECT, READ, TRIM, WAITED, WRITE, Request
+from ..core.request import ASYNC, DIRECT, FLUSH, READ, TRIM, WAITED, WRITE, Request
 from ..tasks.cpu import Cpu
 from .direct_load import ClosedLoad, DirectLoad
 
@@ -25,14 +25,14 @@ MOST_BEHIND: Final = 1 << 16
 """I/Os that have come and are not complete, above which a trace waits: no host has more outstanding."""
 
 TraceIo = tuple[float, int, int, int]
-"""When (s, from the start of the trace), ``READ``, ``WRITE`` or ``TRIM``, offset and size (bytes)."""
+"""When (s, from the start of the trace), ``READ``, ``WRITE``, ``TRIM`` or ``FLUSH``, offset and size (bytes)."""
 
 Sent = Callable[[Request, float], None]
 """Takes an I/O that is about to be sent, and when it came (s)."""
 Ended = Callable[[Request], None]
 """Takes an I/O that is complete."""
 
-_SYNC = {READ: WAITED, WRITE: DIRECT, TRIM: ASYNC}
+_SYNC = {READ: WAITED, WRITE: DIRECT, TRIM: ASYNC, FLUSH: WAITED}
 
 
 class TimedTrace(DirectLoad):

@@ -98,6 +98,7 @@ def array_parts(
     layout: Layout,
     below: Callable[[str], Iterator[Part]],
     controller: ControllerSpec | None = None,
+    serviced: bool = False,
 ) -> Iterator[Part]:
     """The parts of one array of a scenario: every array inside it before the array itself.
 
@@ -111,6 +112,8 @@ def array_parts(
         The parts of a device that are not there yet.
     controller
         The controller that runs it.
+    serviced
+        Whether members may fail and be replaced at any time.
     """
     spec, queue = scenario.arrays[root], known.queue
     own = "" if spec.controller is None else f"{spec.controller}/"
@@ -123,9 +126,10 @@ def array_parts(
         driver = _driver(scenario, known, root, array.layout, slots, controller)
         redundant = LEVELS[array.layout.level].is_redundant
         failures = tuple((each.at, slots.index(each.member)) for each in scenario.failures if each.member in slots)
+        fails = bool(failures) or (serviced and not array.over_arrays and _can_lose_members(spec, array.layout))
         pace, resync, tuned = None, None, spec.resync
         action = "recover" if array.rebuilding else None if tuned is None or tuned.action == "recover" else tuned.action
-        if redundant and (action is not None or failures):
+        if redundant and (action is not None or fails):
             drives = scenario.machine.drives
             majors = [drives[disk].major for disk in (_disk_of(scenario, slot) for slot in slots) if disk in drives]
             pace = resync_settings(known, array.layout, driver, spec, majors)
@@ -151,7 +155,7 @@ def array_parts(
             pace=pace,
             resync=resync,
             resync_sleeps=queue.multiqueue and isinstance(driver, MirrorDriver | Raid10Driver | ParityDriver),
-            fails=bool(failures),
+            fails=fails,
         )
         yield plan
         if controller is None and not is_rotational(scenario, array.name):
@@ -161,7 +165,7 @@ def array_parts(
         if redundant:
             for spare in spec.spares:  # they are idle, and in the table of what was used
                 yield from below(spare)
-            if failures:
+            if fails:
                 yield SparesPlan(plan, tuple(own + spare for spare in spec.spares), failures)
         as_disk = array.name == root and spec.balance is not None and READ_BALANCE[spec.balance.name].as_disk
         if controller is None and as_disk:
@@ -169,6 +173,11 @@ def array_parts(
         elif controller is None and array.works and queue.multiqueue and not isinstance(array.layout, MirroredLayout):
             chunks = known.raid10 is not None and known.raid10.chunk_limit
             yield LimitPlan(array.name, queue.max_request, array.layout, chunks)
+
+
+def _can_lose_members(spec: ArraySpec, layout: Layout) -> bool:
+    """Whether members of an array, or of one inside it, can fail while it runs."""
+    return LEVELS[spec.level].failures_in_a_run and LEVELS[layout.level].failures_in_a_run
 
 
 def _resynced_before(scenario: ScenarioSpec, root: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ...model.block.faulty_drive import FaultyDrive
 from ...model.block.hardware_queues import HardwareQueues
 from ...model.block.kernel_thread import KernelThread
 from ...model.block.multi_queue import BlkMqQueue
@@ -63,6 +64,7 @@ from .parts import (
     CryptPlan,
     DiskPlan,
     DriveQueuePlan,
+    FaultsPlan,
     FirmwarePlan,
     LimitPlan,
     LoopPlan,
@@ -120,6 +122,8 @@ class Assembly:
         Resyncs that begin when those of other arrays are over: these arrays, and what makes the thread.
     spares
         What waits for members to fail, by the name of their array.
+    faults
+        Where faults of drives are switched on and off, by the drive's name.
     loops
         Loop devices with a page cache below.
     volumes
@@ -157,11 +161,13 @@ class Assembly:
         self.resyncs: dict[str, Resync] = {}
         self.delayed: dict[str, tuple[tuple[str, ...], Callable[[], Resync]]] = {}
         self.spares: dict[str, HotSpares] = {}
+        self.faults: dict[str, FaultyDrive] = {}
         self.loops: dict[str, LoopDevice] = {}
         self.volumes: dict[str, StripeArray] = {}
         self.locks: list[Lock] = []
         self._makers: dict[type[Any], Callable[[Any], Any]] = {
             DiskPlan: self._disk,
+            FaultsPlan: self._faults,
             QueuePlan: self._queue,
             FirmwarePlan: self._firmware,
             DriveQueuePlan: self._drive_queue,
@@ -205,6 +211,10 @@ class Assembly:
             disk = SolidState(engine, spec, plan.name, path, state=plan.state)
         self.disks[plan.name] = disk
         return disk
+
+    def _faults(self, plan: FaultsPlan) -> FaultyDrive:
+        faults = self.faults[plan.name] = FaultyDrive(self._engine, self.devices[plan.name])
+        return faults
 
     def _queue(self, plan: QueuePlan) -> Queue:
         engine, host, device, section = self._engine, self.host, self.devices[plan.name], plan.section
@@ -256,7 +266,7 @@ class Assembly:
         return link
 
     def _drive_queue(self, plan: DriveQueuePlan) -> BlockQueue:
-        firmware, disk = self.firmwares[plan.controller], self.disks[plan.drive]
+        firmware, disk = self.firmwares[plan.controller], self.devices[plan.drive]
         order = DriveOrder(plan.max_request, plan.background_wait_s)
         return DriveQueue(self._engine, firmware, disk, order, plan.depth, _UNLIMITED, _UNLIMITED, None)
 
@@ -325,11 +335,16 @@ class Assembly:
         start -= start % plan.pace.request_bytes
         if resync.stripe_heads is not None:
             array.cache.grow_to(resync.stripe_heads)
-        begin = partial(self._resync, plan, array, resync.action, start, resync.warm)
+        begin = partial(self._resync, plan, array, resync.action, start, resync.warm, partial(self._over, plan.name))
         if resync.after:
             self.delayed[plan.name] = resync.after, begin
         else:
             self.resyncs[plan.name] = begin()
+
+    def _over(self, name: str) -> None:
+        """The resync with which a run began is over: a spare may be waiting."""
+        if name in self.spares:
+            self.spares[name].fill()
 
     def _resync(
         self,
@@ -356,8 +371,11 @@ class Assembly:
         def start(finished: Callable[[], None]) -> Resync:
             return self._resync(plan.array, array, "recover", finished=finished)
 
+        def check(finished: Callable[[], None]) -> Resync:
+            return self._resync(plan.array, array, "check", finished=finished)
+
         stand_by = [self.devices[spare] for spare in plan.spares]
-        spares = self.spares[plan.name] = HotSpares(self._engine, array, stand_by, start)
+        spares = self.spares[plan.name] = HotSpares(self._engine, array, stand_by, start, check)
         for at, slot in plan.failures:
             spares.fail_at(at, slot)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...model.block.block_file import BlockFile
 from ...model.core.engine import Engine
+from ...model.core.errors import InputError
 from ...model.file_system import FileSystem
 from ...model.kernels import KernelSpec
 from ...model.links.link import Link
@@ -29,7 +30,7 @@ from .cache_plan import cache_plan
 from .loads import FIRST_ISSUER, jobs_on, several_on
 from .network import Network
 from .observer import UNOBSERVED, Observer
-from .parts import MountPlan, RawCachePlan
+from .parts import DiskPlan, DriveQueuePlan, FaultsPlan, MountPlan, Part, QueuePlan, RawCachePlan
 from .plan import MachinePlan, Planning, device_parts, machine_plan, mount_plan
 
 
@@ -44,6 +45,8 @@ class BuiltMachine:
         Programs run at this fraction of their size, on as much less memory.
     observer
         Sees each part when it is built.
+    serviced
+        Whether drives may be failed, replaced and hurt during the run, and checks started.
 
     Attributes
     ----------
@@ -53,12 +56,14 @@ class BuiltMachine:
         The jobs of all loads of direct I/O, and those of each of several loads.
     """
 
-    def __init__(self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED) -> None:
+    def __init__(
+        self, scenario: ScenarioSpec, scale: int = 1, observer: Observer = UNOBSERVED, serviced: bool = False
+    ) -> None:
         allow_nesting(len(scenario.arrays) + len(scenario.encrypted) + len(scenario.volumes))
         self.scenario = scenario
         self.scale = scale
         self.observer = observer
-        self.plan: MachinePlan = machine_plan(scenario, scale)
+        self.plan: MachinePlan = machine_plan(scenario, scale, serviced)
         self.kernel: KernelSpec = self.plan.kernel
         self.engine = Engine(scenario.seed)
         observer.built_on(self.engine)
@@ -69,7 +74,7 @@ class BuiltMachine:
         self.links, self.channels = parts.links, parts.channels
         self.arrays, self.controllers = parts.arrays, parts.controllers
         self.resyncs, self.spares, self.loops = parts.resyncs, parts.spares, parts.loops
-        self.delayed_resyncs = parts.delayed
+        self.delayed_resyncs, self.faults = parts.delayed, parts.faults
         self.locks = parts.locks
         self.network: Network | None = None
         if scenario.network is not None:
@@ -122,6 +127,26 @@ class BuiltMachine:
         striping = None if striped is None else striped.striping
         piece = queue.max_request if striping is None or not striping.chunk_bytes else striping.chunk_bytes
         return BlockFile(device, self.host, reads, writes, piece)
+
+    def add_drive(self, name: str, like: str) -> Any:
+        """Put a new drive `name` into the bay of the drive `like`: on its cable, behind a queue of the same kind.
+
+        Raises
+        ------
+        InputError
+            If no array has `like` as a whole drive.
+        """
+        plans: list[Part] = []
+        for plan in (*self.plan.parts, *self.plan.busy):
+            if isinstance(plan, DiskPlan | FaultsPlan | QueuePlan) and plan.name == like:
+                plans.append(replace(plan, name=name))
+            elif isinstance(plan, DriveQueuePlan) and plan.drive == like:
+                plans.append(replace(plan, name=f"{plan.controller}/{name}", drive=name))
+        if not plans:
+            raise InputError("drive", f"found {like}", "expected: a drive of the machine")
+        self._parts.make(plans)
+        self.disks[name].start_statistics(self.engine.now)
+        return self._parts.devices[plans[-1].name]
 
     def mount(self, point: str) -> Mount:
         """The file system at a mount point of the scenario, for programs that are no part of it."""

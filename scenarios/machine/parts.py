@@ -110,6 +110,13 @@ class FirmwarePlan:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultsPlan:
+    """What a drive's faults are switched on and off at, between the drive and its queue; it takes the drive's place."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class DriveQueuePlan:
     """A controller's queue in front of a drive: sorted and merged, and never plugged.
 
@@ -223,7 +230,7 @@ class ArrayPlan:
     resync_sleeps
         Whether that thread sleeps where a member has no tag for it (blk-mq).
     fails
-        Whether a member fails during the run.
+        Whether a member may fail during the run.
     """
 
     name: str
@@ -351,6 +358,7 @@ class LoopPlan:
 
 Part = (
     DiskPlan
+    | FaultsPlan
     | QueuePlan
     | FirmwarePlan
     | DriveQueuePlan

@@ -30,6 +30,7 @@ from .parts import (
     CryptPlan,
     DiskPlan,
     DriveQueuePlan,
+    FaultsPlan,
     FirmwarePlan,
     LoopPlan,
     MountPlan,
@@ -58,6 +59,8 @@ class Planning:
         How many drives are on each cable.
     made
         Names of the parts that are planned already.
+    serviced
+        Whether somebody may fail, replace and hurt drives during the run, and start checks.
     """
 
     scenario: ScenarioSpec
@@ -66,6 +69,7 @@ class Planning:
     devices: Devices
     drives_on: Mapping[str, int]
     made: set[str] = field(default_factory=set)
+    serviced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,12 @@ class MachinePlan:
     planning: Planning = field(compare=False)
 
 
-def machine_plan(scenario: ScenarioSpec, scale: int = 1) -> MachinePlan:
-    """The plan of a scenario in a run at a scale."""
+def machine_plan(scenario: ScenarioSpec, scale: int = 1, serviced: bool = False) -> MachinePlan:
+    """The plan of a scenario in a run at a scale; `serviced`: see :class:`Planning`."""
     known, machine, workload = kernel(scenario.kernel), scenario.machine, scenario.workload
     devices = Devices.of(scenario)
     drives_on = Counter(instance.channel for instance in machine.drives.values())
-    planning = Planning(scenario, known, scale, devices, drives_on)
+    planning = Planning(scenario, known, scale, devices, drives_on, serviced=serviced)
     memory = min(machine.memory, LOW_MEMORY_BYTES) if known.cache.memory == "low" else machine.memory
     mounts: tuple[MountPlan, ...] = ()
     targets: tuple[str, ...] = ()
@@ -171,6 +175,8 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         instance = machine.drives[name]
         spec, section, queues = instance.spec(), known.queue, instance.queues()
         yield disk_plan(planning, name)
+        if planning.serviced:
+            yield FaultsPlan(name)
         yield queue_plan(
             name,
             section,
@@ -191,7 +197,8 @@ def device_parts(planning: Planning, name: str) -> Iterator[Part]:
         yield from _volume_parts(planning, name)
     else:
         layout = array.layout([planning.devices.capacity(member) for member in array.members])
-        yield from array_parts(scenario, known, name, layout, lambda on: device_parts(planning, on))
+        serviced = planning.serviced
+        yield from array_parts(scenario, known, name, layout, lambda on: device_parts(planning, on), serviced=serviced)
 
 
 def disk_plan(planning: Planning, name: str, cache: bool | None = None) -> DiskPlan:
@@ -244,10 +251,12 @@ def _volume_parts(planning: Planning, name: str) -> Iterator[Part]:
             depth = min(scenario.machine.drives[drive].spec().queue_depth, settings.drive_queue_depth)
             wait_s = 0.0 if settings.settings().gathers_in_turn else settings.destage_wait
             yield disk_plan(planning, drive, False if settings.drive_cache == "off" else None)
+            if planning.serviced:
+                yield FaultsPlan(drive)
             yield DriveQueuePlan(own, drive, controller, depth, settings.drive_request, wait_s)
 
     layout = array.layout([planning.devices.capacity(member) for member in array.members])
-    yield from array_parts(scenario, known, name, layout, behind, settings)
+    yield from array_parts(scenario, known, name, layout, behind, settings, planning.serviced)
     yield VolumePlan(name, controller, settings, (controller, *instance.links))
     section = known.queue
     single = section.single_queue_drivers

@@ -35,6 +35,8 @@ class Trace:
         Whether records that cannot be understood are left out and counted; otherwise the first one is an error.
     discards
         Whether discards are among the records; otherwise they are left out and counted.
+    flushes
+        The same of flushes, which only fio's I/O logs have.
     skipped
         How many records the last complete or begun pass has left out, by what they are.
     errors
@@ -45,6 +47,7 @@ class Trace:
     format: str
     skip_malformed: bool = False
     discards: bool = False
+    flushes: bool = False
     skipped: Counter[str] = field(default_factory=Counter, compare=False)
     errors: list[str] = field(default_factory=list, compare=False)
 
@@ -74,6 +77,7 @@ class Trace:
         with closing(Source(self.path)) as source:
             source.skipped = self.skipped
             source.errors = self.errors if self.skip_malformed else None
+            source.flushes = self.flushes
             start_ns: int | None = None
             for number, (moment, op, offset, length, device) in enumerate(
                 in_order(FORMATS[self.format].read(source), source)
@@ -107,7 +111,13 @@ class Trace:
             yield from read(source)
 
 
-def open_trace(path: Path, format: str | None = None, skip_malformed: bool = False, discards: bool = False) -> Trace:
+def open_trace(
+    path: Path,
+    format: str | None = None,
+    skip_malformed: bool = False,
+    discards: bool = False,
+    flushes: bool = False,
+) -> Trace:
     """A trace file, by its content.
 
     Parameters
@@ -116,7 +126,7 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
         The file, also packed with gzip, xz or zstd.
     format
         Its format, if it is known.
-    skip_malformed, discards
+    skip_malformed, discards, flushes
         As of :class:`Trace`; the first lines, which tell the format, must be in order unless that is given.
 
     Raises
@@ -133,7 +143,7 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
     if not head:
         raise InputError(str(path), "found an empty file", "expected: a trace")
     if format is not None:
-        return Trace(path, format, skip_malformed, discards)
+        return Trace(path, format, skip_malformed, discards, flushes)
     fitting = [name for name, known in FORMATS.items() if known.fits(head.removeprefix(UTF_8))]
     if not fitting and head.startswith(UTF_16):
         raise InputError(str(path), "found a text in UTF-16", "expected: UTF-8, as `iconv -f UTF-16 -t UTF-8` makes it")
@@ -143,4 +153,4 @@ def open_trace(path: Path, format: str | None = None, skip_malformed: bool = Fal
     if len(fitting) > 1:
         names = " or ".join(fitting)
         raise InputError(str(path), f"found what may be {names}", f"required: --format {fitting[0]} or the other")
-    return Trace(path, fitting[0], skip_malformed, discards)
+    return Trace(path, fitting[0], skip_malformed, discards, flushes)

@@ -182,5 +182,9 @@ def raw(path: Path) -> socket.socket:
     """A socket that is connected and has said nothing."""
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(20)
-    connection.connect(str(path))
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
     return connection

@@ -6,10 +6,12 @@ import json
 import random
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from raidsim.model.core.request import WRITE
 from raidsim.serve import protocol as nbd
 from raidsim.tests.serve.client import FLASH, Client, served
 
@@ -72,3 +74,57 @@ def test_fio_verifies_what_it_wrote(tmp_path: Path) -> None:
     with served(tmp_path, FLASH) as server:
         options = ("--rw=randwrite", "--bs=4k", "--iodepth=32", "--size=4m", "--verify=crc32c", "--fsync=64")
         run("fio", "--name=a", "--ioengine=nbd", f"--uri={server.address}", *options, folder=tmp_path)
+
+
+@needs("nbdsh")
+def test_nbdsh_writes_reads_and_is_refused(tmp_path: Path) -> None:
+    """Protects scripts of libnbd: what it writes it reads, and what is outside the array is its error."""
+    script = """
+h.pwrite(b"x" * 4096, 8192)
+h.flush()
+assert h.pread(4096, 8192) == b"x" * 4096
+assert h.get_structured_replies_negotiated()
+try:
+    h.set_strict_mode(0)
+    h.pread(4096, h.get_size())
+except nbd.Error as error:
+    print(error.errno)
+"""
+    with served(tmp_path) as server:
+        # The python3 that it is installed for is Debian's, which need not be the first in the PATH.
+        assert run("env", "PATH=/usr/bin:/bin", "nbdsh", "-u", server.address, "-c", script).strip() == "EINVAL"
+
+
+@needs("qemu-img")
+def test_qemu_converts_an_image(tmp_path: Path) -> None:
+    """Protects imports: qemu-img copies an image to the server, and compares it with what is there."""
+    image = tmp_path / "image.img"
+    image.write_bytes(random.Random(7).randbytes(4 << 20))
+    with served(tmp_path, data=tmp_path / "data.img", text=FLASH) as server:
+        run("qemu-img", "convert", "-n", "-f", "raw", "-O", "raw", str(image), server.address)
+    with (tmp_path / "data.img").open("rb") as data:
+        assert data.read(4 << 20) == image.read_bytes()
+
+
+@needs("fio")
+def test_a_killed_client_leaves_a_server_that_serves(tmp_path: Path) -> None:
+    """Protects other clients: fio is killed with requests in flight, and the next client finds whole blocks."""
+    options = ("--rw=randwrite", "--bs=4k", "--iodepth=32", "--size=64m", "--buffer_pattern=0x5a", "--thread")
+    with served(tmp_path, FLASH) as server:
+        command = ["fio", "--name=a", "--ioengine=nbd", f"--uri={server.address}", "--time_based", "--runtime=60"]
+        fio = subprocess.Popen([*command, *options], cwd=tmp_path, stdout=subprocess.DEVNULL)
+        try:
+            for _ in range(2000):
+                if server.counts.latencies[WRITE].count > 100:
+                    break
+                time.sleep(0.01)
+        finally:
+            fio.kill()
+            fio.wait(20)
+        with Client(server.options.unix or tmp_path) as client:
+            data = client.read(0, 4 << 20)
+        written = data.count(0x5A)
+        assert written > 0
+        assert written + data.count(0) == len(data)
+        blocks = (data[at : at + 4096] for at in range(0, len(data), 4096))
+        assert {bytes(block) for block in blocks} <= {bytes(4096), b"\x5a" * 4096}

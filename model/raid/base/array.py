@@ -317,14 +317,14 @@ class Array(Device):
         if not 0 <= slot < len(self._members) or slot in self.failed - self.rebuilding:
             raise ArrayFailed(f"{self.name}: slot {slot} of {len(self._members)} members cannot fail (again)")
         failed = self.failed | {slot}
-        if not self._survives(failed):
+        if not self.survives(failed):
             names = ", ".join(self._members[lost].name for lost in sorted(failed))
             raise ArrayFailed(f"{self.name}: with {names} lost, data is lost")
         self.failed = failed
         self.rebuilding = self.rebuilding - {slot}
         self._members_changed()
 
-    def _survives(self, failed: frozenset[int]) -> bool:
+    def survives(self, failed: frozenset[int]) -> bool:
         """Whether all data are still there without the members `failed`."""
         return False
 

@@ -122,7 +122,7 @@ class MirrorArray(Array):
         """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
         return mirror_waits(self._engine, self.host, self, bitmap, who)
 
-    def _survives(self, failed: frozenset[int]) -> bool:
+    def survives(self, failed: frozenset[int]) -> bool:
         return len(failed) < len(self._members)
 
     def _members_changed(self) -> None:

@@ -117,7 +117,7 @@ class Raid10Array(Array):
         """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
         return mirror_waits(self._engine, self.host, self, bitmap, who)
 
-    def _survives(self, failed: frozenset[int]) -> bool:
+    def survives(self, failed: frozenset[int]) -> bool:
         return self.layout.tolerates(failed)
 
     def _serve(self, request: Request) -> None:

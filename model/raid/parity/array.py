@@ -200,7 +200,7 @@ class ParityArray(Array):
         super().rebuilt(slot)
         self._members_changed()
 
-    def _survives(self, failed: frozenset[int]) -> bool:
+    def survives(self, failed: frozenset[int]) -> bool:
         return self.layout.tolerates(failed)
 
     def _members_changed(self) -> None:

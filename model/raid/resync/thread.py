@@ -60,6 +60,8 @@ class Resync:
         Done in this run.
     drains
         How often it waited for its own I/O because the array was busy.
+    stopped
+        If true, it issues nothing more, and is over when what is under way is complete (md's MD_RECOVERY_INTR).
     """
 
     __slots__ = (
@@ -83,6 +85,7 @@ class Resync:
         "position",
         "settings",
         "start",
+        "stopped",
         "total_bytes",
     )
 
@@ -112,6 +115,7 @@ class Resync:
             self.total_bytes = array.check_bytes
         self.done_bytes = self.outstanding_bytes = 0
         self.drains = 0
+        self.stopped = False
         self._finished = finished
         self._started_s = engine.now
         self._finished_s: float | None = None
@@ -172,7 +176,7 @@ class Resync:
         resume = settings.depth - 1 if settings.resume_depth is None else settings.resume_depth
         waits_for_heads = self._thread is not None and settings.resume_delay_s > 0
         window = 0
-        while self.position < end:
+        while self.position < end and not self.stopped:
             size = min(settings.request_bytes, end - self.position)
             self._outstanding += 1
             self.outstanding_bytes += size

@@ -1,7 +1,7 @@
 """fio's I/O log, versions 2 and 3.
 
 Version 2 has ``file action offset length``; ``wait`` gives the microseconds that pass before the next I/O. Version 3
-has the microseconds since the start in front of every line, and no ``wait``. Syncs are left out and counted.
+has the microseconds since the start in front of every line, and no ``wait``. A sync is a flush of the whole device.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ....model.core.errors import InputError
-from ....model.core.request import READ, TRIM, WRITE
+from ....model.core.request import FLUSH, READ, TRIM, WRITE
 from . import fields
 from .fields import RawRecord
 from .format import Format
@@ -21,6 +21,8 @@ _MICROSECOND_NS = 1000
 _LAST_US = fields.LAST_NS // _MICROSECOND_NS
 _OPS = {b"read": READ, b"write": WRITE, b"trim": TRIM}
 _OTHERS = (b"sync", b"datasync")
+FLUSHED = (0, 512)
+"""The place of a flush, which has none."""
 _FILE_ACTIONS = (b"add", b"open", b"close")
 _ALLOWED = "read, write, sync, datasync, trim, wait, add, open or close"
 
@@ -60,6 +62,8 @@ class _Clock:
         if action == b"wait" and not self._stamped:
             self._wait(source, rest)
         elif action in _OTHERS:
+            if source.flushes:
+                return self._now_us * _MICROSECOND_NS, FLUSH, *FLUSHED, fields.device(source, name, "file")
             source.skipped[action.decode()] += 1
         elif action in _OPS:
             if len(rest) != 2:

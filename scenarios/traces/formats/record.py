@@ -13,7 +13,7 @@ class TraceRecord(NamedTuple):
     time_s
         When, from the trace's first record.
     op
-        ``READ``, ``WRITE`` or ``TRIM`` of :mod:`raidsim.model.core.request`.
+        ``READ``, ``WRITE``, ``TRIM`` or ``FLUSH`` of :mod:`raidsim.model.core.request`.
     offset, size
         Bytes.
     device

@@ -48,9 +48,11 @@ class Source:
         Names of devices so far, by the bytes that stand for them.
     errors
         What is wrong with the first malformed records that were left out; None where they are not left out.
+    flushes
+        Whether flushes are among the records, where a format has them; otherwise they are left out and counted.
     """
 
-    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "name", "names", "path", "skipped")
+    __slots__ = ("_at", "_number", "_packed", "_stream", "errors", "flushes", "name", "names", "path", "skipped")
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -58,6 +60,7 @@ class Source:
         self.skipped: Counter[str] = Counter()
         self.names: dict[bytes, str] = {}
         self.errors: list[str] | None = None
+        self.flushes = False
         self._number = 0
         self._at = 0
         try:

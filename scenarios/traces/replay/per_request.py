@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ....model.core.engine import Engine
 from ....model.core.errors import InputError
-from ....model.core.request import READ, TRIM, Request
+from ....model.core.request import FLUSH, READ, TRIM, Request
 from ....model.files.atomic_file import whole_file
 from ....model.files.extras import how_to_install
 
@@ -17,7 +17,7 @@ COLUMNS = ("arrival_s", "wait_s", "service_s", "response_s", "op", "offset", "si
 """Of the table, in this order: times in seconds, `offset` and `size` in bytes on the target."""
 KINDS = (".csv", ".parquet")
 """Endings of the files that :meth:`RequestLog.write` writes."""
-_OPS = {READ: "read", TRIM: "discard"}
+_OPS = {READ: "read", TRIM: "discard", FLUSH: "flush"}
 
 
 class Row(NamedTuple):

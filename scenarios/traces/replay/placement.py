@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Literal
 
 from ....model.core.errors import InputError
-from ....model.core.request import READ, TRIM
+from ....model.core.request import FLUSH, READ, TRIM
 from ....model.loads.trace_load import SECTOR, TraceIo
 from ..formats.record import TraceRecord
 
@@ -87,8 +87,8 @@ class Survey:
 
     Attributes
     ----------
-    records, reads, discards, bytes
-        Of the I/Os; discards have no bytes.
+    records, reads, discards, flushes, bytes
+        Of the I/Os; discards and flushes have no bytes.
     length_s
         From the first I/O to the last (s).
     devices
@@ -104,6 +104,7 @@ class Survey:
     records: int = 0
     reads: int = 0
     discards: int = 0
+    flushes: int = 0
     bytes: int = 0
     length_s: float = 0.0
     devices: dict[str, DeviceExtent] = field(default_factory=dict)
@@ -136,7 +137,9 @@ class Survey:
             self.length_s = time_s
         self.records += 1
         self.reads += op == READ
-        if op == TRIM:
+        if op == FLUSH:
+            self.flushes += 1
+        elif op == TRIM:
             self.discards += 1
         else:
             self.bytes += size

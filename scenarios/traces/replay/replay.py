@@ -27,6 +27,7 @@ from ...running.steady_state import LEAST_IOS, backlog_grows
 from ...running.summary import latency_figures, prediction_of
 from ..formats.record import TraceRecord
 from .discards import TraceDiscards
+from .flushes import FlushedDevice
 from .per_request import RequestLog
 from .placement import Fit, Placement, Selection, Survey, TraceMemory, placed
 
@@ -260,8 +261,11 @@ def replay(
     if not survey.records:
         asked = "no I/O" if options.device is None else f"no I/O of a device {options.device!r}"
         raise InputError("trace", asked, "expected: at least one I/O of 1 byte or more")
-    if survey.discards == survey.records:
-        raise InputError("trace", "discards and nothing else", "expected: a trace with reads or writes, too")
+    if survey.discards + survey.flushes == survey.records:
+        what = "flushes" if survey.flushes else "discards"
+        raise InputError("trace", f"{what} and nothing else", "expected: a trace with reads or writes, too")
+    if survey.flushes:
+        device = FlushedDevice(device)
     place = Placement(survey, target, device.capacity, options.fit)
     records = placed(source, selection, survey, place, memory)
     counted = int(options.warm_up * survey.records)
@@ -315,6 +319,7 @@ def replay(
         notes=(
             *_trace_notes(survey, place, options),
             *discards.notes(survey),
+            *([f"flushes: {survey.flushes:,} of the I/Os"] if survey.flushes else []),
             *([] if timed is None else _run_notes(timed)),
         ),
         prediction=prediction,
@@ -324,7 +329,7 @@ def replay(
 
 def _like(survey: Survey, target: str, options: ReplayOptions) -> LoadSpec:
     """A load of as many outstanding, or of the trace's mean rate."""
-    share = survey.reads / (survey.records - survey.discards)
+    share = survey.reads / (survey.records - survey.discards - survey.flushes)
     if options.depth is not None:
         return LoadSpec(kind="load", targets=(target,), read_share=share, depth=options.depth)
     length_s = survey.length_s / options.speedup

@@ -6,12 +6,14 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from raidsim.cli import main as cli
+from raidsim.cli.serving import live
 from raidsim.serve import counts
 from raidsim.serve import protocol as nbd
 from raidsim.serve import server as module
@@ -29,10 +31,11 @@ def ran(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
     def use() -> None:
         for _ in range(400):
-            if path.exists():
+            with suppress(FileNotFoundError, ConnectionRefusedError):  # it is bound before the server listens
+                client = Client(path)
                 break
             time.sleep(0.02)
-        with Client(path) as client:
+        with client:
             assert client.write(0, b"x" * 8192) == 0
             assert client.ask(nbd.CMD_FLUSH) == 0
             assert client.read(4096, 4096) == b"x" * 4096
@@ -102,3 +105,25 @@ def test_bad_input(ran: Callable[..., Shown], arguments: tuple[str, ...], place:
     assert (status, out) == (2, "")
     assert place in err
     assert len(err.splitlines()) == 1
+
+
+def test_live_prints_lines_outside_a_terminal(ran: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Protects logs: no control characters, a line each time, on stderr."""
+    monkeypatch.setattr(live, "EVERY_S", 0.01)
+    _, out, err = ran("--live")
+    assert out.startswith("Served ")
+    lines = err.splitlines()[1:]
+    assert lines
+    assert all(" in the array" in each for each in lines)
+    assert "\x1b" not in err
+
+
+def test_the_end_has_the_usual_result_and_the_timeline(ran: Callable[..., Shown], tmp_path: Path) -> None:
+    """The JSON has the document of `raidsim run`, and the timeline every request with the commands that served it."""
+    timeline = tmp_path / "timeline.json"
+    _, out, _ = ran("--json", "--timeline", str(timeline))
+    run = json.loads(out)["run"]
+    assert run["latencies"]["read"]["n"] == 1
+    assert {"disk0", "disk3"} <= {each["name"] for each in run["usages"]}
+    events = json.loads(timeline.read_text())["traceEvents"]
+    assert {"read", "write"} <= {str(each.get("name", "")).split()[0] for each in events if each.get("name")}

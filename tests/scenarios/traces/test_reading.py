@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidsim.model.core.errors import InputError
-from raidsim.model.core.request import READ, TRIM, WRITE
+from raidsim.model.core.request import FLUSH, READ, TRIM, WRITE
 from raidsim.scenarios.traces import ordering
 from raidsim.scenarios.traces.formats.record import TraceRecord
 from raidsim.scenarios.traces.formats.source import HEAD
@@ -165,6 +165,15 @@ def test_fio_iologs(text: str, skipped: str, tmp_path: Path) -> None:
         (0.002, READ, 512, 512, "/dev/sdb"),
     ]
     assert trace.skipped == {skipped: 1}
+
+
+def test_flushes_of_an_iolog_are_records_for_a_replay(tmp_path: Path) -> None:
+    """Protects fsyncs on their way into a replay: at their time, and not among what is left out."""
+    trace = open_trace(written(tmp_path, IOLOG_2), flushes=True)
+    records = list(trace.records())
+    assert [record.op for record in records] == [WRITE, READ, FLUSH, READ]
+    assert records[2].time_s == records[1].time_s
+    assert trace.skipped == {}
 
 
 def test_discards_are_records_for_who_wants_them(tmp_path: Path) -> None:

@@ -44,12 +44,16 @@ class Bench:
                 assert isinstance(layout, ParityLayout)
                 self.array = ParityArray(self.engine, "md0", slots, layout, ParitySettings(heads=0))
         self.spares: list[Any] = [Recorder(self.engine, f"spare{number}", CAPACITY) for number in range(spares)]
-        self.hot = HotSpares(self.engine, self.array, list(self.spares), self.rebuild)
+        self.hot = HotSpares(self.engine, self.array, list(self.spares), self.rebuild, self.check)
         self.issuer = Issuer(self.engine, self.array)
 
     def rebuild(self, finished: Callable[[], None]) -> Resync:
         """The thread that rebuilds."""
         return Resync(self.engine, self.array, SETTINGS, warm=False, finished=finished)
+
+    def check(self, finished: Callable[[], None]) -> Resync:
+        """The thread that checks."""
+        return Resync(self.engine, self.array, SETTINGS, warm=False, action="check", finished=finished)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -147,3 +151,109 @@ def test_bad_spares_are_refused() -> None:
     bench.array.fail(1)
     with pytest.raises(ArrayFailed, match="again"):
         bench.array.fail(1)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_drive_that_is_inserted_later_is_rebuilt_onto(level: str) -> None:
+    """Protects replacement by hand: a degraded array waits for the drive, and is whole after the rebuild."""
+    bench = Bench(level, spares=0)
+    bench.hot.fail(1)
+    bench.engine.run()
+    assert bench.array.failed == {1}
+    drive = Recorder(bench.engine, "new", CAPACITY)
+    bench.hot.insert(drive)
+    bench.engine.run()
+    assert not bench.array.failed
+    assert drive.covered(WRITE) == [(0, bench.array.resync_bytes)]
+    with pytest.raises(ModelError, match="at least"):
+        bench.hot.insert(Recorder(bench.engine, "small", MIB))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_check_ends_when_a_member_fails(level: str) -> None:
+    """Protects a failure during a scrub: the check stops where it is, and then the spare is rebuilt onto."""
+    bench = Bench(level)
+    check = bench.hot.scrub()
+    with pytest.raises(ModelError, match="already"):
+        bench.hot.scrub()
+    bench.engine.run(until=0.02)
+    bench.hot.fail(3)
+    assert not bench.array.rebuilding
+    bench.engine.run()
+    assert 0 < check.report.done_bytes < check.total_bytes
+    assert check.report.finished_s == bench.hot.rebuilds[-1].report.started_s
+    assert not bench.array.failed
+
+
+def test_a_check_reads_all_and_a_degraded_array_is_not_checked() -> None:
+    """Protects the scrub: every byte of every member is read, and nothing is written."""
+    bench = Bench("raid5")
+    bench.hot.scrub()
+    bench.engine.run()
+    assert all(disk.covered(READ) == [(0, bench.array.resync_bytes)] for disk in bench.disks)
+    assert not any(disk.sent(WRITE) for disk in bench.disks)
+    bench.hot.scrub()  # once more
+    bench.engine.run()
+    bare = Bench("raid5", spares=0)
+    bare.hot.fail(0)
+    with pytest.raises(ModelError, match="degraded"):
+        bare.hot.scrub()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_unreadable_sector_is_read_from_the_others_and_written_again(level: str) -> None:
+    """Protects read errors: readers wait for the retries once, and the sector is written, read, and good again."""
+    bench = Bench(level)
+    for slot in range(4):
+        bench.hot.spoil(slot, 0, 4 * KIB, lambda then: _after(bench.engine, 7.0, then))
+    for _ in range(2):
+        for number in range(16):
+            bench.issuer.read(number * 64 * KIB, 4 * KIB)
+    bench.array.unplug()
+    bench.engine.run()
+    assert len(bench.issuer.done) == 32
+    # Of RAID 1 any member may serve a read; the errors that nobody has met are still there.
+    met = [disk for disk in bench.disks if (0, 4 * KIB) in disk.sent(WRITE)]
+    assert met
+    assert max(at for at, _, _ in bench.issuer.done) > 7.0
+    for disk in met:
+        rewritten = disk.log.index((WRITE, 0, 4 * KIB))
+        assert (READ, 0, 4 * KIB) in disk.log[rewritten:]
+    left = sum(len(place.unreadable) for place in bench.array.members)
+    assert left == 4 - len(met)
+    began = bench.engine.now
+    bench.issuer.read(0, 4 * KIB)
+    bench.array.unplug()
+    bench.engine.run()
+    assert left or bench.engine.now - began < 1.0
+
+
+def test_what_is_written_is_readable_again() -> None:
+    """Protects the counter-test of a latent error: a write of the sector ends it without any retries."""
+    bench = Bench("raid1")
+    for slot in range(4):
+        bench.hot.spoil(slot, 4 * KIB, 4 * KIB, lambda _: pytest.fail("the drive retried"))
+    bench.issuer.write(0, 16 * KIB)
+    bench.array.unplug()
+    bench.engine.run()
+    bench.issuer.read(0, 16 * KIB)
+    bench.array.unplug()
+    bench.engine.run()
+    assert len(bench.issuer.done) == 2
+    assert not any(place.unreadable for place in bench.array.members)
+
+
+def test_an_unreadable_sector_of_a_degraded_array_is_lost_data() -> None:
+    """Protects from an answer that no array could give: RAID 5 without a member cannot make up for a read error."""
+    bench = Bench("raid5", spares=0)
+    bench.hot.spoil(0, 0, CAPACITY, lambda then: _after(bench.engine, 1.0, then))
+    bench.hot.fail(1)
+    for number in range(4):
+        bench.issuer.read(number * 64 * KIB, 4 * KIB)
+    bench.array.unplug()
+    with pytest.raises(ArrayFailed, match="cannot read byte"):
+        bench.engine.run()
+
+
+def _after(engine: Engine, seconds: float, then: Callable[[], None]) -> None:
+    engine.call_at(engine.now + seconds, lambda _: then())

@@ -1,0 +1,134 @@
+"""What a served array has done since somebody last looked: the figures of a live view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.statistics import LatencyHistogram
+from ..model.statistics.usage import Usage, limit
+from ..scenarios.running.base.prediction import RebuildProgress
+from .array import ServedArray
+from .counts import NAMES, Counts
+
+_PERCENT = (50.0, 99.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Requests of one kind: how many a second of simulated time, and their mean, p50 and p99 latency (s)."""
+
+    kind: str
+    per_second: float
+    mean_s: float
+    p50_s: float
+    p99_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look.
+
+    Attributes
+    ----------
+    at_s, span_s
+        Simulated time now, and since the last look (s).
+    requests
+        What was answered, by kind.
+    bytes_per_second
+        Bytes read and written, per second of simulated time.
+    outstanding
+        Requests in the array.
+    dirty_bytes
+        Bytes in the drives' write caches that are not on their media.
+    parts
+        (name, kind, utilization 0 to 1) of each part since the last look, the busiest first.
+    bottleneck
+        In words; None if nothing was used.
+    rebuilds
+        Rebuilds and checks that are not over.
+    late_p50_s, late_p99_s, late_share
+        Lateness of the answers since the last look (s of the wall clock), and of all as a share of the latency; None as
+        fast as possible.
+    """
+
+    at_s: float
+    span_s: float
+    requests: tuple[Requests, ...]
+    bytes_per_second: float
+    outstanding: int
+    dirty_bytes: int
+    parts: tuple[tuple[str, str, float], ...]
+    bottleneck: str | None
+    rebuilds: tuple[RebuildProgress, ...]
+    late_p50_s: float | None
+    late_p99_s: float | None
+    late_share: float | None
+
+
+class Recent:
+    """Looks at a served array again and again.
+
+    Parameters
+    ----------
+    array, counts
+        The array, and what it has answered; `counts` keeps figures for this from now on.
+    """
+
+    def __init__(self, array: ServedArray, counts: Counts) -> None:
+        self._array = array
+        self._counts = counts
+        self._at_s = array.engine.now
+        self._bytes = 0
+        self._busy: dict[str, float] = {}
+        counts.recent = self._fresh()
+
+    def _fresh(self) -> dict[int | None, LatencyHistogram]:
+        return {op: LatencyHistogram() for op in (*NAMES, None)}
+
+    def look(self, outstanding: int) -> Look:
+        """What has happened since the last look, with so many requests in the array."""
+        array, counts = self._array, self._counts
+        found, counts.recent = counts.recent, self._fresh()
+        assert found is not None
+        now = array.engine.now
+        span, self._at_s = now - self._at_s, now
+        moved = counts.read_bytes + counts.write_bytes
+        rate, self._bytes = (moved - self._bytes) / span if span > 0 else 0.0, moved
+        requests = tuple(
+            Requests(name, found[op].count / span, found[op].mean, *(found[op].percentile(each) for each in _PERCENT))
+            for op, name in NAMES.items()
+            if found[op].count and span > 0
+        )
+        late = found[None]
+        timed = counts.speed is not None
+        usages = self._usages(span)
+        bottleneck = limit(usages) if usages and max(each.utilisation for each in usages) > 0 else None
+        return Look(
+            at_s=now,
+            span_s=span,
+            requests=requests,
+            bytes_per_second=rate,
+            outstanding=outstanding,
+            dirty_bytes=sum(getattr(disk, "dirty_bytes", 0) for disk in array.machine.disks.values()),
+            parts=tuple(
+                sorted(((each.name, each.kind, each.utilisation) for each in usages), key=lambda part: -part[2])
+            ),
+            bottleneck=None if bottleneck is None else bottleneck.words,
+            rebuilds=tuple(each for each in array.working()),
+            late_p50_s=late.percentile(50.0) if timed and late.count else 0.0 if timed else None,
+            late_p99_s=late.percentile(99.0) if timed and late.count else 0.0 if timed else None,
+            late_share=counts.late_share if timed else None,
+        )
+
+    def _usages(self, span: float) -> tuple[Usage, ...]:
+        """How busy each part was since the last look: from what it has been since the first request."""
+        array = self._array
+        if not (array.is_counting and array.span > 0 and span > 0):
+            return ()
+        found, busy = [], {}
+        for usage in array.usages():
+            busy[usage.name] = seconds = usage.utilisation * array.span
+            share = (seconds - self._busy.get(usage.name, 0.0)) / min(span, array.span)
+            found.append(array.with_utilisation(usage, min(1.0, max(0.0, share))))
+        self._busy = busy
+        return tuple(found)

@@ -1,0 +1,46 @@
+"""The figures of the live view."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from raidsim.model.core.request import READ, WRITE
+from raidsim.serve.recent import Recent
+from raidsim.serve.server import Server
+from raidsim.tests.serve.client import Client, served
+
+
+def _wait_for(server: Server, op: int, count: int) -> None:
+    """The server counts an answer after it has sent it."""
+    for _ in range(1000):
+        if server.counts.latencies[op].count == count:
+            return
+        time.sleep(0.01)
+    pytest.fail("an answer was not counted")
+
+
+def test_a_look_has_what_happened_since_the_last(tmp_path: Path) -> None:
+    """Protects the live view: rates and latencies of the time since the last look, not of the whole run."""
+    with served(tmp_path) as server, Client(tmp_path / "nbd.sock") as client:
+        recent = Recent(server.array, server.counts)
+        nothing = recent.look(0)
+        assert (nothing.requests, nothing.parts, nothing.bottleneck) == ((), (), None)
+        for n in range(20):
+            client.read(n * 977 % 64 << 28, 4096)
+        _wait_for(server, READ, 20)
+        first = recent.look(0)
+        (reads,) = first.requests
+        assert reads.kind == "read"
+        assert reads.per_second == pytest.approx(20 / first.span_s)
+        assert first.bytes_per_second == pytest.approx(20 * 4096 / first.span_s)
+        assert 0.001 < reads.p50_s <= reads.p99_s < 0.1
+        assert sum(share for _, kind, share in first.parts if kind == "disk") == pytest.approx(1.0, abs=0.1)
+        assert first.late_p50_s is None
+        client.write(0, b"x" * 4096)
+        _wait_for(server, WRITE, 1)
+        second = recent.look(0)
+        assert [each.kind for each in second.requests] == ["write"]
+        assert recent.look(0).requests == ()
