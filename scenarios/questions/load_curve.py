@@ -53,29 +53,34 @@ def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
     return spec.model_copy(update={"workload": load.model_copy(update=values)})
 
 
-def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
+def as_much_as_it_takes(spec: ScenarioSpec, users_per_drive: int = _USERS_PER_DRIVE) -> ScenarioSpec:
     """The scenario's I/Os with so many users that nothing is ever idle for want of an I/O.
 
     The users are independent, as those of a load at a rate: a single thread would stop submitting whenever md blocks it
     for a write of its bitmap, and the array would be idle meanwhile. Of several loads it is the first that has so many.
+    With fewer users than usual the run is shorter in the same proportion, as each of them waits for fewer others.
     """
     workload = spec.workload
     if isinstance(workload, LoadsSpec):
         first, *others = workload.loads
-        filled = first.model_copy(update=_filled(first, spec))
+        filled = first.model_copy(update=_filled(first, spec, users_per_drive))
         return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
     load = _load(spec)
-    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, spec))})
+    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, spec, users_per_drive))})
 
 
-def _filled(load: LoadSpec, spec: ScenarioSpec) -> dict[str, object]:
+def _filled(load: LoadSpec, spec: ScenarioSpec, users_per_drive: int) -> dict[str, object]:
     """The fields of a load that make it one of many users."""
     drives = spec.machine.drives.values()
     queues = load.jobs * len(load.targets)
-    wanted = _USERS_PER_DRIVE * max(1, len(drives))
+    wanted = users_per_drive * max(1, len(drives))
     times: dict[str, object] = {}
     if load.precision is None and any(drive.entry().rotational for drive in drives):
-        times = {"warm_up": max(load.warm_up, _WARM_UP_S), "duration": max(load.duration, _MEASURED_S)}
+        share = users_per_drive / _USERS_PER_DRIVE
+        times = {
+            "warm_up": max(load.warm_up, share * _WARM_UP_S),
+            "duration": max(load.duration, share * _MEASURED_S),
+        }
     depth = max(load.depth, min(-(-wanted // queues), MOST_OUTSTANDING // queues))
     return {
         "depth": depth,

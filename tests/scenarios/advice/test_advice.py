@@ -14,7 +14,8 @@ from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
-from raidsim.scenarios.advice.runs import Measured, Simulations, Task, run_task
+from raidsim.scenarios.advice.runs import Measured, Search, Simulations, Task, run_task
+from raidsim.scenarios.advice.standings import Standing
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
@@ -33,10 +34,51 @@ EASY: dict[str, Any] = {
 }
 
 
+SEEN: list[list[Standing]] = []
+
+
 @pytest.fixture(scope="module")
 def easy() -> Advice:
-    """Four drives for a light load."""
-    return advise(wanted(**EASY), workers=1)
+    """Four drives for a light load; what was seen meanwhile is in `SEEN`."""
+    SEEN.clear()
+    return advise(wanted(**EASY), workers=1, seen=lambda standings: SEEN.append(standings.ranked()))
+
+
+def test_a_ranking_is_there_before_any_simulation_and_is_refined(easy: Advice) -> None:
+    """Bounds rank at once, what they refuse last; simulations of rising lengths follow; the last is the answer."""
+    first, second, last = SEEN[0], SEEN[1], SEEN[-1]
+    assert [each.design.family.level.level for each in first] == ["raid10", "raid0"]
+    assert [each.fails for each in first] == [False, True]
+    assert first[0].verdict is None
+    assert 0 < first[0].busy < 1
+    assert second[0].verdict is not None
+    assert second[0].verdict.measured is not None
+    assert second[0].verdict.measured.task.ios == 600
+    assert last[0].verdict is easy.ranked[0]
+
+
+def test_the_same_simulation_is_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two searches that ask for the same task the second gets the result; another rate is another task."""
+    requirement = wanted(**EASY)
+    design = next(each for each in FewestDrives(Trials(requirement)).candidates if each.possible).designs[0]
+    ran: list[float] = []
+
+    def counted(_: RequirementSpec, task: Task) -> Measured:
+        ran.append(task.iops)
+        return _measured(task)
+
+    def asking(*rates: float) -> Search[list[float]]:
+        found = []
+        for rate in rates:
+            measured = yield Task(design, "brief", rate, 600)
+            found.append(measured.iops)
+        return found
+
+    monkeypatch.setattr("raidsim.scenarios.advice.runs.run_task", counted)
+    with Simulations(requirement, workers=1) as simulations:
+        assert simulations.run([asking(1.0, 2.0), asking(3.0, 1.0)]) == [[1.0, 2.0], [3.0, 1.0]]
+    assert ran == [1.0, 3.0, 2.0]
+    assert simulations.done == 3
 
 
 def test_what_meets_it_is_ranked(easy: Advice) -> None:
