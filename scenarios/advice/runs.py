@@ -18,7 +18,7 @@ from ..description.workloads import LEAST_PRECISION
 from ..designs.designs import Design
 from ..designs.required_load import TARGET
 from ..designs.requirement import RequirementSpec
-from ..questions.load_curve import as_much_as_it_takes
+from ..running.full_load import as_much_as_it_takes
 from ..running.simulate import simulate
 from ..workers.process_setup import end_with_parent
 from ..workers.worker_pool import WorkerPool
