@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
+from .bounds.bounds import TOO_MANY
 from .bounds.drive_times import drive_time
 from .fewest_drives import FULL_IOS, at_least, first_that
 from .ranking import cost_key
@@ -105,7 +106,7 @@ class Alternatives:
             len(designs),
             lambda i: (
                 impossible(designs[i]) is None
-                and not [each for each in self._trials.refused(designs[i]) if each.bound != "budget"]
+                and not [each for each in self._trials.refused(designs[i]) if each.bound not in TOO_MANY]
             ),
         )
         if first is None:

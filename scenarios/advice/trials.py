@@ -15,7 +15,7 @@ from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
 from ..designs.requirement import RequirementSpec
-from .bounds.bounds import Refusal, refusals
+from .bounds.bounds import Refusal, refusals, room_refusals
 from .bounds.drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .runs import LONGEST_IOS, Measured, Search, Task
@@ -60,7 +60,8 @@ class Trials:
     def refused(self, design: Design) -> list[Refusal]:
         """Bounds that a design does not keep."""
         if design.key not in self._refusals:
-            self._refusals[design.key] = refusals(self.spec(design), self.requirement)
+            found = refusals(self.spec(design), self.requirement)
+            self._refusals[design.key] = [*room_refusals(design, self.requirement), *found]
         return self._refusals[design.key]
 
     def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:

@@ -20,6 +20,7 @@ from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
 from raidsim.scenarios.designs.requirement import RequirementSpec
+from raidsim.scenarios.designs.room import room
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {
@@ -252,3 +253,35 @@ def test_other_loads_are_there_and_the_limits_are_those_of_the_required_one() ->
     assert full.iops > 2 * beside.iops
     with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected a part of RAID 10"):
         run_task(wanted(**EASY, beside=[{**stream, "span": "900TB"}]), Task(design, "brief", 150, 300))
+
+
+ROOM: dict[str, Any] = {
+    **EASY,
+    "levels": ["raid10"],
+    "drives": [{"model": DRIVE, "count": [4, 6, 8], "price": 300, "watts": 8}],
+    "chassis": {"bays": 4, "rack_units": 2, "watts": 60, "price": 500},
+}
+
+
+def test_chassis_power_and_their_price_count() -> None:
+    """Six drives take two chassis of four bays; limits on height and power refuse what takes more, and only that."""
+    free = FewestDrives(Trials(wanted(**ROOM))).candidates[0]
+    assert [each.drives for each in free.possible] == [4, 6, 8]
+    taken = [room(each, wanted(**ROOM)) for each in free.possible]
+    assert [(each.chassis, each.rack_units, each.watts) for each in taken] == [(1, 2, 92), (2, 4, 168), (2, 4, 184)]
+    costs = [array_facts(each.scenario(wanted(**ROOM))).cost for each in free.possible]
+    assert costs == [1700, 2800, 3400]
+    limited = FewestDrives(Trials(wanted(**ROOM, power=170))).candidates[0]
+    assert [each.drives for each in limited.possible] == [4, 6]
+    (none,) = FewestDrives(Trials(wanted(**ROOM, rack_units=1))).candidates
+    assert not none.possible
+    assert [each.text for each in none.refused] == ["takes 2 rack units, above 1"]
+
+
+def test_power_that_is_not_known_is_no_power(easy: Advice) -> None:
+    """Without a figure of the drive there is none of the design, and a limit on power is refused."""
+    assert room(easy.ranked[0].design, easy.requirement).watts is None
+    with pytest.raises(InputError, match=r"drives\[?\.?0\]?\.watts: found no watts; expected"):
+        wanted(**EASY, power=100)
+    with pytest.raises(InputError, match="rack_units: found no chassis"):
+        wanted(**EASY, rack_units=4)

@@ -252,7 +252,7 @@ def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], expected: 
 
 def test_a_hopeless_load_ends_early_with_what_is_served() -> None:
     """Fifty times too much: the run ends after 0.1 s and tells what a full queue gives; a little too much does not."""
-    much = {"block_size": "8KiB", "read_share": "70%", "duration": "2s"}
+    much: dict[str, Any] = {"block_size": "8KiB", "read_share": "70%", "duration": "2s"}
     hopeless, full = simulate(on_drive(**much, total_iops=50_000)), simulate(as_much_as_it_takes(on_drive(**much)))
     assert hopeless.saturated
     assert hopeless.iops == full.iops
