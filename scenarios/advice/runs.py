@@ -30,8 +30,10 @@ _WARM_UP = 0.25
 LONGEST_IOS = 250_000
 """I/Os after which a run ends whose speed is not known well enough by then."""
 _LEAST_LONGEST_S = 30.0
-_SEVERAL_IOS = 20_000
-"""I/Os of the required load in a run with other loads, of which there is no run to a precision."""
+_SEVERAL_IOS = 6_000
+"""I/Os of the required load in a run with other loads, of which there is no run to a precision: 60 are beyond the p99."""
+_SEVERAL_S = {"saturate": (3.0, 6.0), "full": (1.5, 3.0)}
+"""Warm-up and measurement (s) of runs with other loads that keep all drives busy."""
 _TAKEN = 0.97
 """Share of the I/Os offered of which fewer are served only by what is saturated."""
 _SATURATION_PRECISION = 0.05
@@ -129,6 +131,9 @@ def run_task(requirement: RequirementSpec, task: Task) -> Measured:
             # Several loads run for a given time, which their intervals shrink with.
             length = min(longest, _SEVERAL_IOS * task.finer / task.iops)
             times = {"warm_up": _WARM_UP * length, "duration": length}
+    if requirement.beside and task.kind in _SEVERAL_S:
+        warm_up, measured = _SEVERAL_S[task.kind]
+        times = {"warm_up": warm_up, "duration": measured}
     spec = with_others(task.design.scenario(wanted, wanted.load.document(**times)), requirement)
     if task.kind == "rebuild":
         return Measured(task, 0.0, {}, False, 0.0, 0.0, "", None, rebuild_time(spec))

@@ -83,7 +83,7 @@ class Trials:
 
     def settled(self, design: Design, iops: float) -> Search[Verdict]:
         """Brief runs, and then one to the precision."""
-        verdict = yield from self.screened(design, iops)
+        verdict = yield from self.screened(design, iops, BRIEF_IOS[:2] if self.requirement.beside else BRIEF_IOS)
         if verdict.status == "fails":
             return verdict
         return (yield from self.precisely(design, iops))
