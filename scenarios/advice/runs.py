@@ -31,7 +31,7 @@ LONGEST_IOS = 250_000
 """I/Os after which a run ends whose speed is not known well enough by then."""
 _LEAST_LONGEST_S = 30.0
 _SEVERAL_IOS = 6_000
-"""I/Os of the required load in a run with other loads, of which there is no run to a precision: 60 are beyond the p99."""
+"""I/Os of the required load in a run with other loads, which has no precision: 60 of them are beyond the p99."""
 _SEVERAL_S = {"saturate": (3.0, 6.0), "full": (1.5, 3.0)}
 """Warm-up and measurement (s) of runs with other loads that keep all drives busy."""
 _TAKEN = 0.97
