@@ -12,7 +12,7 @@ hold no data, are read without flash.
 
 Sources: those of the parts; NVM Express base specification 2.0 (queue pairs, flush, deallocate).
 
-Limits: all pages of a cell are read in the same time, and none a second time; a drive never gets too hot; how busy the
+Limits: no page is read a second time; a drive never gets too hot; how busy the
 parts are counts what is booked, which reaches ahead by as much as the write buffer holds.
 """
 
@@ -87,7 +87,7 @@ class SolidState(DriveStatistics):
         "_read_s",
         "_safe_s",
         "_sector_mask",
-        "_sense_s",
+        "_senses_s",
         "_shift",
         "_simple",
         "_streams",
@@ -127,18 +127,19 @@ class SolidState(DriveStatistics):
         self._sector_mask = spec.logical_sector - 1
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
-        placement = Placement(spec, engine.streams.generator(f"{name}/placement"))
-        self._flash = Flash(spec, placement)
+        inside = spec.by_commands
+        placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
+        self._flash = Flash(inside, placement)
         units, chunk_units = spec.capacity // spec.mapping_unit, max(1, _CHUNK // spec.mapping_unit)
         self._translation: Translation
         if spec.in_place:
             self._translation = InPlace(units, chunk_units, state)
         else:
-            superblock_units = spec.superblock // spec.mapping_unit
+            superblock_units = spec.superblock_data // spec.mapping_unit
             self._translation = Translation(spec.superblocks, superblock_units, units, chunk_units, state)
-        self._buffer = WriteBuffer(spec, self._flash, self._translation)
+        self._buffer = WriteBuffer(inside, self._flash, self._translation)
         self._map = None if spec.mapping_reach is None else MapCache(spec.mapping_reach, spec.mapping_unit)
-        self._media = Media(spec, self._flash, self._translation, self._buffer)
+        self._media = Media(inside, self._flash, self._translation, self._buffer)
         self._ahead = ReadAhead(self._media, spec.read_ahead, spec.capacity) if spec.read_ahead else None
         # A write larger than the buffer goes through it piece by piece.
         self._most_at_once = max(spec.mapping_unit, spec.write_buffer // 2)
@@ -152,7 +153,7 @@ class SolidState(DriveStatistics):
         self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
-        self._sense_s = spec.read_time
+        self._senses_s = placement.read_s
         self._codeword_s = CODEWORD * self._flash.inverse_rate
         self._codeword_up_s = CODEWORD * self._inverse_rate
         self._book_up = self._up.book
@@ -219,12 +220,14 @@ class SolidState(DriveStatistics):
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         begin += self._read_s
-        die = self._table[(unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK]
+        index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
+        die = self._table[index]
+        sense_s = self._senses_s[index]
         if die.background:
             die.give_way(begin)
         free = die.free
-        die.free = ready = (free if free > begin else begin) + self._sense_s
-        self._flash.reads_s += self._sense_s
+        die.free = ready = (free if free > begin else begin) + sense_s
+        self._flash.reads_s += sense_s
         ready = die.book_channel(now, ready, self._codeword_s)
         at = self._book_up(now, ready, self._codeword_up_s)
         if self._through:
@@ -316,7 +319,7 @@ class SolidState(DriveStatistics):
             self.cache_hits += 1
         elif mapped > arrival:
             # The read has its place at the die from the beginning, so that the wait for the map takes no time there.
-            least = mapped + self._sense_s + self._codeword_s
+            least = mapped + self._flash.read_s + self._codeword_s
             if begin < least:
                 begin = least
                 if ready < least:

@@ -132,12 +132,12 @@ class DriveStatistics(Device):
         spec = self.spec
         parts = [
             ("controller", self.controller_busy_s, 1),
-            ("dies", self.die_busy_s, spec.dies),
+            ("dies", self.die_busy_s, len(self._flash.dies)),
             ("channels", self.channel_busy_s, spec.channels),
             ("interface", self.interface_busy_s, 1),
         ]
         if spec.programs_at_once is not None:
-            parts.append(("program power", self.program_busy_s, min(spec.programs_at_once, spec.dies)))
+            parts.append(("program power", self.program_busy_s, self._flash.programs_at_once))
         return [
             Usage(
                 f"{self.name} {part}", f"drive's {part}", min(1.0, busy_s / (elapsed_s * count)) if elapsed_s else 0.0
