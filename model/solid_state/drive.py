@@ -82,7 +82,9 @@ class SolidState(DriveStatistics):
         "_map",
         "_media",
         "_most_at_once",
+        "_ordered",
         "_path",
+        "_placement",
         "_plain",
         "_read_s",
         "_safe_s",
@@ -96,6 +98,7 @@ class SolidState(DriveStatistics):
         "_translation",
         "_unsafe",
         "_write_s",
+        "_written",
         "state",
     )
 
@@ -128,7 +131,7 @@ class SolidState(DriveStatistics):
         self._limit = spec.queue_depth * spec.queues
         self._shift = spec.mapping_unit.bit_length() - 1
         inside = spec.by_commands
-        placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
+        self._placement = placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
         self._flash = Flash(inside, placement)
         units, chunk_units = spec.capacity // spec.mapping_unit, max(1, _CHUNK // spec.mapping_unit)
         self._translation: Translation
@@ -147,8 +150,10 @@ class SolidState(DriveStatistics):
         self._finished: Callable[[Request], None] = self._complete
         self._outstanding = 0
         # What a small read needs, without a detour.
-        self._simple = state != "sequential" and spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
+        self._simple = spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
+        self._ordered = self._translation.ordered
+        self._written = self._translation.units
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
         self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
@@ -207,7 +212,7 @@ class SolidState(DriveStatistics):
         ):
             self._admit(request)
             return
-        # The same as _admit(), _start() and _read(), for a small read of what was written at random.
+        # The same as _admit(), _start() and _read(), for a small read.
         if self._ahead is not None:
             self._expected = offset + CODEWORD
         engine = self._engine
@@ -220,9 +225,13 @@ class SolidState(DriveStatistics):
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         begin += self._read_s
-        index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
-        die = self._table[index]
-        sense_s = self._senses_s[index]
+        if self._ordered and unit not in self._written:
+            die = self._flash.dies[self._placement.striped_die(offset)]
+            sense_s = self._placement.striped_read_s(offset)
+        else:
+            index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
+            die = self._table[index]
+            sense_s = self._senses_s[index]
         if die.background:
             die.give_way(begin)
         free = die.free
@@ -297,7 +306,7 @@ class SolidState(DriveStatistics):
         return at
 
     def _changed(self) -> None:
-        """Something has been written or deallocated: whether all that is not in the buffer was written at random."""
+        """Something was written or deallocated: whether a small read finds its unit where `submit` looks for it."""
         translation = self._translation
         self._plain = self._simple and not (translation.chunks or translation.unmapped or translation.cache_log)
 

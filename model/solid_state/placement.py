@@ -76,6 +76,10 @@ class Placement:
         """Die of a byte that was written in order."""
         return offset // self._line_bytes // self._bits % self._groups * self.group + offset // self.page % self.group
 
+    def striped_read_s(self, offset: int) -> float:
+        """Time (s) of a read of the page with a byte that was written in order."""
+        return self._line_read_s[offset // self._line_bytes % len(self._line_read_s)]
+
     def striped(self, start: int, end: int) -> Iterator[tuple[int, int, float]]:
         """Parts of [start, end) (bytes), written in order, each read at once from all planes of a die.
 

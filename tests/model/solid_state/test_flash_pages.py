@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from raidsim.model.core.request import READ
 from raidsim.model.drives.catalogue import drive, solid_state_names
+from raidsim.model.loads.direct_load import ClosedLoad
 from raidsim.model.solid_state.placement import Placement
 from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.model.solid_state.steady_state import write_amplification
@@ -52,6 +53,22 @@ def test_reads_one_at_a_time_differ_by_the_page(state: str) -> None:
     assert slow == pytest.approx(1 / 3, abs=0.08)
     alike = Bench(state)
     assert {round(alike.timed(READ, i * step, 4 * KIB) - 16, 1) for i in range(50)} == {50.0}
+
+
+@pytest.mark.parametrize("state", ["steady", "sequential"])
+@pytest.mark.parametrize("read_share", [1.0, 0.7])
+def test_small_reads_go_the_short_way_in_either_state(state: str, read_share: float) -> None:
+    """What `submit` works out for a small read is what the long way gives, to the last bit, writes among them too."""
+    found = []
+    for simple in (True, False):
+        bench = Bench(state, read_steps=[2, 3, 2])
+        drive = bench.drive
+        drive._simple = simple
+        drive._changed()
+        load = ClosedLoad(bench.engine, drive, size=4 * KIB, depth=16, read_share=read_share)
+        bench.engine.run(until=0.005)
+        found.append((drive.reads, drive.writes, load.read_latency.mean, drive.die_busy_s))
+    assert found[0] == found[1]
 
 
 def test_steps_are_counted_from_one() -> None:
