@@ -56,8 +56,7 @@ class SolidState(DriveStatistics):
     path
         Links beyond the drive's own interface, which it shares with others (expander, switch, host bus adapter).
     state
-        What it holds at the start: "steady" overwritten at random for long, "sequential" filled once in
-        order, "fresh" nothing.
+        What it held at the start: "steady" overwritten at random for long, "sequential" filled in order, "fresh" none.
 
     Attributes
     ----------
@@ -82,14 +81,12 @@ class SolidState(DriveStatistics):
         "_map",
         "_media",
         "_most_at_once",
-        "_ordered",
         "_path",
         "_placement",
         "_plain",
         "_read_s",
         "_safe_s",
         "_sector_mask",
-        "_senses_s",
         "_shift",
         "_simple",
         "_streams",
@@ -98,7 +95,6 @@ class SolidState(DriveStatistics):
         "_translation",
         "_unsafe",
         "_write_s",
-        "_written",
         "state",
     )
 
@@ -121,8 +117,7 @@ class SolidState(DriveStatistics):
         self._inverse_rate = 1.0 / spec.interface_rate
         self._up = Timeline(CODEWORD * self._inverse_rate)
         self._down = Timeline(CODEWORD * self._inverse_rate) if spec.full_duplex else self._up
-        self._command_s = 1.0 / spec.command_rate
-        self._command_free = 0.0
+        self._command_s, self._command_free = 1.0 / spec.command_rate, 0.0
         self._read_s = spec.read_overhead
         self._write_s = spec.write_overhead
         self._flush_s = spec.write_overhead if spec.flush_time is None else spec.flush_time
@@ -134,12 +129,10 @@ class SolidState(DriveStatistics):
         self._placement = placement = Placement(inside, engine.streams.generator(f"{name}/placement"))
         self._flash = Flash(inside, placement)
         units, chunk_units = spec.capacity // spec.mapping_unit, max(1, _CHUNK // spec.mapping_unit)
-        self._translation: Translation
-        if spec.in_place:
-            self._translation = InPlace(units, chunk_units, state)
-        else:
-            superblock_units = spec.superblock_data // spec.mapping_unit
-            self._translation = Translation(spec.superblocks, superblock_units, units, chunk_units, state)
+        self._translation: Translation = InPlace(units, chunk_units, state)
+        if not spec.in_place:
+            block_units = spec.superblock_data // spec.mapping_unit
+            self._translation = Translation(spec.superblocks, block_units, units, chunk_units, state)
         self._buffer = WriteBuffer(inside, self._flash, self._translation)
         self._map = None if spec.mapping_reach is None else MapCache(spec.mapping_reach, spec.mapping_unit)
         self._media = Media(inside, self._flash, self._translation, self._buffer)
@@ -152,13 +145,10 @@ class SolidState(DriveStatistics):
         # What a small read needs, without a detour.
         self._simple = spec.mapping_reach is None and spec.mapping_unit >= CODEWORD
         self._plain = False
-        self._ordered = self._translation.ordered
-        self._written = self._translation.units
         self._streams: dict[int, Stream] = {} if self._ahead is None else self._ahead.streams
         self._expected = -1  # where a stream goes on that the last small read may have begun
         self._table = [self._flash.dies[number] for number in placement.table]
         self._held = self._buffer.held
-        self._senses_s = placement.read_s
         self._codeword_s = CODEWORD * self._flash.inverse_rate
         self._codeword_up_s = CODEWORD * self._inverse_rate
         self._book_up = self._up.book
@@ -225,13 +215,13 @@ class SolidState(DriveStatistics):
         begin = self._command_free
         self._command_free = begin = (begin if begin > now else now) + self._command_s
         begin += self._read_s
-        if self._ordered and unit not in self._written:
-            die = self._flash.dies[self._placement.striped_die(offset)]
-            sense_s = self._placement.striped_read_s(offset)
+        placement, translation = self._placement, self._translation
+        if translation.ordered and unit not in translation.units:
+            die = self._flash.dies[placement.striped_die(offset)]
+            sense_s = placement.striped_read_s(offset)
         else:
             index = (unit ^ unit >> 12 ^ unit >> 24) & TABLE_MASK
-            die = self._table[index]
-            sense_s = self._senses_s[index]
+            die, sense_s = self._table[index], placement.read_s[index]
         if die.background:
             die.give_way(begin)
         free = die.free
@@ -341,9 +331,7 @@ class SolidState(DriveStatistics):
         flash = self._flash
         mapped = arrival
         for page in self._map.missing(offset, size):
-            there = flash.read(now, arrival, flash.placement.scattered(page), CODEWORD, flash.read_s)
-            if there > mapped:
-                mapped = there
+            mapped = max(mapped, flash.read(now, arrival, flash.placement.scattered(page), CODEWORD, flash.read_s))
         return mapped
 
     def _send(self, now: float, begin: float, ready: float, size: int) -> float:
