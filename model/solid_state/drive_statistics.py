@@ -24,6 +24,8 @@ class DriveStatistics(Device):
         number of requests in the drive (Little's law).
     busy_s
         Time (s) with at least one request in the drive, up to the last submission or completion.
+    moving_s
+        Time (s) of the controller for units that collection moves, since the drive was made.
     """
 
     __slots__ = (
@@ -39,6 +41,7 @@ class DriveStatistics(Device):
         "cache_hits",
         "flushes",
         "latency_s",
+        "moving_s",
         "read_bytes",
         "reads",
         "spec",
@@ -55,6 +58,7 @@ class DriveStatistics(Device):
     _down: Timeline
     _outstanding: int
     _waiting: deque[Request]
+    moving_s: float
 
     def start_statistics(self, now: float) -> None:
         """Forget what was counted so far (the warm-up); `now` is the current time (s)."""
@@ -76,6 +80,7 @@ class DriveStatistics(Device):
             "down": self._down.busy_s,
             "programmed": flash.programmed_bytes,
             "erases": flash.erases,
+            "moving": self.moving_s,
         }
 
     def _since(self, what: str) -> float:
@@ -103,9 +108,9 @@ class DriveStatistics(Device):
 
     @property
     def controller_busy_s(self) -> float:
-        """Time (s) the controller has spent on commands, at its largest rate of them."""
+        """Time (s) the controller has spent on commands, at its largest rate of them, and on what collection moves."""
         completed = self.reads + self.writes + self.flushes + self.trims
-        return (completed + self._since("inside")) * self._command_s
+        return (completed + self._since("inside")) * self._command_s + self._since("moving")
 
     @property
     def die_busy_s(self) -> float:

@@ -226,19 +226,27 @@ class ReadAhead:
     ----------
     streams
         Those followed, by the byte where the next read of each begins; the least recently read first.
+    recent
+        Bytes of the reads that are no stream's, by the byte where they end.
     hit
         Whether the last read needed nothing that had not been asked for.
     """
 
-    __slots__ = ("_ahead", "_capacity", "_media", "_recent", "hit", "streams")
+    __slots__ = ("_ahead", "_capacity", "_media", "hit", "recent", "streams")
 
     def __init__(self, media: Media, ahead: int, capacity: int) -> None:
         self._media = media
         self._ahead = ahead
         self._capacity = capacity
         self.streams: dict[int, Stream] = {}
-        self._recent: dict[int, int] = {}  # bytes of the reads that are no stream's, by the byte where they end
+        self.recent: dict[int, int] = {}
         self.hit = False
+
+    def remember(self, end: int, size: int) -> None:
+        """A read of `size` bytes that belongs to no stream ended at the byte `end`."""
+        if len(self.recent) >= _REMEMBERED:
+            self.recent.clear()
+        self.recent[end] = size
 
     def read(self, now: float, arrival: float, offset: int, size: int, before: int, alone: bool) -> tuple[float, float]:
         """Read from `arrival` (s) on; when the first codeword and the last are out of the flash (s).
@@ -254,11 +262,9 @@ class ReadAhead:
         streams = self.streams
         stream = streams.pop(offset, None) if streams else None
         if stream is None:
-            run = self._recent.get(offset, before)
+            run = self.recent.get(offset, before)
             if not run:
-                if len(self._recent) >= _REMEMBERED:
-                    self._recent.clear()
-                self._recent[end] = size
+                self.remember(end, size)
                 first, last = self._media.read(now, arrival, offset, size)
                 self.hit = self._media.hit
                 return first, last
