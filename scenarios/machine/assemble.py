@@ -139,7 +139,7 @@ class Assembly:
         self._plan = plan
         self._shared: dict[str, dict[str, Any]] = defaultdict(dict)
         self._readers: Readers = {} if plan.kernel.queue.task_history else None
-        self.cpu = Cpu(engine, machine.cpu.cores)
+        self.cpu = Cpu(engine, machine.cpu.cores, idle_states=machine.cpu.idle_states)
         self.host = Host(self.cpu, plan.prices, plan.kernel.queue.plug_limits)
         observer.part(self.host)
         self.memory = DirtyMemory(plan.limits)
