@@ -26,7 +26,7 @@ from ...calibration.uncertainty.discrepancy import TABLE, load_table
 from ...calibration.uncertainty.learn_discrepancy import lacking, learn
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration, format_rate, format_size
-from ..tables.predict import tables_console
+from ..tables.predict import fit_lines, tables_console
 
 _FURTHEST = 3
 """Parameters of a start that are shown."""
@@ -160,6 +160,8 @@ def _calibrated(
 def _print(found: Calibrated) -> None:
     console = tables_console()
     console.print(Text(found.study.title, style="bold"))
+    for line in fit_lines(found.failures, found.misfits):
+        console.print(line)
     console.print(_parameters(found))
     for line in found.doubts:
         console.print(Text(line))
@@ -176,8 +178,6 @@ def _print(found: Calibrated) -> None:
         console.print(_starts(searches, profile))
         same = sum(not start.differs_in for start in searches.of(profile))
         console.print(f"{same} of {len(searches.optima)} starts ended at the best one, within its 90 % intervals.")
-    for line in found.failures:
-        console.print(Text(f"The fit failed: {line}", style="red"))
 
 
 def _starts(searches: Searches, profile: Profile) -> Table:

@@ -14,14 +14,16 @@ from ...validation.prediction.baselines import BASELINES
 from ...validation.prediction.comparison import INTERVAL, summarise
 from ...validation.prediction.proportion import Proportion
 from ...validation.report.report import NO_SUSPECT, NOTEWORTHY_PCT, Report, coverage, suspects, unanswered
-from ...validation.report.words import conformance_words, percent, standings
+from ...validation.report.words import conformance_words, fit_warnings, percent, standings
 from .predict import print_all
 
 _RED = "red"
 
 
 def print_report(console: Console, report: Report) -> None:
-    """The report in tables."""
+    """The report in tables, after what is wrong with fits."""
+    for line in fit_warnings(report):
+        console.print(Text(line, style=_RED))
     print_all(console, report.comparisons, report.failed)
     for part in report.parts():
         if part.predicted:

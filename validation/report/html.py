@@ -12,7 +12,7 @@ from ..prediction.proportion import Proportion
 from .html_page import Entry, Mark, Section, bullets, heading, page, paragraph, pictures, table
 from .plots import baseline_plot, coverage_plot, error_histogram, residual_plots, scatter_plots
 from .report import NOTEWORTHY_PCT, Report, StudyReport, coverage, suspects, unanswered
-from .words import bounds, cell_row, conformance_words, percent, standings
+from .words import bounds, cell_row, conformance_words, fit_warnings, percent, standings
 
 _CELL_HEADINGS = ("cell", "level", "unit", "measured", "predicted", "error", "90 % interval", "inside")
 
@@ -33,10 +33,15 @@ def html_report(report: Report, version: str) -> str:
     ]
     if report.left_out:
         sections.insert(5, Section("cross-validation", "Cross-validation", _left_out(report.left_out)))
-    lead = "".join(map(paragraph, standings(report))) + paragraph(
-        f"raidsim {version}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
-        "inverse. Cells that were fitted to and cells that were predicted are never mixed.",
-        note=True,
+    wrong = fit_warnings(report)
+    lead = (
+        "".join(map(paragraph, standings(report)))
+        + (bullets(wrong) if wrong else "")
+        + paragraph(
+            f"raidsim {version}. An error is |ln(predicted / measured)| in percent: 10 % is a ratio of 1.105 or its "
+            "inverse. Cells that were fitted to and cells that were predicted are never mixed.",
+            note=True,
+        )
     )
     return page("How right raidsim is", lead, sections)
 

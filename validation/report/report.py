@@ -47,6 +47,8 @@ class StudyReport:
             "id": self.id,
             "title": self.comparison.study.title,
             "report": self.report,
+            "failures": self.comparison.failures,
+            "misfits": self.comparison.misfits,
             "cases": [_cell_document(each) for each in self.cells],
             "claims": [claimed.document() for claimed in self.comparison.claims],
             "summary": _summary([self]),
