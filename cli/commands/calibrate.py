@@ -160,8 +160,8 @@ def _calibrated(
 def _print(found: Calibrated) -> None:
     console = tables_console()
     console.print(Text(found.study.title, style="bold"))
-    for line in fit_lines(found.failures, found.misfits):
-        console.print(line)
+    for warning in fit_lines(found.failures, found.misfits):
+        console.print(warning)
     console.print(_parameters(found))
     for line in found.doubts:
         console.print(Text(line))

@@ -35,8 +35,8 @@ def print_study(console: Console, comparison: StudyComparison) -> None:
     """Everything about one study."""
     study = comparison.study
     console.print(Text(study.title, style="bold"), Text(f"({study.source.author}, {study.source.date})"))
-    for line in fit_lines(comparison.failures, comparison.misfits):
-        console.print(line)
+    for warning in fit_lines(comparison.failures, comparison.misfits):
+        console.print(warning)
     if comparison.profile is not None:
         console.print(_parameters(comparison.profile))
         for line in _doubts(comparison.profile):
