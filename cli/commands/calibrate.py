@@ -89,10 +89,15 @@ def calibrate_command(
         spec = load_study(study)
     else:
         raise InputError("calibrate", "no study", "expected: a name that raidsim studies lists, a file, or --from-fio")
-    if choose and output is not None:
+    choices = read_choices(choose or [])
+    if output is not None and not choices.keys() <= ({"state"} if own is not None else set()):
         raise InputError("--output", "a profile of a choice", "expected: once the study's file says what was chosen")
     place = None if begin is None else _place(begin, spec)
-    found = _calibrated(spec, starts, seed, place, profile or [], read_choices(choose or []), workers)
+    found = _calibrated(spec, starts, seed, place, profile or [], choices, workers)
+    if own is not None and found.tried:
+        own.choose(found.study)
+        if study_file is not None:
+            own.save_study(study_file)
     if output is not None:
         found.profile.save(output)
         if own is not None:
