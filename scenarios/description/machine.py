@@ -15,6 +15,7 @@ from ...model.drives.catalogue import AnyDrive, drive
 from ...model.files.description import Duration, Frequency, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_duration, format_size, parse_size
+from ...model.files.switches import as_switched
 from ...model.kernels import LEAST_REQUESTS, MOST_REQUESTS, SchedulerName
 from ...model.links.catalogue import LinkModel, link_model
 from ...model.solid_state.spec import SolidStateSpec
@@ -288,7 +289,8 @@ class DriveInstance(Spec):
     def spec(self) -> AnyDrive:
         """The catalogue's drive with the overrides."""
         entry = self.entry()
-        return entry.with_values(**self.overrides) if self.overrides else entry
+        own = entry.with_values(**self.overrides) if self.overrides else entry
+        return as_switched("hard_disk" if own.rotational else "solid_state", own)
 
     def hard_disk(self) -> DriveSpec:
         """The same, of what only hard disks have; `InputError` if it is a solid-state drive."""

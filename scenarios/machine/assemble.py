@@ -144,7 +144,7 @@ class Assembly:
         observer.part(self.host)
         self.memory = DirtyMemory(plan.limits)
         section = plan.kernel.cache
-        self.pages = PageMemory(plan.room, section.counts_activations, section.second_chance)
+        self.pages = PageMemory(plan.room, section.counts_activations, section.second_chance, section.half_pace)
         self.links: dict[str, Link] = {name: built_link(name, link) for name, link in machine.links.items()}
         self.channels: dict[str, tuple[Link, AtaChannel | None]] = {
             name: (built_link(name, channel), AtaChannel(name) if channel.kind == "ata" else None)
