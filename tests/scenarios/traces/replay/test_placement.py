@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_survey_of_a_batch_is_that_of_its_records(special: str, monkeypatch: p
     """Protects a survey in batches from counting anything differently than one record after the other."""
     draws = random.Random(special)
     records = [record(0.1 * number, draws.randrange(100) * KIB, op=draws.choice([READ, WRITE])) for number in range(9)]
-    changes = {
+    changes: dict[str, dict[str, Any]] = {
         "device": {"device": "b"},
         "discard": {"op": TRIM},
         "flush": {"op": FLUSH},
