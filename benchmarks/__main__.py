@@ -14,6 +14,7 @@ from raidsim.compiled.loader import in_use
 from raidsim.scenarios.pictures.style import FORMS
 
 from . import disksim, history, long_run, paired, parts, scaling, startup
+from .commands import COMMANDS
 from .components import COMPONENTS, Chore, Loaded
 from .loads import LOADS
 from .measure import (
@@ -32,9 +33,9 @@ _SLOWER = 1
 
 
 def all_chores() -> dict[str, Callable[[], Chore]]:
-    """Loads and components by name."""
+    """Loads, commands and components by name."""
     loads = {name: partial(_loaded, name) for name in LOADS}
-    return {**loads, **COMPONENTS}
+    return {**loads, **COMMANDS, **COMPONENTS}
 
 
 def _loaded(name: str) -> Chore:
