@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from raidsim.benchmarks import disksim, history, paired, parts, scaling
+from raidsim.benchmarks import disksim, history, paired, parts, scaling, tables
 from raidsim.benchmarks.__main__ import all_chores, as_json, as_table
 from raidsim.benchmarks.commands import COMMANDS
 from raidsim.benchmarks.components import COMPONENTS
@@ -195,3 +195,10 @@ def test_a_long_run_is_watched() -> None:
     assert LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 104.9, 10.0, 9.1).aim_met
     assert not LongRun(1, 1, 1.0, 1.0, 100.0, 104.0, 105.1, 10.0, 9.1).aim_met
     assert not LongRun(1, 1, 1.0, 1.0, 100.0, 100.0, 100.0, 10.0, 8.9).aim_met
+
+
+def test_tables_name_sections_that_are_there() -> None:
+    """Protects the pages on speed: each of their tables is printed under the section that shows it."""
+    for title, _, _ in tables.TABLES:
+        page, section = title.split(", ", 1)
+        assert f"\n## {section}\n" in (ROOT / page).read_text(encoding="utf-8"), title
