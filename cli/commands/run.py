@@ -54,7 +54,7 @@ def run_command(
             "--timeline-ios",
             min=1,
             metavar="N",
-            help=f"Logical I/Os in it; {DEFAULT_IOS:,}, or {DRAWN_IOS} drawn.",
+            help=f"Logical I/Os in it; {DEFAULT_IOS:,}, or {DRAWN_IOS} in a picture.",
         ),
     ] = None,
     plot: Annotated[
