@@ -143,7 +143,7 @@ class Survey:
         return survey
 
     def _count_alike(self, batch: list[tuple[int, TraceRecord]], found: list[TraceRecord]) -> bool:
-        """Count a batch as a whole if nothing in it is special: reads and writes of whole sectors, one device, in order."""
+        """Count a batch at once if it is plain: reads and writes of whole sectors, one device, in order."""
         times, ops, starts, sizes, devices = zip(*found, strict=True)
         device = devices[0]
         if (
