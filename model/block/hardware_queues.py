@@ -117,7 +117,7 @@ class HardwareQueues(BlkMqQueue):
             self.queued_write_bytes += request.size
         if throttle is not None:
             throttle.passed(queued)
-        self._device_submit(queued)
+        self.device.submit(queued)
 
     def _allocate(self, request: Request) -> None:
         """Give `request` a tag of its thread's queue, or let it wait for one."""
@@ -141,7 +141,7 @@ class HardwareQueues(BlkMqQueue):
     def _send(self, queued: QueuedRequest) -> None:
         if self._throttle is not None:
             self._throttle.sent(queued)
-        self._device_submit(queued)
+        self.device.submit(queued)
 
     def _done(self, queued: Any) -> None:
         issuer = queued.issuer

@@ -68,7 +68,6 @@ class Array(Device):
         "_engine",
         "_members",
         "_pluggable",
-        "_submit",
         "_task_plug",
         "_thread_until",
         "_unpluggable",
@@ -97,7 +96,6 @@ class Array(Device):
         self._engine = engine
         self.name = name
         self._members = list(members)
-        self._submit = [member.submit for member in members]
         self._pluggable: list[Callable[[], None]] = [member.plug for member in members]
         self._unpluggable: list[Callable[[], None]] = [member.unplug for member in members]
         # What tells whether any of them is plugged, if they all stand on the same.
@@ -292,7 +290,7 @@ class Array(Device):
             return
         over = Join(len(taken), done).done
         for slot, offset, size in taken:
-            self._submit[slot](Request(TRIM, offset, size, over, issuer, ASYNC))
+            self._members[slot].submit(Request(TRIM, offset, size, over, issuer, ASYNC))
 
     def keep_metadata(self, metadata: Metadata) -> None:
         """From now on `metadata` (superblock, bitmap) goes before each write."""
@@ -366,7 +364,7 @@ class Array(Device):
     def submit_resync(self, slot: int, request: Request) -> None:
         """Send what the resync thread submits to a member; a thread that plugs lets it go when it goes to sleep."""
         if self.resync_thread is None:
-            self._submit[slot](request)
+            self._members[slot].submit(request)
         else:
             self.resync_thread.submit(slot, request)
 

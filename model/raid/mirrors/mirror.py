@@ -147,7 +147,7 @@ class MirrorArray(Array):
 
         for slot, offset, size in parts:
             balance.started(slot, request)
-            self._submit[slot](Request(READ, offset, size, done, request.issuer, request.sync, slot))
+            self._members[slot].submit(Request(READ, offset, size, done, request.issuer, request.sync, slot))
 
     def _write(self, request: Request) -> None:
         barrier = self._barrier
@@ -165,7 +165,7 @@ class MirrorArray(Array):
             self._charge(self.prices.clone_s * len(slots) * clones)
         for slot in slots:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
+            self._members[slot].submit(Request(WRITE, request.offset, request.size, done, request.issuer, sync, slot))
 
     @property
     def discard_limits(self) -> DiscardLimits:
@@ -203,7 +203,7 @@ class MirrorArray(Array):
                 join = Join(len(slots), lambda: self._barrier.resynced(offset, done))
                 for slot in slots:
                     self.count_daemon_resync(slot, size)
-                    self._submit[slot](Request(WRITE, offset, size, join.done, issuer, False))
+                    self._members[slot].submit(Request(WRITE, offset, size, join.done, issuer, False))
                 self.unplug()
 
             self.submit_resync(source, Request(READ, offset, size, copied, RESYNC_ISSUER, False))

@@ -54,7 +54,7 @@ class Raid10Array(Array):
         If true, the pieces of a write are held back until all are there. If false, only with a write-intent bitmap.
     """
 
-    __slots__ = ("_balance", "_barrier", "_copies", "_holds_writes", "_mergeable", "_plugged", "layout")
+    __slots__ = ("_balance", "_barrier", "_everywhere", "_holds_writes", "_mergeable", "_plugged", "layout")
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Raid10Array(Array):
         self._balance = balance
         balance.use_clock(lambda: engine._now)
         # Where every member holds everything, md sees no chunks (raid10.c, raid10_make_request).
-        self._copies = self._on_all_members if layout.on_all_members else layout.copies
+        self._everywhere = layout.on_all_members
         self._barrier = barrier(engine, self._serve, self.unplug, resync_depth)
         self._mergeable = [(member.plug, member.unplug) for member in members if member.plugs]
         self._plugged = False
@@ -149,7 +149,7 @@ class Raid10Array(Array):
             slot = balance.choose(piece, candidates, offsets)
             balance.started(slot, piece)
             piece.parent, piece.offset = slot, offsets[candidates.index(slot)]
-            self._submit[slot](piece)
+            self._members[slot].submit(piece)
             if sleepers:
                 thread = sleepers.get(request.issuer)
                 if thread is not None and thread.sleeps:
@@ -180,7 +180,7 @@ class Raid10Array(Array):
                 plug()
         for slot, offset, size in written:
             balance.started(slot, request)
-            self._submit[slot](Request(WRITE, offset, size, done, request.issuer, sync, slot))
+            self._members[slot].submit(Request(WRITE, offset, size, done, request.issuer, sync, slot))
         if plugs:
             for _, unplug in self._mergeable:
                 unplug()
@@ -194,7 +194,9 @@ class Raid10Array(Array):
         ranges = mirrored_ranges(self.layout, request.offset, request.size)
         self._barrier.guard(request, lambda over: self._discard_on(ranges, request.issuer, over))
 
-    def _on_all_members(self, offset: int, size: int) -> list[Copies]:
+    def _copies(self, offset: int, size: int) -> list[Copies]:
+        if not self._everywhere:
+            return self.layout.copies(offset, size)
         return [(offset, size, tuple([(slot, offset) for slot in range(len(self._members))]))]
 
     def _readable(self, places: Sequence[Place]) -> Sequence[Place]:
@@ -226,7 +228,7 @@ class Raid10Array(Array):
 
         def has_read(child: Request) -> None:
             self.count_daemon_resync(slot, child.size)
-            self._submit[slot](Request(WRITE, offset, child.size, join.done, issuer, False))
+            self._members[slot].submit(Request(WRITE, offset, child.size, join.done, issuer, False))
             self.unplug()
 
         return has_read
