@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ...model.core.errors import InputError
 from ...model.crypt.ciphers import cipher
-from ...model.files.description import Duration, PositiveSize, Rate, Size, Spec, refusal
+from ...model.files.description import Duration, Fraction, PositiveSize, Rate, Size, Spec, refusal
 from ...model.files.quantities import format_size
 from ...model.layouts import (
     LEVELS,
@@ -60,6 +60,8 @@ class ResyncSpec(Spec):
     ----------
     action
         "recover" rebuilds the members in `rebuilding`; "check" and "repair" read everything and compare.
+    mismatched
+        Share of the array whose parity or copies differ, which a repair writes (default: 0).
     speed_min, speed_max
         ``sync_speed_min`` and ``sync_speed_max``; the kernel's defaults unless given.
     position
@@ -71,6 +73,7 @@ class ResyncSpec(Spec):
     """
 
     action: Literal["recover", "check", "repair"] = "recover"
+    mismatched: Fraction = 0.0
     speed_min: Rate | None = None
     speed_max: Rate | None = None
     position: Size = 0
@@ -191,6 +194,9 @@ class ArraySpec(Spec):
         if self.resync is not None and self.resync.action != "recover" and not known.checks:
             found = f"a {self.resync.action} of {self.level}, whose driver does not have it"
             raise refusal(found, "expected: recover", ("resync", "action"))
+        if self.resync is not None and self.resync.mismatched and self.resync.action != "repair":
+            found = f"mismatched with action {self.resync.action}"
+            raise refusal(found, "expected: action repair", ("resync", "mismatched"))
         if self.spares and not known.spares:
             allowed = f"expected: with {', '.join(levels_where(lambda level: level.spares))}"
             raise refusal(f"spares of {self.level}", allowed, ("spares",))

@@ -136,8 +136,11 @@ def array_parts(
         if pace is not None and action is not None:
             # A thread that naps is looked at in the middle of its rebuild, when it is down to its minimum.
             warm = scenario.workload.kind == "dd" or pace.when_busy == "nap"
-            start, heads = (0, None) if tuned is None else (tuned.position, tuned.stripe_heads)
-            resync = ResyncPlan(action, start, warm, _resynced_before(scenario, root), heads)
+            before = _resynced_before(scenario, root)
+            if tuned is None:
+                resync = ResyncPlan(action, 0, warm, before)
+            else:
+                resync = ResyncPlan(action, tuned.position, warm, before, tuned.stripe_heads, tuned.mismatched)
         marked = not isinstance(driver, MirrorDriver) or READ_BALANCE[driver.balance.name].marks_clean
         plan = ArrayPlan(
             array.name,
