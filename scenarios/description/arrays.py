@@ -68,8 +68,8 @@ class ResyncSpec(Spec):
         Bytes per member that are done already; the thread goes on with the request that this falls into.
     stripe_heads
         Stripe heads that the cache of RAID 4, 5 or 6 has when the run begins: `stripe_cache_size` to 32,768 (default:
-        `stripe_cache_size`). A resync that runs for hours on a machine with free memory makes it grow to thousands,
-        all of which it holds. The cache does not grow where the page cache has taken the memory.
+        8,192 since Linux 4.1). A resync makes it grow, and holds all its heads: 8,192 after three minutes at 180 MB/s,
+        32,768 after fifty. The cache does not grow where the page cache has taken the memory.
     """
 
     action: Literal["recover", "check", "repair"] = "recover"
