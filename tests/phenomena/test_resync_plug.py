@@ -12,7 +12,9 @@ from raidsim.scenarios.machine.machine import BuiltMachine
 TEXT = """
 kernel: {kernel}
 machine: {{model: nvme-server, {cpu} drives: {{model: Samsung-PM9A3-3840GB, count: {members}}}}}
-arrays: {{md0: {{level: raid6, chunk: 512KiB, stripe_cache: 512, resync: {{action: check, stripe_heads: 512, speed_max: 9GB/s}}}}}}
+arrays:
+  md0:
+    {{level: raid6, chunk: 512KiB, stripe_cache: 512, resync: {{action: check, stripe_heads: 512, speed_max: 9GB/s}}}}
 workload: {{kind: load, targets: [md0], iops: 1, read_share: 100%, warm_up: 0s, duration: 1h}}
 """
 
