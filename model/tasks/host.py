@@ -127,8 +127,11 @@ class Host:
         return self.stalled_until - now if self.stalled_issuer == issuer and self.stalled_until > now else 0.0
 
     def pays_for_commands(self, issuer: int) -> None:
-        """Have the kernel thread of a stream pay for its commands. With one core it makes no difference who does."""
-        if self.cpu.cores > 1 and self._command_s:
+        """Have the kernel thread of a stream pay for its commands, if an array has one.
+
+        With one core it makes no difference who pays.
+        """
+        if self.thread_an_array and self.cpu.cores > 1 and self._command_s:
             self.owed_s[issuer] = 0.0
 
     def take_owed_s(self, issuer: int) -> float:
