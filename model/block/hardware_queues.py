@@ -148,7 +148,10 @@ class HardwareQueues(BlkMqQueue):
         core = issuer % self._cores
         queue = core % self.hardware_queues
         self._free[queue] += 1
-        self._host.complete_command(core if self.spreads and issuer >= 0 else None)
+        if issuer < 0:
+            self._host.complete_command_of(issuer)
+        else:
+            self._host.complete_command(core if self.spreads else None)
         if queued.op:
             self.queued_write_bytes -= queued.size
         if issuer > RESYNC_THREADS and issuer != RESYNC_ISSUER:

@@ -388,10 +388,13 @@ class BlkMqQueue(SubmittingThreads):
         self._free_tags += 1
         self._freed += 1
         issuer = queued.issuer
-        # The same as Host.complete_command(), inlined.
-        self._host.commands += 1
-        if self._command_s:
-            self._cpu.interrupt(self._command_s, issuer % self._cores if self.spreads and issuer >= 0 else None)
+        if issuer < 0:
+            self._host.complete_command_of(issuer)
+        else:
+            # The same as Host.complete_command(), inlined.
+            self._host.commands += 1
+            if self._command_s:
+                self._cpu.interrupt(self._command_s, issuer % self._cores if self.spreads else None)
         if queued.op:
             if queued.parts[0].sync <= self._limited_sync:
                 self._free_write_tags += 1

@@ -335,6 +335,7 @@ class Assembly:
         start -= start % plan.pace.request_bytes
         if resync.stripe_heads is not None:
             array.cache.grow_to(resync.stripe_heads)
+        array.mismatches.share = resync.mismatched
         begin = partial(self._resync, plan, array, resync.action, start, resync.warm, partial(self._over, plan.name))
         if resync.after:
             self.delayed[plan.name] = resync.after, begin

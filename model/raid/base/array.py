@@ -24,6 +24,7 @@ from ...tasks.prices import UNPAID, NotedPrices
 from ...tasks.task_plug import TaskPlug
 from .array_load import ArrayLoad
 from .metadata import Metadata
+from .mismatches import Mismatches
 
 
 class Submitter(Protocol):
@@ -62,6 +63,8 @@ class Array(Device):
     daemon_resync_bytes, load
         Resync I/O of each member that the array's own thread has issued, which members count as anybody's; and counts
         of the array's own I/O, None while nobody asks for them.
+    mismatches
+        What a repair finds wrong.
     """
 
     __slots__ = (
@@ -78,6 +81,7 @@ class Array(Device):
         "member_reads",
         "member_writes",
         "metadata",
+        "mismatches",
         "reads",
         "rebuilding",
         "resync_thread",
@@ -111,6 +115,7 @@ class Array(Device):
         self.resync_thread: Submitter | None = None
         self._thread_until = 0.0
         self.daemon_resync_bytes = [0] * len(self._members)
+        self.mismatches = Mismatches()
         self.reads = self.writes = self.member_reads = self.member_writes = 0
         for slot in self.failed:
             if not 0 <= slot < len(self._members):

@@ -113,6 +113,8 @@ class ParityThread:
         self._over: list[Callable[[], None]] = []
         self.heads = self.passes = 0
         self.issuer = engine.thread_issuer(PARITY_THREADS)
+        if host is not None:
+            host.pays_for_commands(self.issuer)
         self.bitmap_list: BitmapList | None = None
         self.locks: list[tuple[Lock, float, int]] = []
 
@@ -170,8 +172,10 @@ class ParityThread:
             seconds = 0.0
             while self._work and self.heads < STRIPE_BATCH:
                 seconds += self._work.popleft()()
-            if self.locks and self._host is not None:
-                seconds += self._wait_for_locks(self._host.cpu.cores)
+            if self._host is not None:
+                seconds += self._host.take_owed_s(self.issuer)
+                if self.locks:
+                    seconds += self._wait_for_locks(self._host.cpu.cores)
             if seconds and self._host is not None:
                 self.busy_s += seconds
                 self._engine.call_at(self._host.cpu.interrupt(seconds), self._go_on)
