@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.files.description_errors import validate
 from ..model.files.yaml_files import Positions
 from ..scenarios.advice import advice as answers
+from ..scenarios.advice.standings import Standings
 from ..scenarios.advice.verdict import Verdict
 from ..scenarios.designs.requirement import RequirementSpec, read_requirement
 from .base import Drawn, processes
@@ -191,8 +192,13 @@ def requirement_of(requirement: Requirement) -> RequirementSpec:
     return read_requirement(Path(requirement))
 
 
-def advise_on(requirement: RequirementSpec, workers: int | None = None, progress: bool = True) -> Advice:
-    """Answer a requirement that was read."""
+def advise_on(
+    requirement: RequirementSpec,
+    workers: int | None = None,
+    progress: bool = True,
+    seen: Callable[[Standings], None] | None = None,
+) -> Advice:
+    """Answer a requirement that was read; `seen` takes the ranking so far, from bounds at first."""
     share = [0.0]
 
     def watch(done: int, known: int) -> None:
@@ -200,4 +206,4 @@ def advise_on(requirement: RequirementSpec, workers: int | None = None, progress
 
     with progress_share("simulating designs", progress) as follow:
         follow(lambda: share[0])
-        return Advice(answers.advise(requirement, workers, watch))
+        return Advice(answers.advise(requirement, workers, watch, seen))

@@ -9,10 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.text import Text
+# Work that takes no longer than a second shows nothing, and does not import what draws.
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _EVERY_S = 10.0
 """How often a log gets a line."""
@@ -32,6 +33,8 @@ def wanted(shown: bool) -> bool:
 
 def bar_console() -> Console | None:
     """Where a bar can be drawn: a notebook with widgets, or a terminal; otherwise None."""
+    from rich.console import Console
+
     if sys.stderr.isatty():
         return Console(stderr=True)
     shell = sys.modules.get("IPython")  # a program without notebooks does not load it
@@ -50,6 +53,8 @@ def progress_bar(what: str, percent: bool = False, shown: bool = True) -> Iterat
     if console is None:
         yield _lines(what, percent)
         return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
@@ -84,6 +89,8 @@ def progress_text(what: str, shown: bool = True) -> Iterator[Callable[[str], Non
     if console is None:
         yield _text_lines(what)
         return
+    from rich.text import Text
+
     with console.status(what) as status:
         yield lambda now_doing: status.update(Text(f"{what}: {now_doing}"))
 

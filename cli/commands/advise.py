@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from ...api.advice import advise_on
 from ...api.pictures.advise import advice_figure
+from ...api.support import progress
 from ...scenarios.designs.requirement import read_requirement
 from ..support.files import check_picture, write_picture
 from ..tables.advise import document, print_advice
 from ..tables.predict import tables_console
+from ..tables.standings import live_standings
 
 
 def advise_command(
@@ -34,7 +37,12 @@ def advise_command(
     if plot is not None:
         check_picture(plot, str(requirement))
     wanted = read_requirement(requirement, sets or ())
-    advice = advise_on(wanted, workers).found
+    console = Console(stderr=True)
+    if console.is_terminal and progress.wanted(shown=True):
+        with live_standings(console) as seen:
+            advice = advise_on(wanted, workers, progress=False, seen=seen).found
+    else:
+        advice = advise_on(wanted, workers).found
     if plot is not None:
         write_picture(plot, lambda: advice_figure(advice))
     if as_json:

@@ -14,9 +14,12 @@ from ...api.scenario import Scenario
 from ...model.core.errors import InputError
 from ...model.drives.catalogue import drive as catalogued
 from ...model.files.quantities import parse_fraction, parse_size
+from ...model.layouts import layout_for
+from ...model.solid_state.spec import SolidStateSpec
+from ...scenarios.advice.endurance import Endurance, endurance
 from ...scenarios.description.workloads import MOST_OUTSTANDING
-from ...scenarios.designs.capacity import capacity_plan
-from ..tables.capacity import print_capacity
+from ...scenarios.designs.capacity import CHUNK, DATA_OFFSET, capacity_plan
+from ..tables.capacity import print_capacity, print_endurance
 
 _MOST_DISKS = 1000
 _USERS_PER_DRIVE = 128
@@ -38,6 +41,9 @@ def capacity_command(
     performance: Annotated[
         bool, typer.Option("--performance", help="Simulate random I/Os too: 4 KiB, 70 % reads, all drives busy.")
     ] = False,
+    written: Annotated[
+        str | None, typer.Option("--written", metavar="SIZE", help="Bytes a day, for the endurance of flash: 2TB.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
     """Count what an array holds after parity, spares, md's metadata, the file system and a fill limit."""
@@ -47,6 +53,8 @@ def capacity_command(
         raise InputError(
             "--performance", "found it without --drive", "expected a drive of the catalogue: --drive MODEL"
         )
+    if written is not None and drive is None:
+        raise InputError("--written", "found it without --drive", "expected a drive of the catalogue: --drive MODEL")
     bytes_each = catalogued(drive).capacity if drive is not None else parse_size(size, "--size")
     plan = capacity_plan(
         level,
@@ -58,12 +66,29 @@ def capacity_command(
         fill=parse_fraction(fill, "--fill"),
         price=price,
     )
+    lasting = None if written is None else _endurance(level, drives - spares, str(drive), groups, written)
     iops = _random_iops(level, drives, str(drive), spares, groups) if performance else None
     if as_json:
         told = {**dataclasses.asdict(plan), "cost_per_tb": plan.cost_per_tb, "random_iops": iops}
+        told["cost_per_iops"] = None if plan.cost is None or iops is None else plan.cost / iops
+        told["endurance"] = None if lasting is None else dataclasses.asdict(lasting)
         typer.echo(json.dumps(told))
     else:
         print_capacity(Console(highlight=False), level, bytes_each, plan, iops)
+        if written is not None:
+            print_endurance(Console(highlight=False), written, lasting)
+
+
+def _endurance(level: str, members: int, model: str, groups: int | None, written: str) -> Endurance | None:
+    """How long the drives last; None if their data sheet gives no endurance."""
+    spec = catalogued(model)
+    if not isinstance(spec, SolidStateSpec):
+        raise InputError("--written", f"found it with {model}, a hard disk", "expected a solid-state drive")
+    a_day = parse_size(written, "--written")
+    if a_day <= 0:
+        raise InputError("--written", f"found {written}", "expected more than 0 bytes a day")
+    layout = layout_for(level, members, CHUNK, spec.capacity - DATA_OFFSET, groups=groups)
+    return endurance(layout, spec, a_day)
 
 
 def _random_iops(level: str, drives: int, model: str, spares: int, groups: int | None) -> float:

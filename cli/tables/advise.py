@@ -18,8 +18,9 @@ from ...scenarios.advice.advice import Advice
 from ...scenarios.advice.verdict import Attainable, Verdict
 from ...scenarios.designs.designs import Family
 from ...scenarios.designs.requirement import RequirementSpec
+from ...scenarios.designs.room import room
 
-_ALL_CERTAIN = ("failures", "capacity", "budget", "links")
+_ALL_CERTAIN = ("failures", "capacity", "budget", "rack units", "power", "links")
 """Bounds that are alike in designs that differ by their drives' speed only."""
 
 
@@ -77,6 +78,10 @@ def _question(wanted: RequirementSpec) -> list[str]:
         limits.append(f"data loss up to {_share(wanted.data_loss)} a year")
     if wanted.budget is not None:
         limits.append(f"{wanted.budget:,.0f} at most")
+    if wanted.rack_units is not None:
+        limits.append(f"{wanted.rack_units:g} rack units at most")
+    if wanted.power is not None:
+        limits.append(f"{wanted.power:,.0f} W at most")
     if wanted.headroom is not None:
         limits.append(f"{100 * wanted.headroom:.0f} % of saturation at most")
     if wanted.while_rebuilding:
@@ -99,7 +104,10 @@ def _ranking(advice: Advice) -> Table:
     priced = any(each.facts.cost is not None for each in advice.ranked)
     table = Table(title="Meets it", title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.add_column("layout", no_wrap=True)
-    headings = ["drives", *(["cost"] if priced else []), "TB", "fail"]
+    rooms = [room(each.design, advice.requirement) for each in advice.ranked]
+    powered, racked = (any(getattr(each, name) is not None for each in rooms) for name in ("watts", "rack_units"))
+    headings = ["drives", *(["cost"] if priced else []), *(["U"] if racked else []), *(["W"] if powered else [])]
+    headings += ["TB", "fail"]
     headings += [f"{op} p99" for op in advice.requirement.load.ops]
     headings += ["of max", f"loss in\n{format_duration(advice.requirement.service.life)}"]
     for heading in headings:
@@ -116,6 +124,11 @@ def _ranking(advice: Advice) -> Table:
         cells = [str(facts.drives)]
         if priced:
             cells.append("" if facts.cost is None else f"{facts.cost:,.0f}")
+        if racked:
+            cells.append(f"{rooms[rank].rack_units:g}")
+        if powered:
+            watts = rooms[rank].watts
+            cells.append("no figure" if watts is None else f"{watts:,.0f}")
         cells += [f"{facts.usable_bytes / 1e12:.3g}", _survived(verdict)]
         cells += [_interval(measured.latencies.get(f"{op}_p99")) for op in advice.requirement.load.ops]
         most = verdict.saturates_at
@@ -292,12 +305,17 @@ def _share(value: float) -> str:
 
 def document(advice: Advice) -> dict[str, Any]:
     """The answer as plain data: SI units, shares of 1."""
+
+    def told(verdict: Verdict) -> dict[str, Any]:
+        taken = room(verdict.design, advice.requirement)
+        return _verdict(verdict) | {"rack_units": taken.rack_units, "watts": taken.watts}
+
     return {
         "requirement": advice.requirement.model_dump(mode="json"),
-        "meets": [_verdict(each) | {"best": rank < advice.best} for rank, each in enumerate(advice.ranked)],
-        "others": [_verdict(each) for each in advice.verdicts if each.status != "meets"],
-        "would_do": [_verdict(each) for each in advice.would_do],
-        "attainable": [_verdict(each.verdict) | {"iops": each.iops} for each in advice.attainable],
+        "meets": [told(each) | {"best": rank < advice.best} for rank, each in enumerate(advice.ranked)],
+        "others": [told(each) for each in advice.verdicts if each.status != "meets"],
+        "would_do": [told(each) for each in advice.would_do],
+        "attainable": [told(each.verdict) | {"iops": each.iops} for each in advice.attainable],
         "chunks_alike": list(advice.alike),
         "impossible": [{"name": design.name, "reason": reason} for design, reason in advice.impossible],
         "left_out": [{"name": each.name, "reason": each.reason} for each in advice.left_out],

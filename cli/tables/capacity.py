@@ -9,6 +9,7 @@ from rich.text import Text
 
 from ...model.layouts import LEVELS
 from ...model.layouts.factory import level_name
+from ...scenarios.advice.endurance import Endurance
 from ...scenarios.designs.capacity import CapacityPlan
 
 
@@ -40,3 +41,17 @@ def print_capacity(console: Console, level: str, drive_bytes: int, plan: Capacit
     if iops is not None:
         per = "" if plan.cost is None else f", {plan.cost / iops:,.2f} per I/O per s"
         console.print(Text(f"about {iops:,.0f} random I/Os per s (4 KiB, 70 % reads, all drives busy){per}"))
+
+
+def print_endurance(console: Console, written: str, lasting: Endurance | None) -> None:
+    """How many years the flash lasts, with the share of the writes that parity and copies are."""
+    if lasting is None:
+        console.print(Text("endurance: no figure, the catalogue has none for this drive"))
+        return
+    console.print(
+        Text(
+            f"endurance at {written} a day: {lasting.small_years:,.1f} years of random 4 KiB writes (each byte is "
+            f"written {lasting.small_writes:.3g} times), {lasting.stripe_years:,.1f} years of whole stripes "
+            f"({lasting.whole_stripes:.3g} times); each drive may be written {lasting.per_drive / 1e15:,.3g} PB"
+        )
+    )

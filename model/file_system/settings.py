@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from ..files.catalogue_file import SourcedValue, catalogue_file, load_sourced
 from ..files.description import Duration, PositiveDuration, PositiveSize, Size, Spec
+from ..files.switches import as_switched
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 
@@ -230,7 +231,7 @@ def _loaded(path: Path) -> tuple[FileSystemSettings, dict[str, SourcedValue]]:
 
 def file_system_settings(name: str) -> FileSystemSettings:
     """The file system called `name`; raises `InputError` naming the ones there are."""
-    return _loaded(catalogue_file(CATALOGUE, "file system", name))[0]
+    return as_switched("file_system", _loaded(catalogue_file(CATALOGUE, "file system", name))[0])
 
 
 def file_system_sources(name: str) -> dict[str, SourcedValue]:

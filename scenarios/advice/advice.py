@@ -16,6 +16,7 @@ from .alternatives import Alternatives
 from .fewest_drives import FewestDrives
 from .ranking import pareto
 from .runs import Simulations
+from .standings import Standings
 from .trials import Trials
 from .verdict import Attainable, Verdict
 
@@ -67,6 +68,7 @@ def advise(
     requirement: RequirementSpec,
     workers: int | None = None,
     watch: Callable[[int, int], None] | None = None,
+    seen: Callable[[Standings], None] | None = None,
 ) -> Advice:
     """Answer a requirement.
 
@@ -78,17 +80,25 @@ def advise(
         Processes; as many as cores unless given. They make no difference to the answer.
     watch
         Called with the number of simulations done, and of those known to be needed.
+    seen
+        Called with the ranking that bounds alone give, and after every simulation that changes it.
     """
     requirement = requirement.grown()
     trials = Trials(requirement)
     fewest = FewestDrives(trials)
     candidates = fewest.candidates
+    standings = Standings(trials, candidates, seen)
+    trials.watch = standings.put
     considered = sum(len(each.designs) for each in candidates)
     with Simulations(requirement, workers, watch) as simulations:
         verdicts = simulations.run([fewest.search(each) for each in candidates])
         good = [verdict for verdict in verdicts if verdict.status != "fails"]
-        completed = dict(zip(good, simulations.run([trials.completed(each) for each in good]), strict=True))
-        verdicts = [completed.get(verdict, verdict) for verdict in verdicts]
+        bad = [verdict for verdict in verdicts if verdict.status == "fails"]
+        last = [*(trials.completed(each) for each in good), *(fewest.with_most(each) for each in bad)]
+        complete = dict(zip([*good, *bad], simulations.run(last), strict=True))
+        verdicts = [complete[verdict] for verdict in verdicts]
+        for verdict in verdicts:
+            standings.put(verdict)
         front, rest = pareto([verdict for verdict in verdicts if verdict.status == "meets"])
         would_do: list[Verdict] = []
         attainable: list[Attainable] = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
+from .bounds.bounds import TOO_MANY
 from .bounds.drive_times import drive_time
 from .fewest_drives import FULL_IOS, at_least, first_that
 from .ranking import cost_key
 from .runs import Search, Simulations, Task
-from .trials import Trials
+from .trials import BRIEF_IOS, Trials
 from .verdict import Attainable, Verdict
 
 _MOST_SUGGESTED = 120
@@ -23,6 +24,10 @@ _STEPS = 8
 """Bisections of the load, at most."""
 _CLOSE = 0.1
 """Share of the load that the bisection ends at."""
+_ROUGHLY = BRIEF_IOS[:2]
+"""I/Os of the runs that look for a number of drives; the one found is simulated to the precision."""
+_LEAST_SHARE = 1 / 32
+"""Lower loads than this share of the required one are no alternative to it."""
 _TRIES = 4
 _BACK = 0.93
 """A rate that brief runs let pass is lowered to this share of itself, so that intervals keep the limits too."""
@@ -101,14 +106,14 @@ class Alternatives:
             len(designs),
             lambda i: (
                 impossible(designs[i]) is None
-                and not [each for each in self._trials.refused(designs[i]) if each.bound != "budget"]
+                and not [each for each in self._trials.refused(designs[i]) if each.bound not in TOO_MANY]
             ),
         )
         if first is None:
             return None
         low, high = first, first
         while True:
-            screened = yield from self._trials.screened(designs[high], iops)
+            screened = yield from self._trials.screened(designs[high], iops, _ROUGHLY)
             if screened.seems:
                 break
             if high == len(designs) - 1:
@@ -117,7 +122,7 @@ class Alternatives:
             high = at_least(counts, _GROWTH * counts[high], low)
         while counts[high] - counts[low] > _RESOLUTION * counts[high]:
             middle = (low + high) // 2
-            screened = yield from self._trials.screened(designs[middle], iops)
+            screened = yield from self._trials.screened(designs[middle], iops, _ROUGHLY)
             if not screened.seems:
                 low = middle + 1
             else:
@@ -137,10 +142,18 @@ class Alternatives:
 
     def _less_load(self, design: Design) -> Search[Attainable | None]:
         """The most I/Os per second of a design within the limits: bisection below what all drives serve."""
-        full = yield Task(design, "full", self._requirement.load.iops, FULL_IOS)
-        high = min(self._requirement.load.iops, full.iops)
+        refused = self._trials.refused(design)
+        if any(each.bound == "latency" for each in refused):
+            return None  # not even idle drives keep the limit
+        most = [each.most_iops for each in refused if each.most_iops is not None]
+        if not most:
+            full = yield Task(design, "full", self._requirement.load.iops, FULL_IOS)
+            most = [full.iops]
+        high = min(self._requirement.load.iops, *most)
         low = 0.0
         for _ in range(_STEPS):
+            if high < _LEAST_SHARE * self._requirement.load.iops:
+                return None
             rate = (low + high) / 2.0
             screened = yield from self._trials.screened(design, rate)
             if not screened.seems:

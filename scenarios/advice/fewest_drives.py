@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..comparison.array_facts import array_facts
 from ..designs.designs import Design, Family, families, impossible
-from .bounds.bounds import Refusal
+from .bounds.bounds import TOO_MANY, Refusal
 from .bounds.drive_times import drive_time
 from .runs import Search, Task
 from .trials import Trials
@@ -105,18 +105,18 @@ class FewestDrives:
         return found
 
     def _bounded(self, family: Family, designs: list[Design]) -> Candidates:
-        """The designs that bounds let pass: more drives never break another bound than the budget."""
+        """The designs that bounds let pass: more drives break no other bounds than those of money, room and power."""
 
         def slow(design: Design) -> list[Refusal]:
-            return [each for each in self._trials.refused(design) if each.bound != "budget"]
+            return [each for each in self._trials.refused(design) if each.bound not in TOO_MANY]
 
-        def too_expensive(design: Design) -> list[Refusal]:
-            return [each for each in self._trials.refused(design) if each.bound == "budget"]
+        def too_many(design: Design) -> list[Refusal]:
+            return [each for each in self._trials.refused(design) if each.bound in TOO_MANY]
 
         first = first_that(len(designs), lambda i: not slow(designs[i]))
         if first is None:
             return Candidates(family, designs, [], self._trials.refused(designs[-1]))
-        above = first_that(len(designs), lambda i: bool(too_expensive(designs[i])))
+        above = first_that(len(designs), lambda i: bool(too_many(designs[i])))
         possible = designs[first:above]
         return Candidates(family, designs, possible, [] if possible else self._trials.refused(designs[first]))
 
@@ -148,7 +148,11 @@ class FewestDrives:
             if last.status != "fails":
                 return last
         assert last is not None
-        if drive_time(self._trials.spec(last.design)).writes_back:
-            return last  # what a cache takes for a while says nothing
-        full = yield Task(last.design, "full", self._requirement.load.iops, FULL_IOS)
-        return replace(last, full_at=full.iops)
+        return last
+
+    def with_most(self, verdict: Verdict) -> Search[Verdict]:
+        """Add to a design that was simulated and is too slow about how many I/Os per second it serves."""
+        if verdict.measured is None or drive_time(self._trials.spec(verdict.design)).writes_back:
+            return verdict  # what a cache takes for a while says nothing
+        full = yield Task(verdict.design, "full", self._requirement.load.iops, FULL_IOS)
+        return replace(verdict, full_at=full.iops)

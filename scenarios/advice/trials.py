@@ -6,6 +6,7 @@ is out. What stays in is simulated until the precision is reached.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import isfinite
 
@@ -14,7 +15,7 @@ from ..comparison.reliability import data_loss
 from ..description.scenario import ScenarioSpec
 from ..designs.designs import Design
 from ..designs.requirement import RequirementSpec
-from .bounds.bounds import Refusal, refusals
+from .bounds.bounds import Refusal, refusals, room_refusals
 from .bounds.drive_times import drive_time
 from .judgement import is_known, judged, worse
 from .runs import LONGEST_IOS, Measured, Search, Task
@@ -33,10 +34,16 @@ class Trials:
     ----------
     requirement
         Whose load and limits.
+
+    Attributes
+    ----------
+    watch
+        Called with every judgement of a simulation of the requirement's own load, first and final ones.
     """
 
     def __init__(self, requirement: RequirementSpec) -> None:
         self.requirement = requirement
+        self.watch: Callable[[Verdict], None] = lambda verdict: None
         self._specs: dict[str, ScenarioSpec] = {}
         self._refusals: dict[str, list[Refusal]] = {}
 
@@ -53,23 +60,30 @@ class Trials:
     def refused(self, design: Design) -> list[Refusal]:
         """Bounds that a design does not keep."""
         if design.key not in self._refusals:
-            self._refusals[design.key] = refusals(self.spec(design), self.requirement)
+            found = refusals(self.spec(design), self.requirement)
+            self._refusals[design.key] = [*room_refusals(design, self.requirement), *found]
         return self._refusals[design.key]
 
-    def screened(self, design: Design, iops: float) -> Search[Verdict]:
-        """Brief runs; "fails" is certain, anything else is not."""
+    def screened(self, design: Design, iops: float, lengths: Sequence[int] = BRIEF_IOS) -> Search[Verdict]:
+        """Brief runs of rising lengths; "fails" is certain, anything else is not."""
         verdict: Verdict | None = None
-        for ios in BRIEF_IOS:
+        for ios in lengths:
             measured = yield Task(design, "brief", iops, ios)
-            verdict = judged(self.requirement, self.spec(design), measured)
+            verdict = self._told(judged(self.requirement, self.spec(design), measured))
             if verdict.status == "fails":
                 break
         assert verdict is not None
         return verdict
 
+    def _told(self, verdict: Verdict) -> Verdict:
+        measured = verdict.measured
+        if measured is not None and measured.task.iops == self.requirement.load.iops:
+            self.watch(verdict)
+        return verdict
+
     def settled(self, design: Design, iops: float) -> Search[Verdict]:
         """Brief runs, and then one to the precision."""
-        verdict = yield from self.screened(design, iops)
+        verdict = yield from self.screened(design, iops, BRIEF_IOS[:2] if self.requirement.beside else BRIEF_IOS)
         if verdict.status == "fails":
             return verdict
         return (yield from self.precisely(design, iops))
@@ -79,7 +93,7 @@ class Trials:
         verdict: Verdict | None = None
         for finer in _FINER[first:]:
             measured = yield Task(design, "precise", iops, finer=finer)
-            verdict = judged(self.requirement, self.spec(design), measured)
+            verdict = self._told(judged(self.requirement, self.spec(design), measured))
             if verdict.status != "close" or not measured.settled:
                 break
             if finer > 1 and is_known(self.requirement, measured):

@@ -14,10 +14,10 @@ from ..description.arrays import ResyncSpec
 from ..description.scenario import ScenarioSpec
 from ..description.workloads import LoadSpec
 from ..machine.machine import BuiltMachine
-from ..questions.load_curve import without_phases
 from ..running.base.prediction import RebuildProgress
 from ..running.base.run import Run
 from ..running.base.sample import Sample
+from ..running.full_load import without_phases
 from ..running.idle_run import IdleRun
 from ..running.load_run import LoadRun
 from ..running.several_loads import SeveralLoadsRun

@@ -12,6 +12,7 @@ from ...model.file_system import FileSystemSettings, file_system_names, file_sys
 from ...model.files.description import PositiveSize, Size, Spec, refusal
 from ...model.files.description_errors import changed
 from ...model.files.quantities import format_size
+from ...model.files.switches import as_switched
 from .program_steps import (
     BonnieStep,
     CopyFileStep,
@@ -61,7 +62,9 @@ class FileSystemSpec(Spec):
     def settings(self, units_required: bool = False) -> FileSystemSettings:
         """The catalogue's file system with the overrides."""
         entry = file_system_settings(self.kind)
-        return changed(entry, self.overrides, units_required) if self.overrides else entry
+        if not self.overrides:
+            return entry
+        return as_switched("file_system", changed(entry, self.overrides, units_required))
 
 
 class HasDevices(Protocol):

@@ -15,6 +15,8 @@ from ...model.layouts import LEVELS, layout_for
 from ...model.layouts.factory import level_name
 
 FileSystemName = Literal["none", "ext4", "xfs"]
+CHUNK = 512 * 1024
+"""Bytes: mdadm's default."""
 DATA_OFFSET = 264_192 * 512
 """Bytes before the data of a member, as mdadm makes arrays on drives of more than 128 GiB."""
 _GIB = 1 << 30
@@ -79,7 +81,7 @@ def capacity_plan(
     *,
     spares: int = 0,
     groups: int | None = None,
-    chunk: int = 512 * 1024,
+    chunk: int = CHUNK,
     file_system: FileSystemName = "ext4",
     fill: float = 0.85,
     price: float | None = None,

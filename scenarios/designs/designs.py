@@ -142,6 +142,9 @@ class Design:
         base = requirement.machine
         machine: dict[str, Any] = {"model": base} if isinstance(base, str) else dict(base or {})
         machine["drives"] = drive
+        if requirement.chassis is not None:
+            chassis = requirement.chassis.needed(self.drives) * requirement.chassis.price
+            machine["price"] = machine.get("price", 0.0) + chassis
         level = family.level
         array: dict[str, Any] = {"level": level.level, "chunk": family.chunk}
         array["members"] = [f"disk{i}" for i in range(self.members)]

@@ -22,6 +22,7 @@ from ..description.tuning import ServiceSpec
 from ..documents.assignment import parse_assignment, parse_path
 from ..documents.extends import read_layers
 from ..documents.merge import assigned, copied
+from .chassis import ChassisSpec
 from .growth import Growth
 from .required_load import BesideLoad, RequiredLoad
 
@@ -98,6 +99,8 @@ class DriveChoice(Spec):
     """How many there may be: a number, a range, or a list."""
     price: float | None = Field(default=None, ge=0)
     """What one costs."""
+    watts: float | None = Field(default=None, gt=0)
+    """What one takes while it works (W), from its data sheet."""
     overrides: dict[str, Any] = Field(default_factory=dict)
     """Fields of the catalogue's entry that are different."""
 
@@ -203,7 +206,11 @@ class RequirementSpec(Spec):
     service
         How the drives are looked after and how often they fail, as in a scenario.
     budget
-        Most that drives, controllers and machine may cost together.
+        Most that drives, controllers, machine and chassis may cost together.
+    chassis
+        What the drives are put into.
+    rack_units, power
+        Most height in the rack, and most power (W) of drives and chassis.
     headroom
         Largest share of the load at which the array saturates.
     drives, levels, chunks, controllers
@@ -234,6 +241,9 @@ class RequirementSpec(Spec):
     survives: int = Field(default=0, ge=0, le=16)
     data_loss: Fraction | None = None
     budget: float | None = Field(default=None, ge=0)
+    chassis: ChassisSpec | None = None
+    rack_units: float | None = Field(default=None, gt=0)
+    power: float | None = Field(default=None, gt=0)
     headroom: Fraction | None = None
     drives: tuple[Annotated[DriveChoice, _bare_word("model")], ...]
     levels: Levels = DEFAULT_LEVELS
@@ -284,6 +294,14 @@ class RequirementSpec(Spec):
             raise refusal(f"{100 * self.precision:g} %", "expected: 0.1% to 50%", ("precision",))
         if self.headroom is not None and not 0 < self.headroom <= 1:
             raise refusal(f"{self.headroom:g}", "expected: above 0, up to 100%", ("headroom",))
+        if self.rack_units is not None and self.chassis is None:
+            raise refusal("no chassis", "expected: chassis with rack_units above 0", ("rack_units",))
+        if self.power is not None:
+            for i, choice in enumerate(self.drives):
+                if choice.watts is None:
+                    raise refusal(
+                        "no watts", "expected: watts of one drive, as power is limited", ("drives", i, "watts")
+                    )
         if self.budget is not None:
             for i, choice in enumerate(self.drives):
                 if choice.price is None:

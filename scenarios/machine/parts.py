@@ -199,6 +199,7 @@ class ResyncPlan:
     warm: bool
     after: tuple[str, ...] = ()
     stripe_heads: int | None = None  # of the stripe cache; None: its size
+    mismatched: float = 0.0  # share of what a repair compares that it writes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,26 +12,14 @@ from dataclasses import dataclass
 
 from ...model.core.errors import InputError
 from ...model.core.exact_sums import sum_in_order
-from ..description.any_workload import LoadsSpec
 from ..description.scenario import ScenarioSpec
-from ..description.workloads import LONGEST_S, MOST_OUTSTANDING, LoadSpec
+from ..description.workloads import LONGEST_S, LoadSpec
 from ..running.base.prediction import Prediction
+from ..running.full_load import as_much_as_it_takes, without_phases
 from ..running.simulate import simulate
 from ..workers.task_pool import TaskPool
 
 LEAST_IOS = 3000
-
-_USERS_PER_DRIVE = 64
-"""Users for every drive: twice the commands that a drive queues (NCQ), so that it always has some to choose from while
-other users wait for md, and that users who wait for the bitmap share its writes as they do at a rate."""
-_WARM_UP_S, _MEASURED_S = 3.0, 6.0
-"""Of hard disks with so many users: at first all of them read, as writes take longer. A user's write takes 64 times the
-6 commands of 8 ms that it is on RAID 6, about 3 s."""
-
-
-def without_phases(load: LoadSpec) -> LoadSpec:
-    """The load of the longest part of the day, all day."""
-    return max(load.parts(), key=lambda part: part[1])[2]
 
 
 def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
@@ -51,42 +39,6 @@ def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
         "phases": (),
     }
     return spec.model_copy(update={"workload": load.model_copy(update=values)})
-
-
-def as_much_as_it_takes(spec: ScenarioSpec) -> ScenarioSpec:
-    """The scenario's I/Os with so many users that nothing is ever idle for want of an I/O.
-
-    The users are independent, as those of a load at a rate: a single thread would stop submitting whenever md blocks it
-    for a write of its bitmap, and the array would be idle meanwhile. Of several loads it is the first that has so many.
-    """
-    workload = spec.workload
-    if isinstance(workload, LoadsSpec):
-        first, *others = workload.loads
-        filled = first.model_copy(update=_filled(first, spec))
-        return spec.model_copy(update={"workload": workload.model_copy(update={"loads": (filled, *others)})})
-    load = _load(spec)
-    return spec.model_copy(update={"workload": load.model_copy(update=_filled(load, spec))})
-
-
-def _filled(load: LoadSpec, spec: ScenarioSpec) -> dict[str, object]:
-    """The fields of a load that make it one of many users."""
-    drives = spec.machine.drives.values()
-    queues = load.jobs * len(load.targets)
-    wanted = _USERS_PER_DRIVE * max(1, len(drives))
-    times: dict[str, object] = {}
-    if load.precision is None and any(drive.entry().rotational for drive in drives):
-        times = {"warm_up": max(load.warm_up, _WARM_UP_S), "duration": max(load.duration, _MEASURED_S)}
-    depth = max(load.depth, min(-(-wanted // queues), MOST_OUTSTANDING // queues))
-    return {
-        "depth": depth,
-        "independent": True,
-        "think_time": 0.0,
-        "iops": None,
-        "total_iops": None,
-        "arrivals": None,
-        "phases": (),
-        **times,
-    }
 
 
 def _load(spec: ScenarioSpec) -> LoadSpec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 from ...model.core.errors import InputError
@@ -14,6 +15,7 @@ from ..description.arrays import ArraySpec
 from ..description.workloads import LoadSpec
 from ..machine.assemble import Drive
 from ..machine.machine import BuiltMachine
+from ..machine.observer import UNOBSERVED
 from .base.run import Run
 from .base.sample import Sample
 from .load_windows import LoadWindows, Stores
@@ -26,6 +28,14 @@ _FIRST_IOS = 1500
 """I/Os that say what is asked of solid-state drives."""
 _FIRST_SHARE = 0.1
 """Share of the longest time after which fewer must do."""
+_LOOK_S = 0.05
+_HOPELESS_S = 0.1
+"""Time after which an open load may be hopeless: no I/O that an idle machine serves takes longer."""
+_HOPELESS_IOS = 4000
+"""Backlog from which it may be."""
+_HOPELESS_SHARE = 0.2
+"""A load of which less than this share is served is hopeless. What makes the beginning slow, as bits of a bitmap that
+are not yet set, costs a smaller factor."""
 _HITS = 0.005
 """Share of the reads found in a controller's read cache, above which it matters how full that is."""
 
@@ -41,6 +51,8 @@ class LoadRun(Run):
         Whether the backlog of an open load grows for ever.
     precision_reached
         See :attr:`raidsim.scenarios.running.base.prediction.Prediction.precision_reached`.
+    hopeless
+        Whether the run ended early, because less than a fifth of an open load was served.
     """
 
     def __init__(self, machine: BuiltMachine, sample: Sample) -> None:
@@ -49,7 +61,7 @@ class LoadRun(Run):
         assert isinstance(workload, LoadSpec)
         self.workload = workload
         self.estimates: dict[str, Estimate] = {}
-        self.saturated = False
+        self.saturated = self.hopeless = False
         self.precision_reached: float | None = None
         self._steady: SteadyState | None = None
         self._standing: list[SolidState] = []
@@ -88,16 +100,41 @@ class LoadRun(Run):
     def _measured_for(self, duration: float) -> LoadWindows:
         warm_up, engine = self.workload.warm_up, self.machine.engine
         windows = LoadWindows(engine, self.machine.loads)
-        if warm_up:
+        may_end = windows.is_open and self._may_end_early
+        for number in range(1, math.ceil(warm_up / _LOOK_S) if may_end else 0):
+            engine.run_to(number * _LOOK_S)
+            self._look(windows)
+            if self.hopeless:
+                break
+        if warm_up and not self.hopeless:
             engine.run(until=warm_up)
         windows.begin(duration / _WINDOWS, self._begin)
         end = self.began + (warm_up + duration - self.began)
         for _ in range(_WINDOWS - 1):
+            if self.hopeless:
+                break
             windows.run()
-        engine.run(until=end)
+            if may_end:
+                self._look(windows)
+        if not self.hopeless:
+            engine.run(until=end)
         windows.close()
         self.saturated = windows.is_open and backlog_grows(windows)
         return windows
+
+    @property
+    def _may_end_early(self) -> bool:
+        """Not if there is more to see than the load: a rebuild, drives that fail, a timeline."""
+        machine = self.machine
+        beside = machine.resyncs or machine.delayed_resyncs or machine.spares or machine.scenario.failures
+        return not beside and machine.observer is UNOBSERVED
+
+    def _look(self, windows: LoadWindows) -> None:
+        """See whether hardly any of the I/Os that have come were served."""
+        backlog = windows.backlog
+        served = windows.arrived - backlog
+        late = self.machine.engine.now >= _HOPELESS_S and backlog >= _HOPELESS_IOS
+        self.hopeless = late and served < _HOPELESS_SHARE * windows.arrived
 
     def _measured(self, steady: SteadyState) -> LoadWindows:
         if self._standing:

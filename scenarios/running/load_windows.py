@@ -118,6 +118,11 @@ class LoadWindows:
         return sum(load.arrived for load in self._open)
 
     @property
+    def backlog(self) -> int:
+        """I/Os of open loads that have come and are not complete."""
+        return self.arrived - self._completed - self.ios
+
+    @property
     def is_open(self) -> bool:
         """Whether all loads send at their own times."""
         return len(self._open) == len(self._loads)
@@ -154,7 +159,7 @@ class LoadWindows:
         now = (moved, reads, writes, reading.total_ns, writing.total_ns, arrived)
         self._flows.append(tuple(a - b for a, b in zip(now, self._last, strict=True)))
         self._last = now
-        backlog = arrived - self._completed - reads - writes if self._open else 0
+        backlog = self.backlog if self._open else 0
         self._stores.append((backlog, *self._look()))
         seen = []
         for histogram, before, batches in zip(self._histograms, self._seen, self._batches, strict=True):

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ...model.core.errors import ArrayFailed, FileSystemFull, InputError
+from ...model.core.exact_sums import sum_in_order
 from ...model.files.quantities import format_duration
 from ...model.tasks.prices import NotedPrices
 from ..description.any_workload import IdleSpec, LoadsSpec
@@ -25,11 +26,10 @@ from .base.run import Run
 from .base.sample import Sample, scale_for
 from .base.supply import supply
 from .dd_run import ReadRun, dd_seconds
-from .fio_run import fio_prediction
+from .full_load import as_much_as_it_takes
 from .idle_run import IdleRun
 from .load_run import LoadRun
 from .phases import simulate_phases
-from .program_run import ProgramRun
 from .several_loads import loads_prediction
 from .summary import cpu_share, latency_figures, prediction_of, prices_read
 
@@ -110,6 +110,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
     if isinstance(scenario.workload, ProgramsSpec):
         return _program_prediction(scenario, sample, watch, observer)
     if isinstance(scenario.workload, FioSpec):
+        from .fio_run import fio_prediction  # the rest of fio is loaded with it
+
         return fio_prediction(scenario, scenario.workload, watch, observer)
     if isinstance(scenario.workload, IdleSpec):
         idle = IdleRun(BuiltMachine(scenario, observer=observer), scenario.workload)
@@ -123,6 +125,8 @@ def _simulated(scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], No
 def _program_prediction(
     scenario: ScenarioSpec, sample: Sample, watch: Callable[[Run], None], observer: Observer
 ) -> Prediction:
+    from .program_run import ProgramRun
+
     scale = scale_for(scenario, sample)
     while True:
         programs = ProgramRun(BuiltMachine(scenario, scale, observer), sample)
@@ -163,6 +167,8 @@ def _load_prediction(
     load = LoadRun(BuiltMachine(scenario, observer=observer), sample)
     watch(load)
     rate = load.run()
+    if load.hopeless:
+        return _most_served(scenario, load.machine.engine.now, watch, sample)
     asked = workload.precision is not None
     prediction = prediction_of(load, load.span if asked else workload.duration, rate)
     return replace(
@@ -173,6 +179,17 @@ def _load_prediction(
         precision_reached=load.precision_reached,
         notes=_load_notes(scenario, workload, rate, load.span),
     )
+
+
+def _most_served(scenario: ScenarioSpec, after_s: float, watch: Callable[[Run], None], sample: Sample) -> Prediction:
+    """What the devices serve of a load that is far too much: its I/Os with as many users as keep them busy."""
+    prediction = _load_prediction(as_much_as_it_takes(scenario), watch, sample, UNOBSERVED)
+    served = sum_in_order(prediction.iops.values())
+    note = (
+        f"less than a fifth of this load is served, seen after {format_duration(after_s)}: the figures are those of "
+        f"users who keep everything busy, {served:,.0f} IOPS in all"
+    )
+    return replace(prediction, saturated=True, notes=(*prediction.notes, note))
 
 
 def _load_notes(scenario: ScenarioSpec, load: LoadSpec, rate: float, seconds: float) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ bound       formula                                                             
 =========== ============================================================================ =====================
 capacity    usable bytes of the layout, also for what the load reaches                   array facts
 failures    losses survived, whichever they are                                          array facts
-budget      prices of drives, controller and machine                                     array facts
+budget      prices of drives, controller, machine and chassis                            array facts
+room        rack units, and watts of drives and chassis                                  arithmetic
 links       I/Os x bytes <= rate of the controller's host link, of a drive's interface   arithmetic
 latency     seek and turn from the best place, and the turn of a read-modify-write       :mod:`.positioning_bound`
 drive time  I/Os x (visits x least positioning + transfer) <= number of drives           :mod:`.arm_time`
@@ -26,11 +27,15 @@ from ....model.core.exact_sums import sum_in_order
 from ....model.files.quantities import format_duration
 from ...comparison.array_facts import ArrayFacts, array_facts
 from ...description.scenario import ScenarioSpec
+from ...designs.designs import Design
 from ...designs.required_load import TARGET
 from ...designs.requirement import RequirementSpec
+from ...designs.room import room
 from .drive_times import drive_time
 
-Bound = Literal["capacity", "failures", "budget", "links", "latency", "drive time", "headroom"]
+Bound = Literal["capacity", "failures", "budget", "rack units", "power", "links", "latency", "drive time", "headroom"]
+TOO_MANY: tuple[Bound, ...] = ("budget", "rack units", "power")
+"""Bounds that fewer drives keep; all others more drives do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,19 @@ def _facts(facts: ArrayFacts, requirement: RequirementSpec) -> Iterator[Refusal]
     if requirement.budget is not None and facts.cost is not None and facts.cost > requirement.budget:
         text = f"costs {facts.cost:,.0f}, above the budget of {requirement.budget:,.0f}"
         yield Refusal("budget", text, facts.cost, requirement.budget)
+
+
+def room_refusals(design: Design, requirement: RequirementSpec) -> list[Refusal]:
+    """What a design takes more of than there may be: rack units and power."""
+    found, taken = [], room(design, requirement)
+    most = requirement.rack_units
+    if most is not None and taken.rack_units is not None and taken.rack_units > most:
+        text = f"takes {taken.rack_units:g} rack units, above {most:g}"
+        found.append(Refusal("rack units", text, taken.rack_units, most))
+    most = requirement.power
+    if most is not None and taken.watts is not None and taken.watts > most:
+        found.append(Refusal("power", f"takes {taken.watts:,.0f} W, above {most:,.0f} W", taken.watts, most))
+    return found
 
 
 def _failures(count: int) -> str:

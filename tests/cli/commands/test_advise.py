@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from raidsim.api.pictures.advise import advice_figure
 from raidsim.cli.main import main
+from raidsim.cli.tables.standings import standings_table
 from raidsim.scenarios.advice.advice import advise
+from raidsim.scenarios.advice.standings import Standings
 from raidsim.scenarios.designs.requirement import read_requirement
 
 REQUIREMENT = """
@@ -63,6 +67,23 @@ def test_a_picture_of_times_that_are_far_apart(file: Path) -> None:
     low, high = axes.get_ylim()
     assert axes.get_yscale() == "log"
     assert 0 < low < 1e3 * first.worst_p99 < 1e5 * first.worst_p99 < high < 2e5 * first.worst_p99
+
+
+def test_the_ranking_so_far_is_shown_on_a_terminal(file: Path) -> None:
+    """Every stage is drawn: what bounds say at first, brief runs, and the status at the end."""
+    tables: list[str] = []
+    console = Console(width=160, record=True, file=io.StringIO())
+
+    def seen(standings: Standings) -> None:
+        console.print(standings_table(standings))
+        tables.append(console.export_text())
+
+    advise(read_requirement(file), 1, seen=seen)
+    assert "small: so far" in tables[0]
+    assert "bounds" in tables[0]
+    assert "1 out, 1 of them by bounds" in tables[0]
+    assert "600 I/Os" in tables[1]
+    assert "meets" in tables[-1]
 
 
 def test_json_and_nothing_that_meets_it(capsys: pytest.CaptureFixture[str], file: Path) -> None:

@@ -41,6 +41,20 @@ def test_performance_is_one_option_away(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(
+    ("level", "small", "whole"), [("raid0", 1, 1.0), ("raid10", 2, 2.0), ("raid5", 2, 8 / 7), ("raid6", 3, 8 / 6)]
+)
+def test_endurance_counts_parity_and_copies(
+    capsys: pytest.CaptureFixture[str], level: str, small: float, whole: float
+) -> None:
+    """Eight drives that may be written 14,016 TB each: a small write goes to every parity, a stripe has one of each."""
+    question = (level, "8", "--drive", "Samsung-PM9A3-3840GB", "--written", "2TB")
+    told = json.loads(ran(capsys, *question, "--json")[1])["endurance"]
+    assert (told["small_writes"], told["whole_stripes"]) == pytest.approx((small, whole), rel=1e-3)
+    assert told["small_years"] == pytest.approx(8 * told["per_drive"] / (small * 2e12 * 365.25))
+    assert f"{told['small_years']:,.1f} years" in " ".join(ran(capsys, *question)[1].split())
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("raid6", "4"), "--size: missing; expected --size or --drive"),
@@ -48,6 +62,8 @@ def test_performance_is_one_option_away(capsys: pytest.CaptureFixture[str]) -> N
         (("raid6", "3", "--size", "1TB"), "raid6 needs at least 4"),
         (("raid6", "4", "--size", "1TB", "--performance"), "--performance: found it without --drive"),
         (("raid6", "4", "--size", "1TB", "--fill", "200%"), "--fill"),
+        (("raid6", "4", "--size", "1TB", "--written", "1TB"), "--written: found it without --drive"),
+        (("raid6", "4", "--drive", "Exos-15E900-900GB", "--written", "1TB"), "a hard disk"),
     ],
 )
 def test_mistakes_are_named(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str) -> None:

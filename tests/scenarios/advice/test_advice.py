@@ -14,11 +14,13 @@ from raidsim.scenarios.advice.advice import Advice, advise
 from raidsim.scenarios.advice.fewest_drives import FewestDrives
 from raidsim.scenarios.advice.judgement import judged
 from raidsim.scenarios.advice.ranking import pareto
-from raidsim.scenarios.advice.runs import Measured, Simulations, Task, run_task
+from raidsim.scenarios.advice.runs import Measured, Search, Simulations, Task, run_task
+from raidsim.scenarios.advice.standings import Standing
 from raidsim.scenarios.advice.trials import Trials
 from raidsim.scenarios.advice.verdict import Verdict
 from raidsim.scenarios.comparison.array_facts import array_facts
 from raidsim.scenarios.designs.requirement import RequirementSpec
+from raidsim.scenarios.designs.room import room
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 
 EASY: dict[str, Any] = {
@@ -33,10 +35,51 @@ EASY: dict[str, Any] = {
 }
 
 
+SEEN: list[list[Standing]] = []
+
+
 @pytest.fixture(scope="module")
 def easy() -> Advice:
-    """Four drives for a light load."""
-    return advise(wanted(**EASY), workers=1)
+    """Four drives for a light load; what was seen meanwhile is in `SEEN`."""
+    SEEN.clear()
+    return advise(wanted(**EASY), workers=1, seen=lambda standings: SEEN.append(standings.ranked()))
+
+
+def test_a_ranking_is_there_before_any_simulation_and_is_refined(easy: Advice) -> None:
+    """Bounds rank at once, what they refuse last; simulations of rising lengths follow; the last is the answer."""
+    first, second, last = SEEN[0], SEEN[1], SEEN[-1]
+    assert [each.design.family.level.level for each in first] == ["raid10", "raid0"]
+    assert [each.fails for each in first] == [False, True]
+    assert first[0].verdict is None
+    assert 0 < first[0].busy < 1
+    assert second[0].verdict is not None
+    assert second[0].verdict.measured is not None
+    assert second[0].verdict.measured.task.ios == 600
+    assert last[0].verdict is easy.ranked[0]
+
+
+def test_the_same_simulation_is_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two searches that ask for the same task the second gets the result; another rate is another task."""
+    requirement = wanted(**EASY)
+    design = next(each for each in FewestDrives(Trials(requirement)).candidates if each.possible).designs[0]
+    ran: list[float] = []
+
+    def counted(_: RequirementSpec, task: Task) -> Measured:
+        ran.append(task.iops)
+        return _measured(task)
+
+    def asking(*rates: float) -> Search[list[float]]:
+        found = []
+        for rate in rates:
+            measured = yield Task(design, "brief", rate, 600)
+            found.append(measured.iops)
+        return found
+
+    monkeypatch.setattr("raidsim.scenarios.advice.runs.run_task", counted)
+    with Simulations(requirement, workers=1) as simulations:
+        assert simulations.run([asking(1.0, 2.0), asking(3.0, 1.0)]) == [[1.0, 2.0], [3.0, 1.0]]
+    assert ran == [1.0, 3.0, 2.0]
+    assert simulations.done == 3
 
 
 def test_what_meets_it_is_ranked(easy: Advice) -> None:
@@ -210,3 +253,35 @@ def test_other_loads_are_there_and_the_limits_are_those_of_the_required_one() ->
     assert full.iops > 2 * beside.iops
     with pytest.raises(InputError, match=r"beside\[0\].span: found .* expected a part of RAID 10"):
         run_task(wanted(**EASY, beside=[{**stream, "span": "900TB"}]), Task(design, "brief", 150, 300))
+
+
+ROOM: dict[str, Any] = {
+    **EASY,
+    "levels": ["raid10"],
+    "drives": [{"model": DRIVE, "count": [4, 6, 8], "price": 300, "watts": 8}],
+    "chassis": {"bays": 4, "rack_units": 2, "watts": 60, "price": 500},
+}
+
+
+def test_chassis_power_and_their_price_count() -> None:
+    """Six drives take two chassis of four bays; limits on height and power refuse what takes more, and only that."""
+    free = FewestDrives(Trials(wanted(**ROOM))).candidates[0]
+    assert [each.drives for each in free.possible] == [4, 6, 8]
+    taken = [room(each, wanted(**ROOM)) for each in free.possible]
+    assert [(each.chassis, each.rack_units, each.watts) for each in taken] == [(1, 2, 92), (2, 4, 168), (2, 4, 184)]
+    costs = [array_facts(each.scenario(wanted(**ROOM))).cost for each in free.possible]
+    assert costs == [1700, 2800, 3400]
+    limited = FewestDrives(Trials(wanted(**ROOM, power=170))).candidates[0]
+    assert [each.drives for each in limited.possible] == [4, 6]
+    (none,) = FewestDrives(Trials(wanted(**ROOM, rack_units=1))).candidates
+    assert not none.possible
+    assert [each.text for each in none.refused] == ["takes 2 rack units, above 1"]
+
+
+def test_power_that_is_not_known_is_no_power(easy: Advice) -> None:
+    """Without a figure of the drive there is none of the design, and a limit on power is refused."""
+    assert room(easy.ranked[0].design, easy.requirement).watts is None
+    with pytest.raises(InputError, match=r"drives\[?\.?0\]?\.watts: found no watts; expected"):
+        wanted(**EASY, power=100)
+    with pytest.raises(InputError, match="rack_units: found no chassis"):
+        wanted(**EASY, rack_units=4)

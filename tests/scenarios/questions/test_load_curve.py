@@ -6,7 +6,8 @@ import pytest
 
 from raidsim.model.core.errors import InputError
 from raidsim.scenarios.description.workloads import LoadSpec
-from raidsim.scenarios.questions.load_curve import CurvePoint, LoadCurve, as_much_as_it_takes, at_rate, knee, load_curve
+from raidsim.scenarios.questions.load_curve import CurvePoint, LoadCurve, at_rate, knee, load_curve
+from raidsim.scenarios.running.full_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.scenarios.workers.task_pool import TaskPool
 from raidsim.tests.scenarios.advice.sample_designs import design

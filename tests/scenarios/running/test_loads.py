@@ -16,6 +16,7 @@ from raidsim.model.loads.thinking_load import ThinkingLoad
 from raidsim.scenarios.description.scenario import ScenarioSpec
 from raidsim.scenarios.description.workloads import LoadSpec
 from raidsim.scenarios.machine.machine import BuiltMachine
+from raidsim.scenarios.running.full_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.small_machine import scenario_document
 
@@ -241,9 +242,34 @@ def test_every_layout_sees_the_same_ios_at_the_same_times(more: dict[str, Any]) 
     ("changes", "expected"),
     [({"engine": "psync", "depth": 8}, "a depth of 1"), ({"engine": "libaio", "iops": 100.0}, "with depth")],
 )
-def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], allowed: str) -> None:
+def test_an_engine_that_cannot_be_is_refused(changes: dict[str, Any], expected: str) -> None:
     """psync has one I/O outstanding, and who sends at given times is charged nothing."""
     with pytest.raises(InputError) as refused:
         validate(LoadSpec, {"kind": "load", "targets": ["sda"], **changes})
     assert refused.value.place == "field engine"
-    assert allowed in refused.value.expected
+    assert expected in refused.value.expected
+
+
+def test_a_hopeless_load_ends_early_with_what_is_served() -> None:
+    """Fifty times too much: the run ends after 0.1 s and tells what a full queue gives; a little too much does not."""
+    much: dict[str, Any] = {"block_size": "8KiB", "read_share": "70%", "duration": "2s"}
+    hopeless, full = simulate(on_drive(**much, total_iops=50_000)), simulate(as_much_as_it_takes(on_drive(**much)))
+    assert hopeless.saturated
+    assert hopeless.iops == full.iops
+    (note,) = hopeless.notes
+    assert note.startswith("less than a fifth of this load is served, seen after 100 ms")
+    assert f"{sum(full.iops.values()):,.0f} IOPS" in note
+    little = simulate(on_drive(**much, total_iops=300))
+    assert little.notes == ()
+    assert little.measured_s == 2.0
+
+
+def test_a_rebuild_beside_a_hopeless_load_is_watched_to_the_end() -> None:
+    """The counter-test: while a drive fails, the run has its whole length, however little of the load is served."""
+    array = {"level": "raid1", "members": ["sda", "sdb"]}
+    document = scenario_document(kernel="linux-6.1", array=array)
+    load = {"kind": "load", "targets": ["md0"], "total_iops": 9000, "duration": "1s", "read_share": "0%"}
+    failing = {**document, "workload": load, "failures": [{"member": "sdb", "at": "1200ms"}]}
+    found = simulate(validate(ScenarioSpec, failing))
+    assert found.measured_s == 1.0
+    assert found.notes == ()

@@ -396,5 +396,5 @@ def test_a_time_too_short_for_a_measurement_is_a_message() -> None:
     """Protects from a traceback where a precision is wanted and no window fits into the longest time."""
     document = scenario_document()
     document["workload"] = {"kind": "load", "targets": ["sda"], "precision": "10%", "warm_up": "0s", "duration": "1ms"}
-    with pytest.raises(InputError, match="nothing could be measured in 1 ms; allowed"):
+    with pytest.raises(InputError, match="nothing could be measured in 1 ms; expected"):
         simulate(validate(ScenarioSpec, document))

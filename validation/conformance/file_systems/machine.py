@@ -117,7 +117,7 @@ def file_machine(
     layout = None if array.level == "single" else layout_of(array, member.size)
     shown = None if isinstance(layout, MirroredLayout) else layout
     settings = on_array(file_system_settings(KINDS[file_system]), shown)
-    pages = PageMemory(memory, known.cache.counts_activations, known.cache.second_chance)
+    pages = PageMemory(memory, known.cache.counts_activations, known.cache.second_chance, known.cache.half_pace)
     largest = member.max_request_bytes
     cached = page_cache_settings(known, shown, settings.block, largest, dirty, settings.write_run)
     opened = read_ahead(read_ahead_plan(known, shown))

@@ -179,8 +179,8 @@ class RecordedArray:
         Chunk.
     algorithm
         RAID 10: "n2", "f2" and the like; None for the level's default.
-    heads
-        stripe_cache_size.
+    heads, grown
+        stripe_cache_size, and heads that the cache was seen to have grown to before the load.
     failed
         Failed slots.
     bitmap_bytes
@@ -197,6 +197,7 @@ class RecordedArray:
     failed: frozenset[int] = frozenset()
     bitmap_bytes: int = 0
     clean: bool = False
+    grown: int = 0
 
 
 @dataclass(slots=True)
@@ -302,6 +303,8 @@ def _array(
     elif isinstance(layout, ParityLayout):
         settings = known.raid5.model_copy(update={"heads": array.heads})
         device = ParityArray(engine, "md0", queues, layout, settings, host, array.failed)
+        if array.grown > array.heads:
+            device.cache.grow_to(array.grown)
     else:
         device = raid1_array(known, engine, queues, rotational, host, array.failed)
     if array.clean and not isinstance(device, StripeArray):

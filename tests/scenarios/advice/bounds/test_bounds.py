@@ -15,7 +15,7 @@ from raidsim.scenarios.advice.bounds.member_visits import Visits, visits_for
 from raidsim.scenarios.advice.bounds.positioning_bound import least_positioning, log_moments
 from raidsim.scenarios.designs.designs import Design, families
 from raidsim.scenarios.designs.requirement import RequirementSpec
-from raidsim.scenarios.questions.load_curve import as_much_as_it_takes
+from raidsim.scenarios.running.full_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.designs.test_requirement import DRIVE, wanted
 

@@ -11,7 +11,7 @@ from raidsim.model.solid_state.spec import SolidStateSpec
 from raidsim.scenarios.advice.bounds.bounds import refusals
 from raidsim.scenarios.advice.bounds.drive_times import drive_time
 from raidsim.scenarios.designs.requirement import RequirementSpec
-from raidsim.scenarios.questions.load_curve import as_much_as_it_takes
+from raidsim.scenarios.running.full_load import as_much_as_it_takes
 from raidsim.scenarios.running.simulate import simulate
 from raidsim.tests.scenarios.advice.bounds.test_bounds import design_of
 from raidsim.tests.scenarios.designs.test_requirement import wanted
