@@ -6,7 +6,8 @@ import pytest
 
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.core.engine import Engine
-from raidsim.model.core.request import READ, Request
+from raidsim.model.core.request import READ, WRITE, Request
+from raidsim.model.schedulers import QueuedRequest
 from raidsim.model.tasks.cpu import Cpu
 from raidsim.model.tasks.host import Host
 from raidsim.model.tasks.task_plug import PLUG_REQUESTS, PlugLimits, TaskPlug
@@ -153,3 +154,35 @@ def test_what_comes_in_blocks_does_not_go_before_a_request(block_kib: int, reque
     rig.read(0, 0, 8, issuer=7)
     plug.flush()
     assert rig.sent() == [requests, 0]
+
+
+class Taker:
+    """A queue that notes when it is given what a plug held."""
+
+    max_request_bytes = 64 * KIB
+    discard_bytes = 0
+
+    def __init__(self, name: str, taken: list[str]) -> None:
+        self.name = name
+        self._taken = taken
+
+    def take_plugged(self, held: list[QueuedRequest]) -> None:
+        """Note it, and where its requests begin."""
+        self._taken += [f"{self.name} {each.offset}" for each in held]
+
+
+def test_the_device_of_the_newest_request_is_first() -> None:
+    """Protects the order of devices: a task that waits for its oldest request finds the others complete. Requests of
+    one device keep their order.
+    """
+    taken: list[str] = []
+    plug = TaskPlug()
+    first, second, third = (Taker(name, taken) for name in "abc")
+    for _ in range(2):
+        plug.start()
+        for queue, offset in ((first, 0), (second, 0), (third, 0), (second, 100_000)):
+            request = Request(WRITE, offset, 4 * KIB, lambda _: None)
+            plug.add(queue, QueuedRequest(request, 0.0, lambda _: None))
+        plug.flush()
+        assert taken == ["b 0", "b 100000", "c 0", "a 0"]
+        taken.clear()
