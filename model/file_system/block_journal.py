@@ -56,6 +56,7 @@ class BlockJournal:
         "_settings",
         "_shadow",
         "_started",
+        "_to_forget",
         "area",
     )
 
@@ -70,7 +71,17 @@ class BlockJournal:
         self._committing: _Transaction | None = None
         self._shadow: Signal | None = None
         self._started = Signal()
+        self._to_forget: dict[int, None] = {}  # committed, and at the last commit not yet in their places
         engine.spawn(self._commit_thread())
+
+    def keeps(self) -> list[int]:
+        """Blocks that stay in memory although they are clean: of transactions, and of those that are not forgotten.
+
+        A committed block is forgotten at the first commit after it has been written to its place (Linux
+        fs/jbd2/checkpoint.c, __jbd2_journal_clean_checkpoint_list).
+        """
+        committing = self._committing.blocks if self._committing is not None else {}
+        return list(self._running.blocks | committing | self._to_forget)
 
     def holds(self, address: int) -> bool:
         if address in self._running.blocks:
@@ -149,6 +160,8 @@ class BlockJournal:
 
     def _write(self, transaction: _Transaction) -> Generator[Any, Any, None]:
         cache, block = self._cache, self._settings.block
+        dirty = cache.device_file.dirty
+        self._to_forget = {each: None for each in self._to_forget if dirty.run_from(each) > each}
         ordered = [file for file in transaction.files if file.dirty or file.writing_bytes]
         yield from cache.write_back_all(ordered, DAEMON_ISSUER)
         size = (len(transaction.blocks) + 1) * block
@@ -167,6 +180,7 @@ class BlockJournal:
         else:
             yield self.area.write(block)
         running = self._running.blocks
+        self._to_forget.update(transaction.blocks)
         for address in transaction.blocks:
             if address not in running:
                 cache.mark_dirty(cache.device_file, address, address + block)

@@ -193,6 +193,16 @@ class FileSystem:
         """
         self._kept.drop(self.journal.holds if self.settings.checkpoints else None)
 
+    def drop_metadata(self) -> None:
+        """Clean blocks of metadata go from memory, but for the descriptors, which a mount keeps, and the journal's."""
+        pages, device = self._cache.pages, self._cache.device_file
+        pages.forget(device)
+        kept = self.journal.keeps() if isinstance(self.journal, BlockJournal) else []
+        for number in range(self._groups.count):
+            kept += self._groups.descriptors(number)
+        for address in kept:
+            pages.add(device, address, address + self.settings.block)
+
     # Names
 
     def create(self, path: str, by: Account) -> Generator[Any, Any, File]:
