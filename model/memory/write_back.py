@@ -13,10 +13,12 @@ from typing import Any
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
+from ..core.request import FLUSHER_ISSUER
 from ..core.signal import Signal, fire_all
 from ..readahead import PAGE
 from ..tasks.cpu import Account
 from ..tasks.host import Host
+from ..tasks.task_plug import TaskPlug
 from .dirty_balance import DirtyBalance
 from .dirty_memory import DirtyMemory
 
@@ -80,6 +82,30 @@ class WriteBack:
         self._yields = yields
         self._submitters = 0
         self._alone: list[Signal] = []
+
+    def _start_plug(self, issuer: int) -> bool:
+        """Open the plug of a task that writes back, which stays open while the task computes or sleeps.
+
+        Whoever opens it has it from :meth:`_finish_plug`; returns whether that is this caller (Linux
+        fs/fs-writeback.c, wb_writeback; mm/page-writeback.c, generic_writepages; kernel/sched/core.c,
+        sched_submit_work: what it holds is sent when the task sleeps).
+        """
+        plugs = self._host.thread_plugs
+        if self._plug is None or issuer in plugs:
+            return False
+        plugs[issuer] = TaskPlug(limits=self._host.plug_limits)
+        return True
+
+    def _flush_plug(self, issuer: int) -> None:
+        """Send what the task's plug holds, as when the task sleeps."""
+        if self._plug is not None and (plug := self._host.thread_plugs.get(issuer)) is not None:
+            plug.flush()
+
+    def _finish_plug(self, issuer: int, own: bool) -> None:
+        """Send what the task's plug holds, and close it if it is the caller's `own`."""
+        self._flush_plug(issuer)
+        if own:
+            del self._host.thread_plugs[issuer]
 
     def plug(self) -> None:
         """Hold requests back until the device is unplugged, where the task that submits can do that."""
@@ -179,6 +205,7 @@ class WriteBack:
         while True:
             if memory.dirty_bytes <= memory.limits.flush_above or not self.is_dirty():
                 yield memory.above_background()
+            own = self._start_plug(FLUSHER_ISSUER)
             while self.is_dirty() and memory.dirty_bytes > memory.limits.flush_below:
                 written = 0
                 while self.is_dirty() and written < memory.limits.pass_bytes:
@@ -189,7 +216,9 @@ class WriteBack:
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))
                     else:
+                        self._flush_plug(FLUSHER_ISSUER)
                         yield self._room()
+            self._finish_plug(FLUSHER_ISSUER, own)
             device.unplug()
 
     def _write_plugged(self) -> int:
