@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import Any
 
+from ..core.device import Device
 from ..core.engine import Engine
 from ..core.request import DAEMON_ISSUER, WAITED, WRITE_THROUGH
 from ..core.signal import Signal
@@ -45,6 +46,8 @@ class BlockJournal:
         Of the file system.
     start, size
         Address of the journal, and its bytes.
+    device
+        What it is on, if that is another device than the cache's.
     """
 
     __slots__ = (
@@ -60,11 +63,20 @@ class BlockJournal:
         "area",
     )
 
-    def __init__(self, engine: Engine, cache: PageCache, settings: FileSystemSettings, start: int, size: int) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        cache: PageCache,
+        settings: FileSystemSettings,
+        start: int,
+        size: int,
+        device: Device | None = None,
+    ) -> None:
         self._engine = engine
         self._cache = cache
         self._settings = settings
-        self.area = JournalArea(cache, start, size, settings.block, settings.journal_head, settings.journal_head)
+        head = settings.journal_head
+        self.area = JournalArea(cache, start, size, settings.block, head, head, device)
         # On a file system that is too small for its journal, that is smaller, and so are its transactions.
         self._most = settings.transaction if size == settings.journal_size else min(settings.transaction, size // 4)
         self._running = _Transaction()
@@ -175,7 +187,7 @@ class BlockJournal:
         if freed:
             yield self.area.move_tail(freed, block, WRITE_THROUGH if self._settings.barrier else WAITED)
         if self._settings.barrier:
-            yield cache.flush_device()
+            yield from self.area.flush()
             yield self.area.write(block, WRITE_THROUGH)
         else:
             yield self.area.write(block)
