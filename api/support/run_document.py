@@ -26,7 +26,8 @@ def document(
     """The result as a JSON document: SI units, names as in :class:`.Prediction`.
 
     A rebuild that did not move during the measurement has the duration null, and so has an interval that is not known.
-    Of a scenario with file systems, `file_systems` has what mkfs chose. `relief` and `model_interval` are null where there is none, and so are the intervals of latencies.
+    Of a scenario with file systems, `file_systems` has what mkfs chose. `relief` and `model_interval` are null where
+    there is none, and so are the intervals of latencies.
     """
     result: dict[str, Any] = {"name": spec.name, "kernel": spec.kernel, **_prediction(prediction)}
     if spec.file_systems:
