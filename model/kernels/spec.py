@@ -56,7 +56,7 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
         Queue fill (share of the limit) below which blocked writers are woken: all, or only the first (`wakes_one`).
     plug_requests, plug_bytes
         A plug is flushed when it holds this number of requests, or when its newest request has this size (0: never).
-    plug_requests_of_several, plug_counts_device
+    plug_requests_of_several, plug_counts_device, plug_newest_first
         See :class:`~raidsim.model.tasks.task_plug.PlugLimits`; 0: `plug_requests`.
     plug_delay
         And after so long (0: never).
@@ -86,6 +86,7 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     plug_requests: int
     plug_requests_of_several: int = 0
     plug_counts_device: bool = False
+    plug_newest_first: bool = False
     plug_bytes: Size = 0
     plug_delay: Duration
     read_passes: int = 0
@@ -113,7 +114,8 @@ class QueueSection(AnticipatorySettings, CfqSettings, DeadlineSettings):
     def plug_limits(self) -> PlugLimits | None:
         """How much a task's plug holds; None where queues plug."""
         several = self.plug_requests_of_several or self.plug_requests
-        limits = PlugLimits(self.plug_requests, several, self.plug_bytes, self.plug_counts_device)
+        counts, newest_first = self.plug_counts_device, self.plug_newest_first
+        limits = PlugLimits(self.plug_requests, several, self.plug_bytes, counts, newest_first)
         return limits if self.task_plug else None
 
     @model_validator(mode="after")
@@ -350,6 +352,9 @@ class KernelSpec(Spec):
     goal_shift_by_process
         Whether file systems that look for a file's first block near its inode shift that by the process (since 2.6:
         fs/ext2/inode.c, ext2_find_near), where their settings say so.
+    unaligned_alone
+        If true, file systems whose settings say so let a direct write of a part of a block have its file to itself. If
+        false, writes over what is there share the file (ext4 since 6.5: "allow concurrent unaligned dio overwrites").
     time_slice
         For so long a program that writes files keeps its processor unless it has to wait. Where none is given, programs
         take turns of a millisecond.
@@ -392,6 +397,7 @@ class KernelSpec(Spec):
     locks: LockSection = LockSection(source="Neutral: no lock of md is held long enough to wait for")
     """What each I/O of an array takes, and others wait for."""
     goal_shift_by_process: bool = True
+    unaligned_alone: bool = True
     time_slice: Duration | None = None
     parity: bool = True
     checks: bool = True

@@ -156,6 +156,8 @@ def mount_plan(planning: Planning, point: str) -> MountPlan:
     scenario, known, scale = planning.scenario, planning.known, planning.scale
     spec = scenario.file_systems[point]
     kind = mount_settings(scenario, spec)
+    if not known.unaligned_alone:
+        kind = kind.model_copy(update={"unaligned_alone": False})
     if not known.goal_shift_by_process:
         kind = kind.model_copy(update={"goal_shifts": 1})
     cached = cache_plan(scenario, known, spec.on, kind.block, scale, kind.write_run)
