@@ -175,8 +175,9 @@ class PageCache(PageReads):
                     by.cpu_s += price
                 yield self._host.cpu.run(price)
             else:
-                self._flush_plug(issuer)
+                self._finish_plug(issuer, own)
                 yield self._room()
+                own = self._start_plug(issuer)
         self._through()
         self._finish_plug(issuer, own)
         self.device.unplug()
@@ -239,8 +240,9 @@ class PageCache(PageReads):
                     elif self.device.has_room:
                         yield self._host.cpu.run(self._bio_price(self._write_run(file)))
                     else:
-                        self._flush_plug(FLUSHER_ISSUER)
+                        self._finish_plug(FLUSHER_ISSUER, own)
                         yield self._room()
+                        own = self._start_plug(FLUSHER_ISSUER)
             if old:
                 self._finish_plug(FLUSHER_ISSUER, own)
                 self.device.unplug()

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.device import Device
 from ..core.engine import Engine
 from ..core.extents import ExtentSet
-from ..core.request import FLUSHER_ISSUER
+from ..core.request import DAEMON_ISSUER, FLUSHER_ISSUER
 from ..core.signal import Signal, fire_all
 from ..readahead import PAGE
 from ..tasks.cpu import Account
@@ -84,28 +84,24 @@ class WriteBack:
         self._alone: list[Signal] = []
 
     def _start_plug(self, issuer: int) -> bool:
-        """Open the plug of a task that writes back, which stays open while the task computes or sleeps.
+        """Open the plug of a task that writes back, which stays open while the task computes; returns whether it did.
 
-        Whoever opens it has it from :meth:`_finish_plug`; returns whether that is this caller (Linux
-        fs/fs-writeback.c, wb_writeback; mm/page-writeback.c, generic_writepages; kernel/sched/core.c,
-        sched_submit_work: what it holds is sent when the task sleeps).
+        The task closes it before it waits for anything else. The journal's threads share an issuer, so none of them
+        has one (Linux fs/fs-writeback.c, wb_writeback; kernel/sched/core.c, sched_submit_work).
         """
         plugs = self._host.thread_plugs
-        if self._plug is None or issuer in plugs:
+        if self._plug is None or issuer == DAEMON_ISSUER or issuer in plugs:
             return False
         plugs[issuer] = TaskPlug(limits=self._host.plug_limits)
         return True
 
-    def _flush_plug(self, issuer: int) -> None:
-        """Send what the task's plug holds, as when the task sleeps."""
-        if self._plug is not None and (plug := self._host.thread_plugs.get(issuer)) is not None:
-            plug.flush()
-
     def _finish_plug(self, issuer: int, own: bool) -> None:
         """Send what the task's plug holds, and close it if it is the caller's `own`."""
-        self._flush_plug(issuer)
-        if own:
-            del self._host.thread_plugs[issuer]
+        plug = self._host.thread_plugs.get(issuer) if self._plug is not None else None
+        if plug is not None:
+            if own:
+                del self._host.thread_plugs[issuer]
+            plug.flush()
 
     def plug(self) -> None:
         """Hold requests back until the device is unplugged, where the task that submits can do that."""
@@ -216,8 +212,9 @@ class WriteBack:
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))
                     else:
-                        self._flush_plug(FLUSHER_ISSUER)
+                        self._finish_plug(FLUSHER_ISSUER, own)
                         yield self._room()
+                        own = self._start_plug(FLUSHER_ISSUER)
             self._finish_plug(FLUSHER_ISSUER, own)
             device.unplug()
 
