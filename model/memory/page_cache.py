@@ -175,9 +175,7 @@ class PageCache(PageReads):
                     by.cpu_s += price
                 yield self._host.cpu.run(price)
             else:
-                self._finish_plug(issuer, own)
-                yield self._room()
-                own = self._start_plug(issuer)
+                own = yield from self._pause(issuer, own)
         self._through()
         self._finish_plug(issuer, own)
         self.device.unplug()
@@ -240,9 +238,7 @@ class PageCache(PageReads):
                     elif self.device.has_room:
                         yield self._host.cpu.run(self._bio_price(self._write_run(file)))
                     else:
-                        self._finish_plug(FLUSHER_ISSUER, own)
-                        yield self._room()
-                        own = self._start_plug(FLUSHER_ISSUER)
+                        own = yield from self._pause(FLUSHER_ISSUER, own)
             if old:
                 self._finish_plug(FLUSHER_ISSUER, own)
                 self.device.unplug()

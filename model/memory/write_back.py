@@ -103,6 +103,20 @@ class WriteBack:
                 del self._host.thread_plugs[issuer]
             plug.flush()
 
+    def _pause(self, issuer: int, own: bool) -> Generator[Any, Any, bool]:
+        """Wait until the task may go on, without its plug; one that blocks in its submission keeps it.
+
+        Returns whether it has its own plug.
+        """
+        if own and self.device.sleeps(issuer):
+            awake = Signal()
+            self.device.when_awake(issuer, awake.fire)
+            yield awake
+            return True
+        self._finish_plug(issuer, own)
+        yield self._room()
+        return self._start_plug(issuer)
+
     def plug(self) -> None:
         """Hold requests back until the device is unplugged, where the task that submits can do that."""
         if self._plug is not None:
@@ -212,9 +226,7 @@ class WriteBack:
                         written += size
                         yield self._host.cpu.run(self._bio_price(size))
                     else:
-                        self._finish_plug(FLUSHER_ISSUER, own)
-                        yield self._room()
-                        own = self._start_plug(FLUSHER_ISSUER)
+                        own = yield from self._pause(FLUSHER_ISSUER, own)
             self._finish_plug(FLUSHER_ISSUER, own)
             device.unplug()
 
