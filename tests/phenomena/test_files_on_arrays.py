@@ -171,3 +171,21 @@ def test_a_journal_on_a_mirror_saves_a_parity_array_its_small_writes(kind: str) 
     striped = synced_writes_s("raid0", kind) / synced_writes_s("raid0", kind, ", journal_on: md1")
     assert on_parity > 1.5
     assert on_parity > 1.15 * striped
+
+
+def test_write_back_that_blocks_does_not_wait_for_others() -> None:
+    """Protects from a stop for ever: what a thread submits when it is awake again may hold the tags that others wait
+    for, so it does not wait until there is room for all.
+    """
+    document = document_from("""
+kernel: linux-6.6
+machine:
+  model: server
+  memory: 32MiB
+  resident: 0
+  drives: {model: WD2500JS, count: 1, overrides: {capacity: 300MiB, heads: 1}}
+file_systems: {/home: {kind: jfs, on: disk0, overrides: {atime: never}}}
+read_ahead: 4KiB
+workload: {kind: programs, processes: 1, steps: [{program: bonnie, size: 20MiB, files: 1, sync: true}]}
+""")
+    assert simulate(document.spec(), Sample(scale=1)).seconds > 0.0
