@@ -62,7 +62,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("api", "serve"),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
-    ("web/pages",),
+    ("web/views",),
     ("cli/commands", "cli/serving", "web"),
     ("cli",),
 )

@@ -9,8 +9,8 @@ from raidsim.scenarios.running.simulate import simulate
 from raidsim.web.form.choices import offer
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, can_fail, fitted, load_words, title
-from raidsim.web.pages.report import report_html
-from raidsim.web.pages.tables import Table, phases_table
+from raidsim.web.views.report import report_html
+from raidsim.web.views.tables import Table, phases_table
 from raidsim.web.work.explain import variants
 from raidsim.web.work.tasks import Progress, RunTask
 
@@ -75,10 +75,10 @@ def test_what_makes_no_sense_is_not_asked_for() -> None:
 
 def test_the_usual_design_is_simulated_at_once() -> None:
     """Protects the first minute: the page's first answer takes no more than two seconds of a processor."""
-    spec = built(DEFAULT).spec
-    assert spec is not None
+    scenario = built(DEFAULT).scenario
+    assert scenario is not None
     began = time.process_time()
-    RunTask(spec).perform(Progress())
+    RunTask(scenario).perform(Progress())
     assert time.process_time() - began < 2.0
 
 

@@ -6,35 +6,36 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from ...scenarios.comparison.side_by_side import Comparison
-from ...scenarios.questions.load_curve import LoadCurve
+from ...api.comparison import Comparison
+from ...api.curve import LoadCurve
 from ..form.forms import load_words, title
 from ..work.explain import mean_latency, total_iops
+from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
 from . import tables
+from .designs import course_words
+from .one_design import sure_words, without_words
 from .render import download
 from .report import Section, report_html
-from .session import Subject, result_of
-from .views import sure_words, without_words
-from .views_of_designs import course_words
+from .session import Subject, answer, result_of
 
 
 def show_files(subject: Subject) -> None:
     """The scenario, the results and the link."""
-    st.subheader("Link", anchor=False)
+    st.header("Link", anchor=False)
     if subject.form is None:
         st.markdown("An uploaded file is not part of the address of this page: pass the file on.")
     else:
         st.markdown("The address of this page has the whole form in it: copy it from the browser.")
-    st.subheader("Scenario", anchor=False)
+    st.header("Scenario", anchor=False)
     st.markdown("For `raidsim run`, `raidsim compare` and the others.")
     st.download_button(
         "Download scenario (YAML)", subject.built.text, "scenario.yaml", "application/yaml", on_click="ignore"
     )
     with st.expander("The scenario"):
         st.code(subject.built.text, language="yaml")
-    st.subheader("Results", anchor=False)
-    outcome: Outcome | None = result_of("result", subject.key)
+    st.header("Results", anchor=False)
+    outcome: Outcome | None = answer(RESULT, subject.key)
     sections = list(_sections(subject.key))
     if outcome is not None:
         text = tables.json_text(outcome)
@@ -46,7 +47,7 @@ def show_files(subject: Subject) -> None:
     else:
         st.markdown("Simulate this design first.")
     if sections:
-        st.subheader("Report", anchor=False)
+        st.header("Report", anchor=False)
         st.markdown(f"One page with what was found: {', '.join(heading.lower() for heading, _, _ in sections)}.")
         page = report_html(*_words(subject), sections, subject.built.text)
         st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
@@ -62,26 +63,29 @@ def _words(subject: Subject) -> tuple[str, str]:
 
 def _sections(key: str) -> Iterator[Section]:
     """What the views found out about a design so far."""
-    outcome: Outcome | None = result_of("result", key)
+    outcome: Outcome | None = answer(RESULT, key)
     if outcome is not None:
         prediction = outcome.prediction
         words = [f"{name}: {value}" for name, value in tables.headline(prediction, False)]
         said = [", ".join(words) + ".", f"Bottleneck: {prediction.bottleneck}."]
         if outcome.without is not None:
             said.append(without_words(prediction, outcome.without))
-        said.append(sure_words(outcome.spec, prediction))
+        said.append(sure_words(outcome.result.spec, prediction))
         shown = [(tables.load_table(prediction), "Throughput and latencies of the load")]
         if prediction.phases:
             shown.append((tables.phases_table(prediction), "Parts of the day"))
-        shown.append((tables.usage_table(prediction), "How busy every part was, busiest first"))
+        shown.append((tables.usage_table(prediction), "Utilization of every part, highest first"))
         yield "Result", said, [each for each in shown if each[0].rows]
     curve: LoadCurve | None = result_of("curve", key)
     if curve is not None:
         yield "Load curve", [], [(tables.curve_table(curve), "Response time against offered load")]
     compared: Comparison | None = result_of("compare", key)
     if compared is not None:
-        caption = f"{compared.replications} runs of each design with the same requests"
-        yield "Comparison", [], [(tables.comparison_table(compared), caption)]
+        caption = f"{compared.found.replications} runs of each design with the same requests"
+        found = [(tables.comparison_table(compared), caption)]
+        if compared.settings.rebuild:
+            found.append((tables.plan_table(compared), "Capacity, failures, rebuilds, risk and cost"))
+        yield "Comparison", [], found
     failed: FailureCourse | None = result_of("failure", key)
     if failed is not None:
         yield "Failure", [course_words(failed)], [(tables.course_table(failed.course), "The run piece by piece")]
