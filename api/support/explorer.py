@@ -5,6 +5,8 @@ The pages import results, and the types of results, from `api` alone; `tests/web
 
 from __future__ import annotations
 
+from ...calibration.fio_study.comparison import Compared, compared
+from ...calibration.formats.detect import parse
 from ...calibration.uncertainty.model_interval import scenario_interval
 from ...model.statistics.batch_means import Estimate
 from ...model.statistics.usage import SATURATED, limit
@@ -17,6 +19,7 @@ from ...scenarios.timeline.timeline import Recorder, Timeline, record
 
 __all__ = [
     "SATURATED",
+    "Compared",
     "CurvePoint",
     "Estimate",
     "LogicalIO",
@@ -24,8 +27,10 @@ __all__ = [
     "Recorder",
     "Timeline",
     "WithoutBottleneck",
+    "compared",
     "is_open",
     "limit",
+    "parse",
     "record",
     "scenario_interval",
     "top_parts",

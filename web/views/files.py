@@ -1,4 +1,4 @@
-"""The view of what can be taken away: the link, the scenario, results, and a report of all that was found."""
+"""The view of files: the link, the scenario, its Python code, results and a report; and files that a visitor brings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import streamlit as st
 
 from ...api.comparison import Comparison
 from ...api.curve import LoadCurve
-from ..form.forms import load_words, title
+from ..form.forms import built, load_words, title, with_load_of
 from ..work.explain import mean_latency, total_iops
 from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
 from . import tables
 from .designs import course_words
+from .files_in import show_fio, show_machine
 from .one_design import sure_words, without_words
 from .render import download
 from .report import Section, report_html
@@ -28,12 +29,14 @@ def show_files(subject: Subject) -> None:
     else:
         st.markdown("The address of this page has the whole form in it: copy it from the browser.")
     st.header("Scenario", anchor=False)
-    st.markdown("For `raidsim run`, `raidsim compare` and the others.")
+    st.markdown("For `raidsim run`, `raidsim compare` and the others; and the same in Python.")
     st.download_button(
         "Download scenario (YAML)", subject.built.text, "scenario.yaml", "application/yaml", on_click="ignore"
     )
     with st.expander("The scenario"):
         st.code(subject.built.text, language="yaml")
+    with st.expander("The Python code of what is shown"):
+        st.code(python_code(subject), language="python")
     st.header("Results", anchor=False)
     outcome: Outcome | None = answer(RESULT, subject.key)
     sections = list(_sections(subject.key))
@@ -51,6 +54,24 @@ def show_files(subject: Subject) -> None:
         st.markdown(f"One page with what was found: {', '.join(heading.lower() for heading, _, _ in sections)}.")
         page = report_html(*_words(subject), sections, subject.built.text)
         st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
+    show_machine()
+    show_fio(subject)
+
+
+def python_code(subject: Subject) -> str:
+    """A program that gives the same figures: the run, the load curve, and the comparison with the designs kept."""
+    lines = ["import raidsim", "", f'scenario = raidsim.Scenario.from_yaml("""\\\n{subject.built.text}""")']
+    lines += ["print(raidsim.run(scenario))", "print(raidsim.load_curve(scenario))"]
+    form = subject.form
+    kept = () if form is None else st.session_state.state.kept
+    names = ["scenario"]
+    for number, design in enumerate(kept, start=2):
+        text = built(with_load_of(design, form or design)).text
+        names.append(f"design_{number}")
+        lines.append(f'{names[-1]} = raidsim.Scenario.from_yaml("""\\\n{text}""")')
+    if kept:
+        lines.append(f"print(raidsim.compare([{', '.join(names)}]).to_frame())")
+    return "\n".join(lines) + "\n"
 
 
 def _words(subject: Subject) -> tuple[str, str]:

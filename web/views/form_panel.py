@@ -10,7 +10,7 @@ from ..form.examples import EXAMPLES
 from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form
 from ..form.forms import level_words
 from .markup import plain
-from .session import Subject, of_form, set_form, uploaded, widget_key
+from .session import Subject, leave_file, of_form, set_form, uploaded, widget_key
 
 ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "price", "controller", "write_back")
 DETAILS = (
@@ -98,7 +98,13 @@ def form_panel(form: Form) -> Subject:
         file = st.file_uploader(
             "Scenario (YAML, up to 1 MiB)", type=["yaml", "yml"], key="upload", help="As of raidsim run."
         )
-    return subject if file is None else uploaded(file.getvalue(), plain_name(file.name))
+    if file is not None:
+        return uploaded(file.getvalue(), plain_name(file.name))
+    taken: tuple[bytes, str] | None = st.session_state.get("taken")
+    if taken is None:
+        return subject
+    st.button("Back to the form", on_click=leave_file, key="leave")
+    return uploaded(*taken)
 
 
 def plain_name(name: str) -> str:

@@ -120,6 +120,16 @@ def uploaded(raw: bytes, name: str) -> Subject:
     return Subject(found, None)
 
 
+def take_file(raw: bytes, name: str) -> None:
+    """Explore a text as if it had been uploaded; for callbacks."""
+    st.session_state.taken = (raw, name)
+
+
+def leave_file() -> None:
+    """Go back to the form; for callbacks."""
+    st.session_state.taken = None
+
+
 def of_form(form: Form) -> Subject:
     """The form's design."""
     return Subject(built(form), form)

@@ -93,7 +93,7 @@ def _heading(subject: Subject) -> None:
     if subject.form is None:
         name = "the file" if subject.built.spec is None else subject.built.spec.name
         st.title(plain(f"File: {name}"), anchor=False)
-        st.caption("The form is set aside; remove the file to use it.")
+        st.caption("The form is set aside: remove the file to use it, or go back to the form below it.")
         return
     st.title(plain(title(subject.form)), anchor=False)
     st.caption(plain(load_words(subject.form)))

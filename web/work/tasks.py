@@ -14,11 +14,22 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from ...api.advice import Advice, advise
 from ...api.comparison import Comparison, compare
 from ...api.curve import LoadCurve, load_curve
-from ...api.fio import FioResult, fio
+from ...api.fio import fio
 from ...api.result import Result
 from ...api.run import run, run_scenario
 from ...api.scenario import Scenario
-from ...api.support.explorer import LogicalIO, Prediction, Recorder, Timeline, WithoutBottleneck, is_open, record
+from ...api.support.explorer import (
+    Compared,
+    LogicalIO,
+    Prediction,
+    Recorder,
+    Timeline,
+    WithoutBottleneck,
+    compared,
+    is_open,
+    parse,
+    record,
+)
 from ...api.support.progress import followed_by
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
@@ -29,6 +40,8 @@ FIRST_POINTS, CURVE_POINTS = 6, 10
 FIRST_REPLICATIONS, REPLICATIONS = 2, 4
 """Runs of each design before anything is shown, and in all."""
 TIMELINE_IOS = 100
+FIO_S = 10.0
+"""Simulated time (s) after which jobs of fio end here."""
 MOST_RECORDED = 200_000
 """Logical I/Os of a run with a failure that are kept for its course."""
 COURSE_PARTS = 40
@@ -335,19 +348,43 @@ class LessonTask:
 
 
 @dataclass(frozen=True, slots=True)
-class FioTask:
-    """Jobs of fio on the machine of a scenario."""
+class FioAnswer:
+    """What fio would report, and the same next to what it measured.
 
-    CPU_S: ClassVar[float] = 60.0
+    Attributes
+    ----------
+    report
+        fio's JSON document of the jobs on the model.
+    bottleneck, notes
+        What limits, and what was assumed.
+    compared
+        Both sides, figure by figure; empty without a measurement.
+    """
+
+    report: dict[str, Any]
+    bottleneck: str
+    notes: tuple[str, ...]
+    compared: tuple[Compared, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FioTask:
+    """Jobs of fio on the machine of a scenario, and what fio measured of them (empty: nothing)."""
+
+    CPU_S: ClassVar[float] = 90.0
     SHORT: ClassVar[bool] = False
     job: str
     scenario: Scenario
-    at_most_s: float
+    measured: str = ""
 
-    def perform(self, progress: Progress) -> FioResult:
-        """See :meth:`Task.perform`."""
+    def perform(self, progress: Progress) -> FioAnswer:
+        """See :meth:`Task.perform`; a job may not read the environment of the server."""
+        if "${" in self.job:
+            raise InputError("job", "it uses a variable of the environment", "expected: a job without ${...}")
         with progress.told():
-            return fio(self.job, self.scenario, at_most=self.at_most_s)
+            result = fio(self.job, self.scenario, at_most=FIO_S)
+        rows = compared(result.run, parse(self.measured, "results"), "results") if self.measured else ()
+        return FioAnswer(result.report, result.bottleneck, result.notes, tuple(rows))
 
 
 AnyTask = (

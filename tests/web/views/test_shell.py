@@ -248,3 +248,30 @@ def test_a_run_can_be_cancelled() -> None:
     finished(at)
     assert not at.button(key="start_curve").disabled
     assert "was cancelled" in words(at)
+
+
+def test_the_folder_of_the_pages_is_none_of_streamlit_s() -> None:
+    """Protects the addresses: Streamlit makes a page of every module of a folder `pages`, so there is none."""
+    assert not (APP.parent / "pages").exists()
+    at = page(length="short")
+    assert {info.get("url_pathname") for info in at._registered_pages.values()} == {*PAGES, ""} - {RESULT}
+
+
+def test_files_of_visitors_become_scenarios_and_figures() -> None:
+    """Protects files: a machine's outputs become a design, and jobs of fio run on it next to what fio measured."""
+    mdstat = Path(raidsim.__file__).parent / "docs" / "examples" / "inspect" / "mdstat-2002.txt"
+    at = go(page(length="short", drive="WD2500JS", disks="4"), "files")
+    assert "raidsim.run(scenario)" in at.code[1].value
+    job = b"[a]\nfilename=/dev/md0\nrw=randread\nbs=4k\niodepth=4\nioengine=libaio\ndirect=1\nruntime=1\ntime_based\n"
+    at.file_uploader(key="fio_jobs").upload("a.fio", job, "text/plain")
+    finished(quiet(at.run().button(key="start_fio").click().run()))
+    assert any("What fio would report" in str(each.proto) for each in at.get("html"))
+    at.file_uploader(key="fio_jobs").upload("a.fio", job.replace(b"bs=4k", b"bs=${HOME}"), "text/plain")
+    finished(quiet(at.run().button(key="start_fio").click().run()))
+    assert "a variable of the environment" in words(at)
+    at.file_uploader(key="printed").upload("mdstat", mdstat.read_bytes(), "text/plain")
+    at.run()
+    at.button(key="explore").click().run()
+    assert "inspected" in quiet(at).title[0].value
+    at.button(key="leave").click().run()
+    assert "RAID 5" in quiet(at).title[0].value

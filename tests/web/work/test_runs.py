@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from raidsim.web.form.fields import DEFAULT
 from raidsim.web.form.forms import built, fitted
 from raidsim.web.work.kept import Kept
 from raidsim.web.work.runs import Runs, Ticket
-from raidsim.web.work.tasks import CurveTask, FailureTask, Progress, RunTask, TimelineTask, course
+from raidsim.web.work.tasks import CurveTask, FailureTask, FioTask, Progress, RunTask, TimelineTask, course
 
 PATIENCE_S = 60.0
 FORM = replace(DEFAULT, length="short", drive="WD2500JS", disks=4, depth=4)
@@ -250,3 +251,16 @@ def test_progress_is_told_part_by_part() -> None:
     assert progress.share == 0.5
     progress.within(lambda: 7.0)
     assert progress.share == 1.0
+
+
+def test_fio_s_own_results_are_put_next_to_the_model_s() -> None:
+    """Protects the comparison with a measurement: the model's own report, taken for one of fio, agrees with it."""
+    job = "[a]\nfilename=/dev/md0\nrw=randread\nbs=4k\niodepth=4\nioengine=libaio\ndirect=1\nruntime=1\ntime_based\n"
+    alone = FioTask(job, scenario_of()).perform(Progress())
+    assert alone.compared == ()
+    both = FioTask(job, scenario_of(), json.dumps(alone.report)).perform(Progress())
+    ratios = {each.figure: each.ratio for each in both.compared if each.ratio is not None}
+    assert {"rate", "iops"} <= set(ratios)
+    assert list(ratios.values()) == pytest.approx([1.0] * len(ratios), rel=0.01)
+    with pytest.raises(InputError, match="environment"):
+        FioTask(job.replace("bs=4k", "bs=${HOME}"), scenario_of()).perform(Progress())
