@@ -62,6 +62,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("api", "serve"),
     ("cli/support", "web/form"),
     ("cli/tables", "web/work"),
+    ("web/figures",),
     ("web/views",),
     ("cli/commands", "cli/serving", "web"),
     ("cli",),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from .views.theme import theme_options
+from .figures.theme import theme_options
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

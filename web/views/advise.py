@@ -13,13 +13,13 @@ from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
 from ...model.layouts import LEVELS
 from ...scenarios.documents.text import plain_text
+from ..figures import pictures_of_designs as pictures
+from ..figures import tables
+from ..figures.markup import plain
 from ..form.choices import MOST_DISKS, MOST_PRICE, offer
 from ..form.fields import NONE, Form
 from ..form.forms import BITMAP, level_words
 from ..work.tasks import AdviseTask
-from . import pictures_of_designs as pictures
-from . import tables
-from .markup import plain
 from .render import asked, download, picture, table
 from .session import Subject
 

@@ -14,6 +14,8 @@ from ...model.files.quantities import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
 from ...scenarios.documents.document import Document
+from ..figures import pictures, pictures_of_designs, tables
+from ..figures.markup import plain
 from ..form.choices import Range, offer
 from ..form.fields import LABELS, Form
 from ..form.forms import (
@@ -32,8 +34,6 @@ from ..form.state import MOST_KEPT
 from ..work.explain import mean_latency, total_iops, variants
 from ..work.tasks import CompareTask, CoursePart, Explained, ExplainTask, FailureCourse, FailureTask
 from ..work.uploaded_file import DIFFERS, failing, file_variants, other
-from . import pictures, pictures_of_designs, tables
-from .markup import plain
 from .render import asked, download, picture, table
 from .session import Subject, set_form, set_kept, widget_key
 

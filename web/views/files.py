@@ -8,17 +8,22 @@ import streamlit as st
 
 from ...api.comparison import Comparison
 from ...api.curve import LoadCurve
+from ...api.support.explorer import Prediction
+from ..figures import drawings, pictures, tables
+from ..figures.report import Section, report_html
 from ..form.forms import built, load_words, title, with_load_of
 from ..work.explain import mean_latency, total_iops
 from ..work.service import RESULT
 from ..work.tasks import Explained, FailureCourse, Outcome
-from . import tables
-from .designs import course_words
+from .designs import course_words, settled
 from .files_in import show_fio, show_machine
 from .one_design import sure_words, without_words
 from .render import download
-from .report import Section, report_html
 from .session import Subject, answer, result_of
+
+_OPS = ("reads", "writes")
+_BARS = 16
+"""Parts that the report's picture shows."""
 
 
 def show_files(subject: Subject) -> None:
@@ -51,7 +56,7 @@ def show_files(subject: Subject) -> None:
         st.markdown("Simulate this design first.")
     if sections:
         st.header("Report", anchor=False)
-        st.markdown(f"One page with what was found: {', '.join(heading.lower() for heading, _, _ in sections)}.")
+        st.markdown(f"One page with what was found: {', '.join(heading.lower() for heading, *_ in sections)}.")
         page = report_html(*_words(subject), sections, subject.built.text)
         st.download_button("Download report (HTML)", page, "raidsim-report.html", "text/html", on_click="ignore")
     show_machine()
@@ -96,23 +101,70 @@ def _sections(key: str) -> Iterator[Section]:
         if prediction.phases:
             shown.append((tables.phases_table(prediction), "Parts of the day"))
         shown.append((tables.usage_table(prediction), "Utilization of every part, highest first"))
-        yield "Result", said, [each for each in shown if each[0].rows]
+        yield "Result", said, [each for each in shown if each[0].rows], result_pictures(prediction)
     curve: LoadCurve | None = result_of("curve", key)
     if curve is not None:
-        yield "Load curve", [], [(tables.curve_table(curve), "Response time against offered load")]
+        yield (
+            "Load curve",
+            [],
+            [(tables.curve_table(curve), "Response time against offered load")],
+            [curve_lines(curve)],
+        )
     compared: Comparison | None = result_of("compare", key)
     if compared is not None:
         caption = f"{compared.found.replications} runs of each design with the same requests"
         found = [(tables.comparison_table(compared), caption)]
         if compared.settings.rebuild:
             found.append((tables.plan_table(compared), "Capacity, failures, rebuilds, risk and cost"))
-        yield "Comparison", [], found
+        yield "Comparison", [], found, [comparison_bars(compared)]
     failed: FailureCourse | None = result_of("failure", key)
     if failed is not None:
-        yield "Failure", [course_words(failed)], [(tables.course_table(failed.course), "The run piece by piece")]
+        course = [(tables.course_table(failed.course), "The run piece by piece")]
+        yield "Failure", [course_words(failed)], course, [course_lines(failed)]
     explained: Explained | None = result_of("explain", key)
     if explained is not None:
         base = explained.base
         shown_effects = tables.effects_table(explained.effects, total_iops(base), mean_latency(base))
         caption = "The load with and without each mechanism"
-        yield "Explanation", [each.words for each in explained.effects], [(shown_effects, caption)]
+        yield "Explanation", [each.words for each in explained.effects], [(shown_effects, caption)], []
+
+
+def result_pictures(prediction: Prediction) -> list[str]:
+    """Utilization of the parts, and the share of the I/Os that are complete within a latency."""
+    busiest = sorted(prediction.usages, key=lambda each: -each.utilisation)[:_BARS]
+    drawn = [
+        drawings.bars(
+            [(each.name, each.utilisation, f"{100 * each.utilisation:.0f} %") for each in busiest],
+            "Utilization of the parts, highest first",
+        )
+    ]
+    if not prediction.saturated and prediction.latency_bins:
+        points = pictures.latency_shares(prediction)["data"]["values"]
+        series = [(op, [(each["ms"], each["share"]) for each in points if each["op"] == op]) for op in _OPS]
+        known = [each for each in series if each[1]]
+        caption = "Share of the I/Os that are complete within a latency"
+        drawn.append(drawings.lines(known, "latency (ms)", "% of I/Os", caption, log_x=True))
+    return drawn
+
+
+def curve_lines(curve: LoadCurve) -> str:
+    """Response time over the offered load."""
+    points = [each for each in curve.points if not each.saturated]
+    series = [
+        ("mean", [(each.offered_iops, 1e3 * each.mean_s) for each in points]),
+        ("99 %", [(each.offered_iops, 1e3 * each.p99_s) for each in points]),
+    ]
+    return drawings.lines(series, "offered load (I/Os per second)", "ms", "Response time against offered load")
+
+
+def comparison_bars(found: Comparison) -> str:
+    """Throughput of the designs."""
+    values = [(each.name, each.iops, f"{each.iops:,.0f}") for each in found if each.refused is None]
+    return drawings.bars(values, "I/Os per second of each design")
+
+
+def course_lines(found: FailureCourse) -> str:
+    """I/Os per second over the run."""
+    points = [((each.begin_s + each.end_s) / 2, each.iops) for each in settled(found.course)]
+    caption = f"I/Os per second; the disk fails at {found.failed_s:.3g} s"
+    return drawings.lines([("I/Os per second", points)], "time (s)", "I/Os per second", caption)

@@ -9,12 +9,12 @@ import streamlit as st
 from ...api.inspection import Inspection, inspect
 from ...model.core.errors import InputError
 from ...model.files.yaml_files import decoded
+from ..figures.markup import plain
+from ..figures.tables import Table
 from ..work.tasks import FioAnswer, FioTask
 from .form_panel import plain_name
-from .markup import plain
 from .render import asked, download, table
 from .session import Subject, take_file
-from .tables import Table
 
 MOST_FILES = 24
 _FIGURES = {"rate": ("MB/s", 1e-6), "iops": ("I/Os per s", 1.0), "clat_mean": ("mean completion latency (ms)", 1e3),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from ...model.disk.spec import DriveSpec
+from ..figures.markup import plain
 from ..form.choices import Range, known_drive, offer
 from ..form.examples import EXAMPLES
 from ..form.fields import DEFAULT, LABELS, NONE, USUAL, Form
 from ..form.forms import level_words
-from .markup import plain
 from .session import Subject, leave_file, of_form, set_form, uploaded, widget_key
 
 ALWAYS = ("drive", "disks", "level", "groups", "chunk", "spares", "price", "controller", "write_back")

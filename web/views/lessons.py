@@ -10,16 +10,16 @@ import streamlit as st
 from ...api.result import Result
 from ...api.scenario import Scenario
 from ...model.core.errors import InputError
+from ..figures import pictures_of_designs as pictures
+from ..figures.markup import plain
+from ..figures.tables import Table
 from ..form.choices import Range, offer
 from ..form.fields import LABELS, Form, Value
 from ..form.forms import built, changed, fitted, level_words, load_words
 from ..work.explain import commands_per_io
 from ..work.tasks import LessonTask
-from . import pictures_of_designs as pictures
-from .markup import plain
 from .render import asked, download, picture, table
 from .session import Subject, set_form
-from .tables import Table
 
 _DRIVE = "WD2500JS"
 

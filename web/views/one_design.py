@@ -19,12 +19,12 @@ from ...api.support.explorer import (
 from ...model.files.quantities import format_duration
 from ...scenarios.description.scenario import ScenarioSpec
 from ...scenarios.description.workloads import LoadSpec
+from ..figures import pictures, tables
+from ..figures.markup import plain
 from ..form.forms import built, first_part, shorter
 from ..work.layout_map import layout_html, layout_map, layout_words
 from ..work.service import RESULT
 from ..work.tasks import CurveTask, Outcome, RunTask, TimelineTask
-from . import pictures, tables
-from .markup import plain
 from .render import asked, download, picture, table
 from .session import Subject, under_way
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from ..figures.markup import plain, table_html
+from ..figures.pictures import Picture
+from ..figures.tables import Table, csv_text
 from ..work.service import server_runs
 from ..work.tasks import AnyTask
-from .markup import plain, table_html
-from .pictures import Picture
 from .session import Running, answer, cancel, messages, results, start, under_way
-from .tables import Table, csv_text
 
 _INK, _INK_ON_DARK = "#31333f", "#e6e9ee"
 _TELL_S = 0.25

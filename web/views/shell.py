@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ..figures.markup import plain
+from ..figures.theme import ICON, LOGO, STYLE
 from ..form.fields import DEFAULT
 from ..form.forms import load_words, title
 from ..form.state import to_query
@@ -14,10 +16,8 @@ from .designs import show_compare, show_explain, show_failure
 from .files import show_files
 from .form_panel import form_panel
 from .lessons import show_lessons
-from .markup import plain
 from .one_design import show_curve, show_ios, show_layout, show_result
 from .session import Subject, current_state, of_form, under_way, write_link
-from .theme import ICON, LOGO, STYLE
 
 RESULT = "result"
 PAGES: dict[str, tuple[str, Callable[[Subject], None]]] = {

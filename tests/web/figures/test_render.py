@@ -15,13 +15,13 @@ from raidsim.scenarios.comparison.alternatives import Design
 from raidsim.scenarios.comparison.side_by_side import Measured
 from raidsim.scenarios.questions.without_bottleneck import WithoutBottleneck
 from raidsim.scenarios.timeline.events import LogicalIO
+from raidsim.web.figures import pictures, pictures_of_designs, tables
+from raidsim.web.figures.markup import plain, table_html
+from raidsim.web.figures.tables import Table
 from raidsim.web.form.fields import DEFAULT, Form
 from raidsim.web.form.forms import built, fitted
-from raidsim.web.views import pictures, pictures_of_designs, tables
 from raidsim.web.views.designs import course_words, settled
-from raidsim.web.views.markup import plain, table_html
 from raidsim.web.views.one_design import without_words
-from raidsim.web.views.tables import Table
 from raidsim.web.work.layout_map import LayoutMap, layout_html, layout_map, layout_words
 from raidsim.web.work.tasks import (
     CompareTask,
