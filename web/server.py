@@ -203,6 +203,7 @@ def server_options(host: str, port: int) -> dict[str, object]:
         "client.toolbarMode": "viewer",
         "client.showErrorDetails": "none",
         "global.developmentMode": False,
+        "global.disableWidgetStateDuplicationWarning": True,
         "logger.level": "warning",
         "runner.magicEnabled": False,
         **theme_options(),

@@ -132,16 +132,20 @@ def _field(name: str, form: Form, subject: Subject) -> None:
     offered = offer(name, form)
     if offered is None:
         return
-    key, label, words = widget_key(name, getattr(form, name)), LABELS[name], HELP.get(name)
+    # Streamlit sends a value of the session's state once. If that look at the page is broken off, the field shows its
+    # first value in the next, so the value is its first value too.
+    value = getattr(form, name)
+    key, label, words = widget_key(name, value), LABELS[name], HELP.get(name)
     if isinstance(offered, Range):
         if name in ("read", "read_2"):
-            st.slider(label, offered.low, offered.high, step=5, key=key, help=words)
+            st.slider(label, offered.low, offered.high, value=value, step=5, key=key, help=words)
         else:
-            st.number_input(label, offered.low, offered.high, step=1, key=key, help=words)
+            st.number_input(label, offered.low, offered.high, value=value, step=1, key=key, help=words)
     elif isinstance(offered[0], bool):
-        st.checkbox(label, key=key, help=words)
+        st.checkbox(label, value=value, key=key, help=words)
     else:
-        st.selectbox(label, offered, key=key, format_func=lambda value: _option(name, value), help=words)
+        place = offered.index(value)
+        st.selectbox(label, offered, place, key=key, format_func=lambda each: _option(name, each), help=words)
     if name == "drive":
         st.caption(plain(_drive_words(form.drive)))
     if subject.built.spec is None and subject.built.field == name:
