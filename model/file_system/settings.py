@@ -176,6 +176,9 @@ class FileSystemSettings(Spec):
     """Open files up to this size are put down one behind the other, in regions of 2 MiB."""
     aligns: bool = False
     """Whether the first bytes of a file get an address that is a multiple of their number, a power of two."""
+    unaligned_alone: bool = False
+    """If true, a direct write of a part of a block has its file to itself: it waits for all other direct I/O of the
+    file, and the other I/O waits for it."""
     aged_run: PositiveSize
     """Mean length of a free run on a file system of age 1."""
     create_cycles: float = Field(ge=0)

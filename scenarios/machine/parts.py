@@ -391,6 +391,8 @@ class MountPlan:
         Its kind, and its age.
     cache
         Its page cache.
+    journal_on
+        The device of its journal; None: the journal is inside.
     """
 
     point: str
@@ -401,6 +403,7 @@ class MountPlan:
     settings: FileSystemSettings
     age: float
     cache: CachePlan
+    journal_on: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
