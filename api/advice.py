@@ -13,7 +13,7 @@ from ..model.files.yaml_files import Positions
 from ..scenarios.advice import advice as answers
 from ..scenarios.advice.standings import Standings
 from ..scenarios.advice.verdict import Verdict
-from ..scenarios.designs.requirement import RequirementSpec, read_requirement
+from ..scenarios.designs.requirement import DEFAULT_LEVELS, RequirementSpec, read_requirement
 from .base import Drawn, processes
 from .scenario import Scenario
 from .support.progress import progress_share
@@ -21,6 +21,8 @@ from .support.progress import progress_share
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+OFFERED_LEVELS = tuple(choice.level for choice in DEFAULT_LEVELS)
+"""RAID levels that a requirement considers unless it names others."""
 _NAME = "requirement"
 Requirement = Mapping[str, Any] | str | PathLike[str]
 """A requirement: a mapping as in a requirement file, or the name of such a file."""

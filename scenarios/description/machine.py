@@ -397,5 +397,4 @@ def _check_entry(instance: DriveInstance | ControllerInstance, units_required: b
         changed(entry, instance.overrides, units_required)
     except InputError as error:
         field = (error.place,) if error.place else ()
-        found = error.found.removeprefix("found ")
-        raise refusal(found, error.expected, (*at, "overrides", *field)) from None
+        raise refusal(error.found.removeprefix("found "), error.expected, (*at, "overrides", *field)) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ...api.advice import Advice, Design
+from ...api.advice import OFFERED_LEVELS, Advice, Design
 from ...api.support.figures import capacity
 from ...model.core.errors import InputError
 from ...model.files.quantities import format_duration
@@ -25,7 +25,6 @@ from .session import Subject
 
 MOST_MODELS = 3
 """Models of drives in one requirement."""
-OFFERED = ("raid0", "raid1", "raid10", "raid5", "raid6", "raid50", "raid60")
 PRECISION = "10%"
 """Half-width of the 90 % intervals; `raidsim advise` takes 2 %, which is several times as long."""
 _CAPTION = "Designs by what they need and cost; the best first"
@@ -75,7 +74,7 @@ def _requirement(form: Form) -> dict[str, Any]:
     for model, column in zip(chosen, st.columns(MOST_MODELS), strict=False):
         usual = form.price if model == form.drive else 0
         prices[model] = column.number_input(f"Price of {model}", 0, MOST_PRICE, value=usual, key=f"need_price_{model}")
-    levels = st.pills("Levels", OFFERED, format_func=level_words, selection_mode="multi",
+    levels = st.pills("Levels", OFFERED_LEVELS, format_func=level_words, selection_mode="multi",
                       default=["raid10", "raid5", "raid6"], key="need_levels")  # fmt: skip
     drives = [
         {"model": model, "count": f"{low}-{high}", **({"price": prices[model]} if prices[model] else {})}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from ...api.advice import OFFERED_LEVELS
 from ...api.comparison import Comparison
 from ...api.scenario import Scenario
 from ...model.core.errors import InputError
@@ -37,9 +38,6 @@ from ..work.uploaded_file import DIFFERS, failing, file_variants, other
 from .render import asked, download, picture, table
 from .session import Subject, set_form, set_kept, widget_key
 
-USUAL_LEVELS = ("raid0", "raid1", "raid10", "raid5", "raid6", "raid50", "raid60")
-"""Levels that can be added to a comparison with one click."""
-
 
 def show_compare(subject: Subject) -> None:
     """Up to four designs under the same load."""
@@ -51,7 +49,7 @@ def show_compare(subject: Subject) -> None:
     st.markdown("Up to four designs serve the same I/Os at the same times. The first is the one in the form.")
     full = len(kept) >= MOST_KEPT
     there = {form.level, *(design.level for design in kept)}
-    others = [level for level in USUAL_LEVELS if level not in there]
+    others = [level for level in OFFERED_LEVELS if level not in there]
     with st.container(horizontal=True, key="add"):
         for level in others:
             added = fitted(changed(form, {"level": level}))[0]

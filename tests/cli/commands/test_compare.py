@@ -83,7 +83,8 @@ def test_json_is_one_object_with_everything(raidsim: Raidsim) -> None:
 def test_states_of_an_array(raidsim: Raidsim) -> None:
     """Whole, degraded and rebuilding are compared like layouts, and what is still survived is said."""
     vary = "state=whole,degraded,rebuilding"
-    status, out, _ = raidsim("--vary", vary, "--replications", "1", "--no-rebuild", "--json")
+    longer = ("--set", "duration=5s")
+    status, out, _ = raidsim("--vary", vary, *longer, "--replications", "1", "--no-rebuild", "--json")
     designs = json.loads(out)["designs"]
     assert status == 0
     assert [design["facts"]["survives_any"] for design in designs] == [1, 0, 0]

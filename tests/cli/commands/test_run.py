@@ -224,9 +224,9 @@ def test_phases_are_listed(raidsim: Raidsim, tmp_path: Path) -> None:
 
 
 def rebuilding() -> dict[str, Any]:
-    """The same array while a member is being rebuilt."""
+    """The same array while a member is being rebuilt, since a moment ago: its stripe cache has not grown yet."""
     made = described(read_share="100%")
-    made["arrays"]["md0"] |= {"failed": ["sdb"], "rebuilding": ["sdb"]}
+    made["arrays"]["md0"] |= {"failed": ["sdb"], "rebuilding": ["sdb"], "resync": {"stripe_heads": 256}}
     return made
 
 
@@ -251,7 +251,7 @@ def test_a_rebuild_shows_what_it_costs(raidsim: Raidsim, tmp_path: Path) -> None
 def test_a_check_is_no_rebuild(raidsim: Raidsim, tmp_path: Path) -> None:
     """Only a rebuild has something to compare with; a check is shown with its own words."""
     made = described()
-    made["arrays"]["md0"]["resync"] = {"action": "check"}
+    made["arrays"]["md0"]["resync"] = {"action": "check", "stripe_heads": 256}
     path = written(tmp_path, made)
     assert "md0: checked at " in raidsim(path)[1]
     printed = json.loads(raidsim(path, "--json")[1])

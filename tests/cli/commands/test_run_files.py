@@ -63,8 +63,14 @@ def test_a_timeline_is_written_beside_the_same_output(raidsim: Raidsim, scenario
 def test_a_timeline_of_a_rebuild_is_of_the_rebuild(raidsim: Raidsim, scenario: str, tmp_path: Path) -> None:
     """Of the three runs that a rebuild takes, the one with it is recorded."""
     out = tmp_path / "trace.json"
-    lost = ("--set", "bitmap=none", "--set", "arrays.md0.failed=[sdb]", "--set", "arrays.md0.rebuilding=[sdb]")
-    status, _, err = raidsim(scenario, "--no-relief", *lost, "--timeline", str(out))
+    lost = (
+        "bitmap=none",
+        "arrays.md0.failed=[sdb]",
+        "arrays.md0.rebuilding=[sdb]",
+        "arrays.md0.resync.stripe_heads=256",
+    )
+    sets = [f"--set={each}" for each in lost]
+    status, _, err = raidsim(scenario, "--no-relief", *sets, "--timeline", str(out))
     assert (status, err) == (0, "")
     assert '"kind":"resync"' in out.read_text(encoding="utf-8")
 

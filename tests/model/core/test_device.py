@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from raidsim.model.block.block_file import BlockFile
+from raidsim.model.block.faulty_drive import FaultyDrive
 from raidsim.model.block.hardware_queues import HardwareQueues
 from raidsim.model.block.multi_queue import BlkMqQueue
 from raidsim.model.block.single_queue import BlockQueue
@@ -106,6 +107,7 @@ def made(below: Device) -> dict[type[Wrapper], Wrapper]:
         BlkMqQueue: BlkMqQueue(engine, host, below, depth=1),
         HardwareQueues: HardwareQueues(engine, host, below, depth=1, hardware_queues=1),
         LockedArray: LockedArray(engine, host, below, [], []),
+        FaultyDrive: FaultyDrive(engine, below),
     }
 
 
@@ -118,6 +120,7 @@ ON_ITS_OWN: dict[type[Wrapper], dict[str, str]] = {
     BioSplit: {},
     BlockFile: {},
     LockedArray: {"submit": "the thread has its locks first"},
+    FaultyDrive: dict.fromkeys(("submit", "flush"), "a slow drive serves one at a time"),
     CryptDevice: {
         "submit": "it encrypts first",
         "discard_limits": "discards pass only where they are allowed",

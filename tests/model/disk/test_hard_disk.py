@@ -405,7 +405,7 @@ def test_same_seed_same_result_other_name_other_phase() -> None:
 )
 def test_requests_outside_are_refused(offset: int, size: int) -> None:
     """A drive serves whole sectors within its capacity, and says what was asked and what is expected."""
-    with pytest.raises(ModelError, match="allowed"):
+    with pytest.raises(ModelError, match="expected"):
         HardDisk(Engine(), JB, "disk").submit(Request(READ, offset, size, lambda request: None))
 
 

@@ -20,7 +20,9 @@ REBUILDING: dict[str, Any] = {
     "members": list(DRIVES),
     "failed": ["sdb"],
     "rebuilding": ["sdb"],
+    "resync": {"stripe_heads": 256},
 }
+"""A rebuild that has just begun: its stripe cache has not grown yet."""
 
 
 def document(array: dict[str, Any], kernel: str = "linux-6.1", **load: Any) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def test_a_kernel_that_naps_gives_way() -> None:
     """Protects the difference between kernels: the 2.6.8 rebuild sinks to its minimum beside a load, so it costs less
     of the throughput and takes longer than with a minimum of 20 MB/s.
     """
-    polite = compare_rebuild(spec(REBUILDING, "linux-2.6.8", duration="3s"))
+    polite = compare_rebuild(spec({**REBUILDING, "resync": {}}, "linux-2.6.8", duration="3s"))
     hurried = compare_rebuild(spec({**REBUILDING, "resync": {"speed_min": "20MB/s"}}, "linux-2.6.8", duration="3s"))
     assert polite.loss < hurried.loss
     assert polite.duration_s > 2 * hurried.duration_s

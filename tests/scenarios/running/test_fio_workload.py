@@ -93,7 +93,7 @@ def test_jobs_that_cannot_run_are_refused(job: str, told: str) -> None:
 
 def test_an_idle_machine_rebuilds_faster_than_a_busy_one() -> None:
     """Protects the rate of a rebuild without a load, and that a load slows it down."""
-    arrays = "arrays: {md0: {level: raid5, chunk: 64KiB, rebuilding: 1}}\n"
+    arrays = "arrays: {md0: {level: raid5, chunk: 64KiB, rebuilding: 1, resync: {stripe_heads: 256}}}\n"
     machine = MACHINE.splitlines()[0] + "\n" + arrays
     idle = simulate(document_from(f"{machine}workload: {{kind: idle, duration: 3s}}\n").spec())
     load = "workload: {depth: 16, warm_up: 1s, duration: 3s}\n"

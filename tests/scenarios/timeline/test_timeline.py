@@ -117,7 +117,7 @@ def test_the_drives_phases_are_in_order() -> None:
 def test_a_rebuild_is_told_from_the_load() -> None:
     """What the resync thread sends is its own, and no logical I/O's."""
     # A faster rebuild keeps the load waiting for longer than the run.
-    slow = {"resync": {"speed_max": "5MB/s"}}
+    slow = {"resync": {"speed_max": "5MB/s", "stripe_heads": 256}}
     lost = {"level": "raid5", "members": list(FIVE), "failed": ["sdb"], "rebuilding": ["sdb"], **slow}
     timeline = record(spec(lost, read_share="100%"), ios=50)
     rebuilds = [each for each in timeline.commands if each.kind == "resync"]
