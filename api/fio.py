@@ -211,9 +211,9 @@ def job_sections(line: CommandLine, spec: ScenarioSpec) -> list[Section]:
         text = sys.stdin.read(_LARGEST + 1) if line.file == "-" else _text(Path(line.file))
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise InputError(name, f"it cannot be read ({why})", "required: a job file of fio") from None
+        raise InputError(name, f"it cannot be read ({why})", "expected: a job file of fio") from None
     if len(text) > _LARGEST:
-        raise InputError(name, "it is too long", f"required: a job file of fio, up to {format_size(_LARGEST)}")
+        raise InputError(name, "it is too long", f"expected: a job file of fio, up to {format_size(_LARGEST)}")
     return sections(text, name, os.environ, include, _keywords(spec), defaults=line.text)
 
 

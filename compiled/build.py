@@ -1,9 +1,9 @@
 """Compiles the hot modules: ``make compiled``, or ``python -m raidsim.compiled``.
 
-mypyc turns type-checked Python into C extensions (needed: mypy, setuptools, a C compiler, Python's headers). What is
-compiled is a copy of the source, whose digest goes into the record beside the modules, so that an edit meanwhile
-leaves a build that is not used rather than one that is wrong. The compiler may not contract a multiplication and an
-addition into one rounding: the numbers must be those of the interpreter, bit for bit.
+mypyc turns type-checked Python into C extensions (needed: mypy, setuptools, a C compiler, Python's headers). The build
+compiles a copy of the source, whose digest goes into the record next to the modules, so that an edit meanwhile leaves a
+build that is not used rather than one that is wrong. The compiler may not contract a multiplication and an addition
+into one rounding: the numbers must be those of the interpreter, bit for bit.
 """
 
 from __future__ import annotations

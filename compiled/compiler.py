@@ -9,7 +9,7 @@ _KEPT = ("-Wl,",)
 
 
 class QuietCompiler(build_ext):  # type: ignore[misc]
-    """setuptools' command that builds extensions, for a compiler that says nothing but errors."""
+    """setuptools' command that builds extensions, for a compiler that prints only errors."""
 
     def build_extensions(self) -> None:
         """See :meth:`setuptools.command.build_ext.build_ext.build_extensions`."""

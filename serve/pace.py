@@ -65,7 +65,7 @@ class Pace:
         self._wake(True)
 
     def answered(self, io: Io) -> None:
-        """The answer of a request has been sent: count its latency, and how late the answer is."""
+        """The answer of a request has been sent: count its latency, and the lateness of the answer."""
         late_s = 0.0
         if self.speed is not None:
             late_s = max(0.0, perf_counter() - self._began - io.completed_s / self.speed)

@@ -86,7 +86,7 @@ class Recent:
         return {op: LatencyHistogram() for op in (*NAMES, None)}
 
     def look(self, outstanding: int) -> Look:
-        """What has happened since the last look, with so many requests in the array."""
+        """What has happened since the last look, with the number of requests in the array."""
         array, counts = self._array, self._counts
         found, counts.recent = counts.recent, self._fresh()
         assert found is not None
@@ -121,7 +121,7 @@ class Recent:
         )
 
     def _usages(self, span: float) -> tuple[Usage, ...]:
-        """How busy each part was since the last look: from what it has been since the first request."""
+        """Utilization of each part since the last look: from what it has been since the first request."""
         array = self._array
         if not (array.is_counting and array.span > 0 and span > 0):
             return ()

@@ -1,1 +1,1 @@
-"""Validation: predicted beside measured, and the model against what real programs did."""
+"""Validation: predictions against measurements, and the model against recordings of real programs."""

@@ -52,7 +52,7 @@ def sweep_figure(store: ResultStore, record: SweepRecord, figures: Sequence[str]
     names = (list(figures) or usual(store.names(record.number, "figures")))[:_MOST_FIGURES]
     points = _points(store, record, names)
     if not points or not names:
-        raise InputError("--plot", "a sweep without results", "required: a run that ended with one")
+        raise InputError("--plot", "a sweep without results", "expected: a run that ended with one")
     varied = [path for path in record.paths if len({repr(values.get(path)) for values, _ in points}) > 1]
     varied = varied or list(record.paths)
     across = _across(points, varied)

@@ -1,4 +1,4 @@
-"""A run of fio's jobs on the model beside the same jobs measured with fio."""
+"""Compare a run of fio's jobs on the model with the same jobs measured with fio."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def compared(run: FioRun, report: Report, name: str) -> list[Compared]:
                 ]
     ours = {job.jobname for job in run.jobs}
     if not ours & known:
-        raise InputError(name, f"found the jobs {', '.join(sorted(known))}", f"required: {', '.join(sorted(ours))}")
+        raise InputError(name, f"found the jobs {', '.join(sorted(known))}", f"expected: {', '.join(sorted(ours))}")
     return rows
 
 

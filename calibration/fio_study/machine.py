@@ -110,7 +110,7 @@ def one_drive(jobs: Sequence[FioJob], measured: MeasuredMachine | None, model: s
     device = measured.device if measured is not None else None
     if device is not None and device.members:
         found = f"measured on {device.name}, which is made of {', '.join(device.members)}"
-        raise InputError("--from-fio", found, "required: --machine, with a scenario that describes it")
+        raise InputError("--from-fio", found, "expected: --machine, with a scenario that describes it")
     size = device.size if device is not None else None
     told = device.name if device is not None else _device_of(jobs)
     if model is not None:

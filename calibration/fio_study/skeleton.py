@@ -76,7 +76,7 @@ def skeleton(
         If a file is no report of fio in JSON, or has a job that cannot be simulated.
     """
     if not on_drive and not on_array:
-        raise InputError("--on-drive", "it is missing", "required: a report of fio here or in --on-array")
+        raise InputError("--on-drive", "it is missing", "expected: a report of fio here or in --on-array")
     runs: dict[str, Any] = {}
     cells: list[dict[str, Any]] = []
     for files, target, use in ((on_drive, DRIVE, "calibrate"), (on_array, ARRAY, "predict")):
@@ -109,7 +109,7 @@ def skeleton(
 def _jobs(path: Path) -> list[ReportedJob]:
     report = read_report(path)
     if report.format != fio_json.NAME:
-        raise InputError(str(path), f"a report of {report.format}", "required: fio's, --output-format=json")
+        raise InputError(str(path), f"a report of {report.format}", "expected: fio's, --output-format=json")
     return reported_jobs(path, report)
 
 

@@ -172,7 +172,7 @@ def _document(jobs: Sequence[FioJob], base: Base, date: str, folder: Path) -> di
     usable = [job for job in jobs if job.unlike is None]
     if not usable:
         reasons = "; ".join(sorted({job.unlike for job in jobs if job.unlike}))
-        raise InputError(str(folder), "no job that the model has a load for", f"required: {reasons}")
+        raise InputError(str(folder), "no job that the model has a load for", f"expected: {reasons}")
     return {
         "id": re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.") or "own-disk",
         "title": f"fio on {base.target}",
@@ -331,7 +331,7 @@ def _parameters(study: StudySpec, base: Base) -> list[dict[str, Any]]:
 
 
 def scenario_path(profile: Path) -> Path:
-    """Where the fitted machine is kept: ``NAME.scenario.yaml`` beside the profile ``NAME.yaml``."""
+    """Where the fitted machine is kept: ``NAME.scenario.yaml`` next to the profile ``NAME.yaml``."""
     return profile.with_name(f"{profile.stem}.scenario.yaml")
 
 

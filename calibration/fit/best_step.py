@@ -1,4 +1,4 @@
-"""The step to what slopes foretell to be best within a box."""
+"""The step to the best point in a box, as the gradients predict it."""
 
 from __future__ import annotations
 

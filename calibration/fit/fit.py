@@ -113,10 +113,10 @@ class Fit:
     def optimum(self, start: Vector | None = None, random: np.random.Generator | None = None) -> Optimum:
         """Search for the best parameters, from those of the study unless others are given.
 
-        Where slopes are cheap there is a second search, from a draw of the priors by `random`, and others from points
-        in other minima (:mod:`.other_minima`); the best end is kept. Where they are expensive, only runs on raw devices
-        are searched like that, and before the others. At the end, parameters that the cells do not determine go back to
-        their priors (:mod:`.undetermined`).
+        Where gradients cost little there is a second search, from a draw of the priors by `random`, and others from
+        points in other minima (:mod:`.other_minima`); the best end is kept. Where they are expensive, only runs on raw
+        devices are searched like that, and before the others. At the end, parameters that the cells do not determine go
+        back to their priors (:mod:`.undetermined`).
 
         Raises
         ------
@@ -323,7 +323,7 @@ class Fit:
         return {cell.id: slopes[:, i] for i, cell in enumerate(cells)}
 
     def _follow(self, done: int, total: int) -> None:
-        """Of a call's parameter sets so many are done."""
+        """Number of a call's parameter sets that are done."""
         if done == total:
             self._steps += total
         self._report(0 if done == total else done)

@@ -149,7 +149,7 @@ def cost(residuals: Vector) -> float:
 
 
 def chance_of_cost(residuals: Vector, noise: Vector) -> float:
-    """Standard deviation of the cost of some residuals that have so much of chance in each: to the second order."""
+    """Standard deviation of the cost of some residuals, given the noise of each: to the second order."""
     slopes = residuals / np.sqrt(1 + (residuals / OUTLIER_SD) ** 2)
     curvatures = (1 + (residuals / OUTLIER_SD) ** 2) ** -1.5
     return math.sqrt(float(np.sum((slopes * noise) ** 2 + (curvatures * noise**2) ** 2 / 2)))

@@ -12,14 +12,14 @@ their writes, which would hide what programs gain by the step.
 
 Otherwise there are two rounds, the first one with shorter runs. The second begins with a simulation of all runs at the
 first one's end; after that only the doubtful runs are simulated again. Its runs are as long as those of predictions:
-what is fitted is what is compared. Where slopes are expensive, only the ends of rounds are simulated at that length. A
-step is simulated by shorter runs, plus the difference that the length made at the last end (models of different
-fidelity are combined so; Alexandrov and others, Structural Optimization 15, 1998). If the end of a round does not
-confirm its steps, another round begins there.
+the fit uses the same figures as the comparison. Where slopes are expensive, only the ends of rounds are simulated at
+that length. A step is simulated by shorter runs, plus the difference that the length made at the last end (models of
+different fidelity are combined so; Alexandrov and others, Structural Optimization 15, 1998). If the end of a round does
+not confirm its steps, another round begins there.
 
 Slopes that were taken far away, and have learnt from steps since, can report a false end: they spread the error of a
-step over parameters by guess. Where slopes are cheap (:data:`FEW_SIMULATIONS`), a search ends only if slopes taken at
-its end confirm it.
+step over parameters by guess. Where gradients cost little (:data:`FEW_SIMULATIONS`), a search ends only if slopes taken
+at its end confirm it.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ class Search:
         return unsure
 
     def _taken_again(self, theta: Vector) -> bool:
-        """Take slopes again, if any are left: of all runs if they are cheap, else of those on raw devices."""
+        """Take slopes again, if any are left: of all runs if they cost little, else of those on raw devices."""
         wanted = set(self._runs) if self.is_cheap else set(self._runs) - self._problem.programs
         known = self.is_cheap and self._taken_at is not None and np.array_equal(self._taken_at, theta)
         if not wanted or known or self._jacobians >= self._most_jacobians:

@@ -104,7 +104,7 @@ class Searches:
         return wide
 
     def of(self, profile: Profile) -> list[Start]:
-        """What became of each, beside the best one's profile."""
+        """How each ended, and the profile of the best one."""
         errors = np.array([parameter.standard_error for parameter in profile.parameters])
         names = [parameter.name for parameter in profile.parameters]
         found = []
@@ -118,7 +118,7 @@ class Searches:
 
 
 def search_from(fit: Fit, starts: int, seed: int = SEED, begin: Vector | None = None) -> Searches:
-    """Search from the study's own values or from `begin`, and from draws of the priors until there are so many."""
+    """Search from the study's own values or from `begin`, and from draws of the priors until this number is reached."""
     fit.searches = starts
     optima, refused = [_to_its_end(fit, begin)], []
     streams = np.random.SeedSequence(seed).spawn(max(0, starts - 1))

@@ -1,7 +1,7 @@
 """What dd prints when it ends, and ``time`` around it or around anything else.
 
 dd of GNU coreutils: before 5.3 (2005) only the records; then "N bytes (1.1 GB) copied, T seconds, R MB/s", later
-"T s", since 8.25 with powers of 1024 beside ("(5.4 GB, 5.0 GiB)"); without brackets below 1000 bytes. busybox writes
+"T s", since 8.25 with powers of 1024 as well ("(5.4 GB, 5.0 GiB)"); without brackets below 1000 bytes. busybox writes
 "(1.0GB)", and FreeBSD "N bytes transferred in T secs (R bytes/sec)". The rate is bytes over seconds, which are printed
 with six digits; the printed rate has two or three, and its MB is 10^6 bytes with GNU and 2^20 with busybox.
 

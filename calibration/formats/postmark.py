@@ -149,5 +149,5 @@ def _alone(values: dict[str, float], start: int, here: dict[str, str], figures: 
 
 
 def _seconds(count: float, rate: float, most: int) -> range:
-    """Whole seconds from 1 on in which so many were done at a rate that is cut to a whole number."""
+    """Whole seconds, from 1 on, in which a count gives a rate that is cut to this whole number."""
     return range(int(count // (rate + 1)) + 1, (int(count // rate) if rate else most) + 1)

@@ -1,4 +1,4 @@
-"""A YAML document with a comment beside each value: where it was found, or why it is assumed."""
+"""A YAML document with a comment after each value: where it was found, or why it is assumed."""
 
 from __future__ import annotations
 

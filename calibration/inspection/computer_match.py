@@ -26,7 +26,7 @@ _OLD_CORES = re.compile(
 def nearest_kernel(release: str) -> str:
     """The modelled kernel nearest to a release ("5.10.0-8-amd64").
 
-    A build of RHEL is what that distribution stands for; others are the one that came out nearest, of their series if
+    A build of RHEL means that distribution; others are the one that came out nearest, of their series if
     there is one.
     """
     if release.startswith("FreeBSD"):

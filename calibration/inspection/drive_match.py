@@ -1,6 +1,6 @@
 """The catalogue's drive for a hard disk that was found: the same model, one of its family, or the nearest of its class.
 
-Of the nearest, what is known is put in its place: capacity, rotation, interface. The media rate follows the capacity,
+Known values replace those of the nearest one: capacity, rotation, interface. The media rate follows the capacity,
 because drives of one size class grow by denser tracks and more of them: between two drives of the catalogue that turn
 alike it is interpolated on logarithmic scales, and beyond them it goes on with the same slope.
 """

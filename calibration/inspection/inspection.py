@@ -60,7 +60,7 @@ class Inspection:
     Attributes
     ----------
     text
-        The document, with a comment beside each value.
+        The document, with a comment after each value.
     document
         The same as plain data.
     found

@@ -1,6 +1,6 @@
 """The outputs of this machine: files of /proc, and programs that only read, each with a limit of time.
 
-Nothing is written: programs that keep a log beside them are told not to, and run in an empty folder that is removed.
+Nothing is written: programs that write a log are told not to, and run in an empty folder that is removed.
 Many of them need root; what could not be read is said.
 """
 
@@ -118,7 +118,7 @@ class ThisMachine:
     sources: list[Source] = field(default_factory=list)
 
     def collect(self, progress: Callable[[str], None]) -> list[Source]:
-        """Every output that could be had.
+        """Every output that was available.
 
         Parameters
         ----------

@@ -82,7 +82,7 @@ class MeasuredSuite(Spec):
 
 
 class MeasuredMachine(Spec):
-    """What stands beside the results of fio."""
+    """Facts of the machine that go with the results of fio."""
 
     date: str
     fio: str

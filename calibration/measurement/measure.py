@@ -36,7 +36,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32)
 WRITE_DEPTHS = (1, 16)
 ENGINES = ("libaio", "io_uring", "psync")
 """fio's engines, the best first; with psync a depth is as many threads."""
-INSTALL = "required: fio on the PATH (apt install fio, dnf install fio, zypper install fio or apk add fio)"
+INSTALL = "expected: fio on the PATH (apt install fio, dnf install fio, zypper install fio or apk add fio)"
 
 _PERCENTILES = "50:90:95:99:99.9"
 _PATIENCE_S = 60.0
@@ -123,7 +123,7 @@ def _said(path: str, option: str) -> str:
 
 
 def describe(target: Target, fio: Fio, seconds: float, direct: bool, writes: bool, kernel: Kernel) -> MeasuredMachine:
-    """What is written beside the results."""
+    """What is written with the results."""
     return MeasuredMachine(
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         fio=fio.version,

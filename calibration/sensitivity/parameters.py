@@ -192,7 +192,7 @@ def _holders(scenario: ScenarioSpec, part: Address) -> Mapping[str, Any]:
 
 
 def _members(scenario: ScenarioSpec, part: Address, name: str) -> tuple[str, ...]:
-    """Those that a name, a model, a kind or a pattern stands for; several may be given with commas."""
+    """Those that a name, a model, a kind or a pattern means; several may be given with commas."""
     holders = _holders(scenario, part)
     if name in holders:
         return (name,)

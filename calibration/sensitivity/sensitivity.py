@@ -58,7 +58,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """Effects in the order of the inputs, and how many trajectories they are from, beside those without all answers."""
+    """Effects in the order of the inputs, and how many trajectories they are from, without the incomplete ones."""
 
     effects: tuple[Effect, ...]
     trajectories: int
@@ -85,7 +85,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Shares in the order of the inputs, and how many samples they are from, beside those without all answers."""
+    """Shares in the order of the inputs, and how many samples they are from, without the incomplete ones."""
 
     shares: tuple[Share, ...]
     samples: int

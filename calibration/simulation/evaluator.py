@@ -115,7 +115,7 @@ class Evaluator:
         self.simulated = 0
 
     def forget(self) -> None:
-        """Let go of all results, before scenarios that have nothing in common with those so far."""
+        """Release all results, before scenarios that have nothing in common with those so far."""
         self._known.clear()
 
     def __enter__(self) -> Self:

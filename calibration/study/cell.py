@@ -21,7 +21,7 @@ class Cell:
     value
         The same in SI units: bytes/s, 1/s, s, or a share of 1.
     seconds
-        How long the run took, where the report says so beside its rate.
+        How long the run took, where the report has it in addition to the rate.
     within
         Of a measured 0: the largest prediction that agrees with it, in the report's unit.
     unit_value

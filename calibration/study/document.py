@@ -103,7 +103,7 @@ class RunSpec(Spec):
     whole
         Simulated at its full size for comparison, not at a scale: what is said of it is a small difference at its end.
     repetitions
-        Compared, and fitted, is the mean of so many runs, each with its own random numbers: the report has such a
+        Number of runs whose mean is compared and fitted, each with its own random numbers: the report has such a
         mean, or chance, as the angles of spindles and where a directory comes to lie, decides much of its number.
     """
 
@@ -149,7 +149,7 @@ class CellSpec(Spec):
             raise refusal(f"within beside a measured {self.measured:g}", "expected: with a measured 0", ("within",))
         if not self.measured and self.within is None:
             found = "a measured 0 without within"
-            raise refusal(found, "required: within, the largest prediction that agrees with it", ("within",))
+            raise refusal(found, "expected: within, the largest prediction that agrees with it", ("within",))
         if not self.measured and self.use == "calibrate":
             raise refusal("calibrate of a measured 0, which has no ratio", "expected: predict", ("use",))
         return self

@@ -60,7 +60,7 @@ class StudySpec(StudyDocument):
             raise refusal("machine and machines", "expected: one of the two", ("machines",))
         only_missing = bool(self.missing) and not (self.cases or self.runs)
         if self.only_machine is None and (self.cases or not self.machines) and not only_missing:
-            raise refusal("no machine", "required: machine, or machines and runs that name them")
+            raise refusal("no machine", "expected: machine, or machines and runs that name them")
 
     def _check_ids(self) -> None:
         cells = [*(case.id for case in self.cases), *(cell.id for cell in self.cells)]
@@ -72,7 +72,7 @@ class StudySpec(StudyDocument):
         _unique("runs", [*(case.id for case in self.cases), *self.runs])
 
     def _check_arrays(self) -> None:
-        """Each array by itself, as a run has it: the drives are the same in all of them."""
+        """Each array separately, as a run has it: the drives are the same in all of them."""
         if self.only_machine is None:
             return
         for name in (*self.arrays, *self.encrypted, *self.volumes):
@@ -84,10 +84,10 @@ class StudySpec(StudyDocument):
 
     def _check_case(self, case: CaseSpec, at: Place) -> None:
         if self.workload is None:
-            raise refusal("cases without a workload", "required: workload", ("workload",))
+            raise refusal("cases without a workload", "expected: workload", ("workload",))
         megabyte = self.conventions.MB
         if megabyte is None:
-            raise refusal("a rate in MB/s", "required: conventions.MB", (*at, "rate"))
+            raise refusal("a rate in MB/s", "expected: conventions.MB", (*at, "rate"))
         if case.array is not None and case.array not in self.arrays:
             raise refusal(f"unknown array {case.array!r}", f"expected: {', '.join(self.arrays)}", (*at, "array"))
         known = (*self.machine.drives, *((ARRAY_NAME,) if case.array is not None else ()))
@@ -117,7 +117,7 @@ class StudySpec(StudyDocument):
     def _check_run(self, name: str, run: RunSpec, builder: RunBuilder) -> None:
         at: Place = ("runs", name)
         if run.machine is None and self.machines:
-            raise refusal("no machine", f"required: one of {', '.join(self.machines)}", (*at, "machine"))
+            raise refusal("no machine", f"expected: one of {', '.join(self.machines)}", (*at, "machine"))
         if run.machine is not None and run.machine not in self.machines:
             known = ", ".join(self.machines) or "none, since the study has only one"
             raise refusal(f"unknown machine {run.machine!r}", f"expected: {known}", (*at, "machine"))
@@ -171,7 +171,7 @@ class StudySpec(StudyDocument):
                 found = f"{cell.unit}, of which conventions do not say how many bytes it is"
                 raise refusal(
                     found,
-                    f"required: conventions.{'MB' if cell.unit == 'GB/s' else cell.unit[:2]}",
+                    f"expected: conventions.{'MB' if cell.unit == 'GB/s' else cell.unit[:2]}",
                     ("cells", i, "unit"),
                 )
 

@@ -296,7 +296,7 @@ class _Pool:
         return COVERED * (1 + 1 / self.effective) if self.effective else 1.0
 
     def quantile(self) -> float:
-        """The least value that so much of the weight does not exceed."""
+        """The smallest value that this share of the weight does not exceed."""
         values, weights = np.array(self._values), np.array(self._weights)
         order = np.argsort(values)
         shares = np.cumsum(weights[order]) / weights.sum()

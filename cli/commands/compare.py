@@ -80,7 +80,7 @@ def compare_command(
 ) -> None:
     """Compare designs side by side under the same requests."""
     if not vary and not curve:
-        raise InputError("--vary", "found nothing that differs", "required: --vary PATH=A,B,... or --curve")
+        raise InputError("--vary", "found nothing that differs", "expected: --vary PATH=A,B,... or --curve")
     if points is not None and not curve:
         raise InputError("--points", "found it without --curve", "expected: with --curve")
     if replacement is not None and not rebuild:

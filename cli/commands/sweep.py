@@ -116,14 +116,14 @@ def _looked_at(
     """The store that is only looked at; None if something is to be run."""
     if status is None and export is None:
         if plan is None:
-            raise InputError("raidsim sweep", "no sweep file", "required: FILE, --status STORE or --export STORE")
+            raise InputError("raidsim sweep", "no sweep file", "expected: FILE, --status STORE or --export STORE")
         return None
     if status is not None and export is not None:
         raise InputError("--export", "found with --status", "expected: one of the two")
     if store is not None:
         raise InputError("--store", "found with --status or --export", "expected: where a sweep is run")
     if export is not None and not any(targets.values()):
-        raise InputError("--export", "nothing to write", "required: --csv FILE, --parquet FILE or --plot FILE")
+        raise InputError("--export", "nothing to write", "expected: --csv FILE, --parquet FILE or --plot FILE")
     place = status or export
     for option, target in targets.items():
         _check_target(option, target, place)

@@ -82,7 +82,7 @@ def workload_command(
 
 def _postmark(script: Path | None, log: Path | None, as_json: bool) -> None:
     if script is None:
-        raise InputError("--script", "missing", "required: a file of PostMark's commands")
+        raise InputError("--script", "missing", "expected: a file of PostMark's commands")
     text = _script_text(script)
     if log is None:
         printed, runs, moved = _run_script(text, script, None)
@@ -131,7 +131,7 @@ def _run_script(text: str, script: Path, lines: IO[str] | None) -> tuple[str, li
 
 def _refuse_no_run(runs: list[PostMark], script: Path) -> None:
     if not runs:
-        raise InputError(str(script), "the script runs nothing", "required: the command run")
+        raise InputError(str(script), "the script runs nothing", "expected: the command run")
 
 
 def _script_text(script: Path) -> str:

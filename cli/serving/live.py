@@ -1,4 +1,4 @@
-"""The live view of `raidsim serve --live`: a dashboard in a terminal, a line each time elsewhere."""
+"""The live view of `raidsim serve --live`: a dashboard in a terminal, otherwise a line each time."""
 
 from __future__ import annotations
 

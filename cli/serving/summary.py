@@ -15,7 +15,7 @@ from ..tables.usages import print_usages
 
 
 def print_served(server: Server, all_parts: bool) -> None:
-    """What was served, the latencies of the array, the lateness of the answers, and how busy the parts were."""
+    """What was served, the latencies of the array, the lateness of the answers, and the utilization of the parts."""
     found = server.counts.document()
     console = run_console()
     if not found["requests"]:

@@ -5,7 +5,7 @@ CPU. So threads on different CPUs neither wait for each other's tags nor for eac
 the plug. A program stays on its CPU: it issues the stream, and the stream modulo the number of CPUs is where it runs.
 Kernel threads have a queue likewise, but run, and are interrupted, where most is free, as if the others made room.
 Sources: block/blk-mq.c (blk_mq_submit_bio, blk_mq_map_queue), block/blk-mq-cpumap.c, drivers/nvme/host/pci.c
-(nvme_setup_irqs: as many queues as CPUs if the drive has so many).
+(nvme_setup_irqs: one queue per CPU if the drive has enough).
 
 A submission that finds nothing in its way (no plug, no sleeper, a free tag) is done at one go; all others take the way
 of :class:`raidsim.model.block.multi_queue.BlkMqQueue`.

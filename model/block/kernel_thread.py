@@ -1,7 +1,7 @@
 """A kernel thread that submits I/O: one request after another under a plug, asleep where a device has no tag for it.
 
 Linux's block layer puts the submitter to sleep when a device has no free tag, so one busy member holds up a thread's
-I/O to all others. A thread that goes to sleep, for that or any other reason, lets go what it has plugged; one that
+I/O to all others. A thread unplugs when it sleeps, for this or any other reason; one that
 computes does not, so a member whose tag a plugged request has taken is idle meanwhile.
 Source: block/blk-mq-tag.c, blk_mq_get_tag; block/blk-core.c, blk_flush_plug; drivers/md/md.c, md_do_sync.
 """

@@ -1,9 +1,8 @@
 """The request queue of a block device: plugging, merging, scheduling, and the driver's commands.
 
-Linux holds back ("plugs") an idle queue so that neighbours can merge, and lets go when enough requests
-are queued, after a few milliseconds, or as soon as somebody waits for the data (ll_rw_blk.c). A queue
-with plugging therefore does not start a read-ahead until the reader needs it, which is why reading ahead
-hides less than it could on these kernels.
+Linux holds back ("plugs") an idle queue so that neighbours can merge, and submits when enough requests are queued,
+after a few milliseconds, or as soon as a process waits for the data (ll_rw_blk.c). A queue with plugging therefore does
+not start a read-ahead until the reader needs it, which is why reading ahead hides less than it could on these kernels.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..tasks.host import Host
 
 @dataclass(frozen=True, slots=True)
 class PlugSettings:
-    """When a plugged queue lets go by itself.
+    """When a plugged queue is unplugged without a request for it.
 
     Attributes
     ----------

@@ -58,8 +58,8 @@ def pieces_of(request: Request, limits: DiscardLimits) -> list[Request]:
 def issue(device: Device, offset: int, size: int, done: Callable[[], None], issuer: int) -> None:
     """Discard [offset, offset + size) of a device that takes discards, as BLKDISCARD does; `done` when all is done.
 
-    What comes before the first multiple of the granularity goes by itself; all is plugged, so that what an array cuts
-    merges again.
+    What comes before the first multiple of the granularity is sent separately; all is plugged, so that what an array
+    cuts merges again.
     """
     granularity = device.discard_limits.granularity
     most = MOST_BIO_BYTES - MOST_BIO_BYTES % granularity

@@ -55,10 +55,10 @@ class Request(Timed):
     issuer
         Who issues it: an integer that I/O schedulers use to tell processes apart (anticipation).
     sync
-        Who waits for it: ``ASYNC`` nobody (write-back); ``WAITED`` somebody (a read, an fsync; True is the same);
-        ``DIRECT`` somebody, and the block layer knows that no more follows (Linux's REQ_SYNC | REQ_IDLE: an
-        O_DIRECT write, which write-back throttling lets pass); ``WRITE_THROUGH`` a write that is done only when it
-        and all that the device has acknowledged before are on the medium (flush + FUA: superblock, bitmap, journal).
+        Which process waits for it: ``ASYNC`` nobody (write-back); ``WAITED`` somebody (a read, an fsync; True is the
+        same); ``DIRECT`` somebody, and the block layer knows that no more follows (Linux's REQ_SYNC | REQ_IDLE: an
+        O_DIRECT write, which write-back throttling lets pass); ``WRITE_THROUGH`` a write that is done only when it and
+        all that the device has acknowledged before are on the medium (flush + FUA: superblock, bitmap, journal).
     parent
         Free for the issuer: the logical request or row this one belongs to.
     """

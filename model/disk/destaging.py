@@ -61,7 +61,7 @@ class WritingHead(Head):
     write_buffer_bytes, write_extents
         Room for cached writes: bytes and separate extents.
     destage_batch_bytes
-        Destaging that has begun goes on for so many bytes.
+        Bytes for which destaging continues once it has begun.
     head_switch_s
         As for :class:`~.disk_head.Head`.
 
@@ -129,7 +129,7 @@ class WritingHead(Head):
 
     @abstractmethod
     def call_away(self, at: float) -> float:
-        """Stop what the head does unasked, at `at` (s); when it can go elsewhere (s)."""
+        """Stop what the head does unasked, at `at` (s); when it can move to another address (s)."""
 
     def write(self, offset: int, size: int, at: float, sent_from_s: float, sent_s: float) -> float:
         """Write to the platters without caching; when the last byte is on them (s).

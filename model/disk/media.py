@@ -433,7 +433,7 @@ class Media(BufferedHead):
         return self._arm
 
     def free_from(self, at: float) -> float:
-        """When the head can be sent elsewhere, not before `at` (s)."""
+        """When the head can be sent to another address, not before `at` (s)."""
         return self._free_s if self._free_s > at else at
 
     @property
@@ -442,7 +442,7 @@ class Media(BufferedHead):
         return self._segment
 
     def call_away(self, at: float) -> float:
-        """Stop reading ahead, at `at`; when the head can go elsewhere (s)."""
+        """Stop reading ahead, at `at`; when the head can move to another address (s)."""
         if self._segment is not None:
             return self._leave(self._segment, at)
         return self._free_s if self._free_s > at else at

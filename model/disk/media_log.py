@@ -254,7 +254,7 @@ class MediaLog:
             self.held -= 1
 
     def _drop_aged(self, count: int) -> None:
-        """So many of the older writes that were read last are home, or overwritten."""
+        """Count the older writes, of those read last, that are home or overwritten."""
         self.aged -= count
         self.held -= count
         self.regions[self.source].used -= count * BLOCK

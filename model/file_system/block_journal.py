@@ -36,7 +36,7 @@ class BlockJournal:
     written first, then a block that describes and the metadata blocks one behind the other, and when these are on the
     device the block that makes them count. Where the metadata blocks themselves are written, and no copies of them, who
     wants to change one waits until it is in the journal, unless the next transaction has changed it before that began:
-    then what is written is how it was.
+    the old content is then written.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _ARRAY_GROUPS = ((512 << 30, 32), (8 << 30, 16), (128 << 20, 8))
 
 
 def array_group_count(capacity: int) -> int:
-    """How many groups mkfs.xfs makes on an array with stripes, of so many bytes."""
+    """How many groups mkfs.xfs makes on a striped array of this size."""
     if capacity > 32 * _TERABYTE:
         return -(-capacity // _TERABYTE)
     return next((count for least, count in _ARRAY_GROUPS if capacity > least), 4)

@@ -57,7 +57,7 @@ class Names:
         directory.counts[block] += 1
 
     def add_block(self, directory: Directory, address: int, room: int) -> None:
-        """The directory has one more block, or its inode, with so many bytes for names."""
+        """Add a block to the directory, or its inode, with this number of bytes for names."""
         directory.blocks.append(address)
         directory.rooms.append(room)
         directory.counts.append(0)

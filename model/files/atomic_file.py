@@ -1,6 +1,6 @@
 """Files that are there whole or not at all, whatever ends the program or the computer.
 
-What is to be written goes to a file beside the one that is meant, is brought to the disk, and then takes its name:
+What is to be written goes to a temporary file in the same folder, is synced to the disk, and is then renamed:
 rename(2) replaces a file at once, and fsync(2) before it keeps a power failure from leaving the name with nothing
 behind it; one on the folder makes the name itself last.
 """
@@ -57,7 +57,7 @@ def write_whole(path: Path | str, text: str) -> None:
 
 
 def part_of(target: Path) -> Path:
-    """An empty file beside `target`, with a name of its own; `OSError` if there can be none."""
+    """An empty file in the folder of `target`, with an unused name; `OSError` if there can be none."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:_LETTERS]}.", suffix=SUFFIX, dir=target.parent)
     os.close(handle)
     return Path(name)

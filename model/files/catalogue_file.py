@@ -56,7 +56,7 @@ def load_sourced(spec: type[_Spec], path: Path, apart: Collection[str] = ()) -> 
         if key in apart:
             continue
         place = f"{positions.place((key,))}: field {key}"
-        allowed = "required: value, and either source (where it was found) or assumed (why it is taken to be so)"
+        allowed = "expected: value, and either source (where it was found) or assumed (why it is taken to be so)"
         if not isinstance(field, dict) or "value" not in field:
             raise InputError(place, "it has no value", allowed)
         origin = {word: text for word, text in field.items() if word != "value"}

@@ -144,7 +144,9 @@ class Spec(BaseModel):
 
 
 def refuse_set(spec: Spec, fields: Iterable[str], why: str) -> None:
-    """Refuse fields that a description inherits but takes from elsewhere, so that what is written would be ignored."""
+    """Refuse fields that a description inherits but takes from another source, so that what is written would be
+    ignored.
+    """
     for field in fields:
         if getattr(spec, field) != type(spec).model_fields[field].default:
             raise refusal(f"{field} {getattr(spec, field)}", f"expected: leave it out, {why}", (field,))

@@ -201,7 +201,7 @@ def _explained(model_class: Any, detail: ErrorDetails) -> tuple[str, str]:
         return "it is missing", "required"
     if kind == "union_tag_not_found":
         tag = str(context["discriminator"]).strip("'")
-        return f"found no {tag}", f"required: {tag} says which kind it is"
+        return f"found no {tag}", f"expected: {tag} says which kind it is"
     found = f"found {_shown(value)}"
     if kind == "union_tag_invalid":
         tags = [tag.strip().strip("'") for tag in str(context["expected_tags"]).split(",")]

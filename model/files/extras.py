@@ -13,7 +13,7 @@ _MARKER = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
 def how_to_install(extra: str) -> str:
     """Say how the libraries of an extra are installed.
 
-    In a checkout this is a target of `make` or an editable installation; elsewhere the libraries are named, because
+    In a checkout this is a target of `make` or an editable installation; otherwise the libraries are named, because
     raidsim is on no package index.
 
     Parameters

@@ -236,7 +236,7 @@ class FioEngine:
             yield self._wake
 
     def _reap(self, most: int) -> None:
-        """Take up to so many completions."""
+        """Take up to `most` completions."""
         taken = self._finished
         if len(taken) > most:
             taken, self._finished = taken[:most], taken[most:]

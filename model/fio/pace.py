@@ -1,6 +1,6 @@
 """When a rate-limited fio job may do its next I/O (backend.c of fio 3.33: usec_for_io; io_u.c: rate_ddir).
 
-After every I/O the job computes when the next one of the same direction is due: so many bytes after the start at the
+After every I/O the job computes when the next one of the same direction is due: in proportion to the bytes sent, at the
 rate, or a Poisson process. It never looks back: a job that was late catches up at full speed.
 """
 

@@ -183,7 +183,7 @@ class Direction:
         self._sampled_bytes = self._sampled_ios = 0
 
     def sample_rate(self, seconds: float) -> None:
-        """Sample the bandwidth of the last so many seconds; one without any I/O is no sample."""
+        """Sample the bandwidth of the last interval; one without any I/O is no sample."""
         moved = self.bytes - self._sampled_bytes
         self._sampled_bytes = self.bytes
         if moved:
@@ -242,12 +242,12 @@ class FioStatistics:
         self.switches = 0
 
     def submitted(self, ios: int, outstanding: int) -> None:
-        """A call has submitted so many I/Os, with which so many are outstanding (io_u_mark_depth, __io_u_mark_map)."""
+        """Count the I/Os that a call has submitted, and those outstanding (io_u_mark_depth, __io_u_mark_map)."""
         self.depths[outstanding.bit_length() - 1 if outstanding < _DEEP else _DEPTHS - 1] += ios
         self.submits[1 if 0 < ios <= _SMALL_BATCH else _batch(ios)] += 1
 
     def completed(self, ios: int) -> None:
-        """A call has taken so many completions."""
+        """Count the completions that a call has taken."""
         self.completes[1 if 0 < ios <= _SMALL_BATCH else _batch(ios)] += 1
 
     def fold(self) -> None:

@@ -48,7 +48,7 @@ class FioThread(FioEngine):
     completions
         Takes every I/O that is complete, those of the ramp time excepted; None if nobody wants to know.
     most_s
-        The job ends after so much time of its statistics.
+        The job ends after this time of its statistics (s).
 
     Attributes
     ----------

@@ -134,10 +134,10 @@ def _check_origins(data: Mapping[str, Any], positions: Positions, path: KeyPath)
         at = (*path, key)
         if not isinstance(inner, dict):
             if key != "name":
-                raise InputError(positions.place(at), f"found {inner!r}"[:80], "required: value, and source or assumed")
+                raise InputError(positions.place(at), f"found {inner!r}"[:80], "expected: value, and source or assumed")
         elif "value" in inner:
             if inner.keys() not in ({"value", "source"}, {"value", "assumed"}):
-                raise InputError(positions.place(at), "no origin", "required: value, and either source or assumed")
+                raise InputError(positions.place(at), "no origin", "expected: value, and either source or assumed")
         else:
             _check_origins(inner, positions, at)
 

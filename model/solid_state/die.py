@@ -66,7 +66,7 @@ class Die:
         When the last read booked is over (s), and what had begun before it.
     background
         Programs, erases and reads of garbage collection that are not over, in order: time from which it can begin,
-        duration, how often it was interrupted, and who waits for it.
+        duration, how often it was interrupted, and what waits for it.
     book_channel
         Books a transfer on its channel: :meth:`~.timeline.Timeline.book`.
     busy_s
@@ -100,7 +100,7 @@ class Die:
         now
             The current time (s).
         work
-            Who waits for its end.
+            What waits for its end.
         """
         self.busy_s += duration
         background = self.background

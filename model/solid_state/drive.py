@@ -15,8 +15,8 @@ Sources: those of the parts; NVM Express base specification 2.0 (queue pairs, fl
 The controller looks up and changes the map for each unit that garbage collection moves: that takes a part of its
 commands/s (`move_share`).
 
-Limits: no page is read a second time; a drive never gets too hot; how busy the
-parts are counts what is booked, which reaches ahead by as much as the write buffer holds.
+Limits: no page is read a second time; a drive never gets too hot; utilization counts what is booked, which reaches
+ahead by as much as the write buffer holds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a solid-state drive counts, and how busy its parts are."""
+"""What a solid-state drive counts, and the utilization of its parts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class DriveStatistics(Device):
 
     @property
     def program_busy_s(self) -> float:
-        """Time (s) of programs, all together, where only so many dies may program at once."""
+        """Time (s) of programs, all together, where a limited number of dies may program at once."""
         return self._since("powered")
 
     @property
@@ -133,7 +133,7 @@ class DriveStatistics(Device):
         return max(self._since("up"), self._since("down"))
 
     def usages(self, elapsed_s: float) -> list[Usage]:
-        """How busy the parts inside were over `elapsed_s` seconds of statistics; any of them can limit the drive."""
+        """Utilization of the parts inside over `elapsed_s` seconds of statistics; any of them can limit the drive."""
         spec = self.spec
         parts = [
             ("controller", self.controller_busy_s, 1),

@@ -4,12 +4,12 @@ A read takes its die for the read time and then the channel for its bytes. A pro
 one by one, with a page's time between them in which others may use it, and then takes the die in the background.
 Programs go round the dies in turn. For each superblock that is opened another one is erased, die after die and spread
 evenly over the programs that fill the open one (assumed: drives are rated for steady latencies, and erasing all dies at
-once would stop every program for that time). Programs take the most power, so a drive may let only so many dies program
-at once: further ones wait until one of those is over. A program that waits for its die, behind an erase or another
-program, takes no power meanwhile: it is counted for its own time, from when there is power. Where the drive protects
-its data against the loss of a die (`parity_of`), one program of parity follows those of the data that it protects.
-Collection reads the victim's pages in order, all planes at once, and sends what is still valid over the channel; the
-same number of units is then programmed.
+once would stop every program for that time). Programs take the most power, so a drive may let only a limited number of
+dies program at once: further ones wait until one of those is over. A program that waits for its die, behind an erase or
+another program, takes no power meanwhile: it is counted for its own time, from when there is power. Where the drive
+protects its data against the loss of a die (`parity_of`), one program of parity follows those of the data that it
+protects. Collection reads the victim's pages in order, all planes at once, and sends what is still valid over the
+channel; the same number of units is then programmed.
 
 Sources: as in :mod:`.die` and :mod:`.placement`; Micron, "NAND flash media management through RAIN" (technical brief,
 2013; parity of one page in 8 on the P320h, in 16 on the M500, in 128 on the M550 of Tom's Hardware's reviews).
@@ -55,7 +55,7 @@ class Flash:
     reads_s, folded_s
         Time (s) that dies have read for the host, and have folded in while nothing else was to do.
     powered_s
-        Time (s) of programs, where only so many may run at once.
+        Time (s) of programs, where a limited number may run at once.
     erases
         Done so far; each erase is of the blocks of all planes of a die.
     programmed_bytes
@@ -133,9 +133,9 @@ class Flash:
         Parameters
         ----------
         kind
-            `HOST`, `CACHED` (to cells with one bit), `MOVED` or `PARITY`; each goes round the dies by itself.
+            `HOST`, `CACHED` (to cells with one bit), `MOVED` or `PARITY`; each goes round the dies separately.
         work
-            Who waits for its end.
+            What waits for its end.
         """
         spec = self._spec
         number = self._next[kind]

@@ -65,9 +65,10 @@ class SolidStateSpec(Spec):
     logical_sector
         Bytes of its smallest command, by its format: 512, or 4,096.
     mapping_unit
-        Smallest piece (bytes) that is mapped by itself; a smaller write reads the rest of it first.
+        Smallest piece (bytes) that is mapped separately; a smaller write reads the rest of it first.
     mapping_reach
-        Bytes of the drive whose map the controller's memory holds; None: all. Elsewhere a read of the map comes first.
+        Bytes of the drive whose map the controller's memory holds; None: all. At other addresses a read of the map
+        comes first.
     read_overhead, write_overhead
         Time of the controller and its firmware for a command, without the flash.
     command_rate

@@ -1,4 +1,4 @@
-"""A drive in the midst of a load: how busy that makes its parts, and what of it is under way at any moment.
+"""A drive in the midst of a load: the utilization of its parts, and what of it is under way at any moment.
 
 A drive whose flash programs less than it is sent fills its buffer, and every write then waits for a program. That takes
 thousands of writes, and until then it looks faster than it is. But how full the buffer is in the end is
@@ -50,7 +50,7 @@ def can_stand(drive: SolidState) -> bool:
 
 
 def busiest_share(spec: SolidStateSpec, amplification: float, read_rate: float, write_rate: float) -> float:
-    """How busy the busiest part of the flash is under a load in small pieces; above 1 it cannot keep up.
+    """Utilization of the busiest part of the flash under a load in small pieces; above 1 it cannot keep up.
 
     Parameters
     ----------

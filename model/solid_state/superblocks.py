@@ -9,7 +9,7 @@ nothing.
 A drive holds a thousand million units, of which a run touches few. Those it touches are known one by one ("tracked").
 Of the others only their number in each superblock is known, and which one an overwrite falls into is not decided but
 shared out: every superblock loses in proportion to what it holds ("anonymous": one common factor). That is exact in the
-mean, and a superblock has so many units that nothing else is seen. What a drive was filled with in order is known
+mean, and a superblock has enough units that deviations are not seen. What a drive was filled with in order is known
 by its address.
 
 Sources: Agrawal et al., "Design tradeoffs for SSD performance", USENIX ATC 2008 (superpages, greedy collection);
@@ -80,7 +80,7 @@ class Superblocks:
     moved_units
         Units written by collection.
     opened
-        Superblocks opened that had been written before: so many times all dies erase.
+        Superblocks opened that had been written before: the number of erases of all dies.
     units, chunks
         Superblock of each tracked unit, and of each chunk written as one. A unit in `units` overrides its chunk.
     unmapped

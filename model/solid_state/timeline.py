@@ -1,9 +1,9 @@
 """A server that serves work in the order in which it becomes ready, told of it in another order.
 
 A drive works out when an I/O is complete at the moment it takes it: when its die has read the page, and then when the
-channel and the interface have moved it. Another I/O, taken later, may have its page earlier and then goes first. So
-the channel keeps what is booked on it as a few busy intervals, and work goes into the first gap that it fits
-after it is ready. Gaps too short for any transfer are closed, so an overloaded server has one interval and is cheap.
+channel and the interface have moved it. Another I/O, taken later, may have its page earlier and then goes first. So the
+channel keeps what is booked on it as a few busy intervals, and work goes into the first gap that it fits after it is
+ready. Gaps too short for any transfer are closed, so an overloaded server has one interval and costs little.
 
 Limits: what is booked stays where it is; work that comes into a gap does not push it back. The order is
 therefore that of readiness but for gaps that are too short, and no time is lost to work that fits.

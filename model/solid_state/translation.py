@@ -30,7 +30,7 @@ class Translation(Superblocks):
     Attributes
     ----------
     cache, cache_log, cached_units
-        Stands for the cells that are written with one bit, what they hold in order, and how many units that takes.
+        The cells that are written with one bit, what they hold in order, and how many units that takes.
     """
 
     __slots__ = ("cache", "cache_log", "cached_units")

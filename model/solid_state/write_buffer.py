@@ -7,8 +7,8 @@ frees the room it needs. All this is known when the write comes, because writes 
 A unit that is written again before its program is booked is replaced where it is. A write of part of a unit has the
 rest read from flash before the program, unless that has come meanwhile; so small writes in order cost no reads.
 
-A flush has nothing to do where capacitors keep what is in the buffer through a power failure. Elsewhere the units
-gathered are programmed at once, the rest of their pages is wasted, and the flush waits for all programs. What the
+A flush has nothing to do where capacitors keep what is in the buffer through a power failure. Without it the gathered
+units are programmed at once, the rest of their pages is wasted, and the flush waits for all programs. What the
 controller does besides, to make its map safe, is the drive's (`flush_time`).
 
 Sources: NVM Express base specification 2.0, "Flush command" and "Volatile Write Cache" (nothing to do where there is

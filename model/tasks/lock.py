@@ -78,7 +78,7 @@ class Lock:
         Parameters
         ----------
         core, at
-            Who asks for it, and when.
+            The core that asks for it, and when (s).
         hold_s, lines
             What the holder computes (s), and the cache lines of data that move to it. Of a counter: how often it is
             changed.
@@ -118,7 +118,7 @@ class Lock:
         return self._free
 
     def _lines(self, waiting: int, lines: int) -> float:
-        """How many cache lines move to the next holder if so many cores wait, it among them."""
+        """How many cache lines move to the next holder if this number of cores wait, the next holder included."""
         raise NotImplementedError(f"{self.name}: this kind of lock moves no lines")
 
 

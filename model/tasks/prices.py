@@ -109,7 +109,7 @@ class NotedPrices:
 
         Copying moves three lines through memory for every one: the source is read, the target is read before it is
         overwritten, and written back later (lmbench, bw_mem(8), "memory utilization"). Into a buffer that the cache
-        holds beside what is copied to it, it moves one.
+        holds together with what is copied to it, it moves one.
         """
         return self.copy_s_per_byte / 3 if self._stays(call) else self.copy_s_per_byte
 

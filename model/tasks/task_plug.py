@@ -49,7 +49,7 @@ class PlugLimits(NamedTuple):
     newest_first: bool = True
 
     def overflows(self, devices: int) -> bool:
-        """Whether a plug that gets a request for each of so many devices in turn is flushed before the second turn."""
+        """Whether a plug with a request for each of a number of devices is flushed before their second requests."""
         return not self.per_device and devices > self.of_several
 
 
@@ -77,7 +77,7 @@ class TaskPlug:
     Attributes
     ----------
     queues
-        How many queues are plugged that the task did not plug by itself; they count themselves.
+        How many queues are plugged that the task did not plug itself; they count themselves.
     """
 
     __slots__ = (

@@ -41,7 +41,7 @@ class WriterTurns:
         self.writers = 0
 
     def locked(self, now: float, seconds: float) -> float:
-        """CPU time (s) that so much work under the kernel's locks takes from `now` on, with spinning for them."""
+        """CPU time (s) that this work under the kernel's locks takes from `now` on, with spinning for them."""
         if self._cores == 1:
             return seconds
         begun = max(now, self._unlocked_at)

@@ -1,6 +1,6 @@
 """Which designs meet a requirement, why the others do not, and what would.
 
-First bounds (:mod:`raidsim.scenarios.advice.bounds.bounds`) refuse what cannot do. What is left is simulated for
+First bounds (:mod:`raidsim.scenarios.advice.bounds.bounds`) refuse what cannot do. The rest is simulated for
 longer and longer (:mod:`.trials`) and compared with the limits (:mod:`.judgement`), with as few drives as do
 (:mod:`raidsim.scenarios.advice.fewest_drives`). If nothing does, :mod:`.alternatives` says what would.
 """

@@ -1,4 +1,4 @@
-"""Designs under several loads: the required one, whose I/Os are judged, and those that are there beside it."""
+"""Designs under several loads: the required one, whose I/Os are judged, and those that run at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REQUIRED = "required"
 
 
 def with_others(spec: ScenarioSpec, requirement: RequirementSpec) -> ScenarioSpec:
-    """The scenario of a design with the loads beside the required one, if there are any.
+    """The scenario of a design with the other loads, if there are any.
 
     Raises
     ------

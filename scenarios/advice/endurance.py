@@ -1,4 +1,4 @@
-"""How long the flash of an array lasts at so many bytes a day, by its data sheet: a figure without a simulation.
+"""How long the flash of an array lasts at a number of bytes a day, by its data sheet: a figure without a simulation.
 
 A byte that is written to the array is written to its drives several times. Whole stripes add the parity or the copies;
 a small write of parity also writes all parity chunks of its stripe (Patterson, Gibson and Katz, SIGMOD 1988). The data

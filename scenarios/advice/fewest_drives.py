@@ -71,7 +71,7 @@ class FewestDrives:
     impossible
         Designs that cannot be built, with the reason.
     alike
-        Chunk sizes that make as many commands of every I/O as another one, which stands for them.
+        Chunk sizes that make as many commands of every I/O as another one, which represents them.
     candidates
         The families, with what bounds say.
     """

@@ -52,9 +52,9 @@ class Task:
     design
         Of what.
     kind
-        "brief": so many I/Os from an empty array, in which nothing can be slower than it is later; "precise": as long
-        as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same,
-        brief; "rebuild": a member beside the load.
+        "brief": a number of I/Os from an empty array, in which nothing can be slower than it is later; "precise": as
+        long as the requirement's precision takes; "saturate": as many I/Os as it takes; "full": the same, brief;
+        "rebuild": a member under the load.
     iops
         I/Os per second offered.
     ios
@@ -92,7 +92,7 @@ class Measured:
     commands
         Commands per second that the drives served.
     busiest
-        How busy the busiest drive was, as a share.
+        Utilization of the busiest drive (a share).
     bottleneck
         In words.
     rate

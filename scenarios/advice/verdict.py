@@ -40,7 +40,7 @@ class Verdict:
     saturation
         The simulation with as many I/Os as it takes; None if it was not run, or memory takes too long to fill.
     risk, rebuild_s
-        Risk of losing data, and time to rebuild a member (s) beside the load; None if not known.
+        Risk of losing data, and time to rebuild a member (s) under the load; None if not known.
     """
 
     design: Design

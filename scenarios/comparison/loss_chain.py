@@ -32,8 +32,8 @@ class Chain:
     failure_rate
         Of one member (1/s).
     tolerated
-        Probability that the array survives one more loss when so many members are missing already: 1 up to what it
-        survives whichever they are; its length is the number of losses that may be survived.
+        Probability that the array survives one more loss when this number of members is missing already: 1 up to what
+        it survives whichever they are; its length is the number of losses that may be survived.
     rebuild_s
         Mean time to rebuild a member (s); infinite if it does not get done.
     replacement_s
@@ -42,8 +42,8 @@ class Chain:
     spares
         Drives that stand by.
     unreadable
-        Probability that a rebuild with so many members missing meets a sector that cannot be read and is held nowhere
-        else; as long as `tolerated`, or one longer (with none missing there is no rebuild).
+        Probability that a rebuild with this number of members missing meets a sector that cannot be read and is held
+        nowhere else; as long as `tolerated`, or one longer (with none missing there is no rebuild).
     stress
         Factor on the failure rate of the others while members are missing.
     """

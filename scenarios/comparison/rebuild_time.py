@@ -1,4 +1,4 @@
-"""How long a rebuild takes beside the load: measured at three places of a hard disk, and integrated over all of it."""
+"""How long a rebuild takes under the load: measured at three places of a hard disk, and integrated over all of it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class RebuildTimes:
     Attributes
     ----------
     idle_s, loaded_s
-        Without any load, and beside the scenario's load (s); the second is infinite if the rebuild stands still.
+        Without any load, and under the scenario's load (s); the second is infinite if the rebuild stands still.
     idle_limit, loaded_limit
         What sets the pace of each, in words.
     starves
-        Whether the rebuild gets less beside the load than the least that md grants it (speed_limit_min): the array is
+        Whether the rebuild gets less under the load than the least that md grants it (speed_limit_min): the array is
         saturated, and the rebuild does not finish while it is.
     """
 
@@ -62,12 +62,12 @@ class RebuildTimes:
 
 
 def rebuild_times(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> RebuildTimes | None:
-    """Rebuild one member without load and beside the scenario's; parameters as of :func:`rebuild_time`.
+    """Rebuild one member without load and under the scenario's; parameters as of :func:`rebuild_time`.
 
     Returns
     -------
     RebuildTimes or None
-        Of several arrays those of the slowest beside the load; None if no array has redundancy.
+        Of several arrays those of the slowest under the load; None if no array has redundancy.
     """
     found = [_times(spec, name, watch) for name in rebuilt_arrays(spec)]
     return max(found, key=lambda each: each.loaded_s, default=None)
@@ -97,7 +97,7 @@ def _times(spec: ScenarioSpec, name: str, watch: Callable[[Run], None] | None) -
 
 
 def rebuild_time(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None) -> float | None:
-    """Time to rebuild one member beside the scenario's load (s), by simulation.
+    """Time to rebuild one member under the scenario's load (s), by simulation.
 
     A failed drive has been replaced, all others are well. Hard disks are faster outside than inside, so the rebuild is
     looked at in three places. Of several arrays the slowest counts.
@@ -112,7 +112,7 @@ def rebuild_time(spec: ScenarioSpec, watch: Callable[[Run], None] | None = None)
     Returns
     -------
     float or None
-        Infinite if the rebuild stands still beside the load; None if no array has redundancy.
+        Infinite if the rebuild makes no progress under the load; None if no array has redundancy.
     """
     times = [_time(spec, name, watch).seconds for name in rebuilt_arrays(spec)]
     return max(times, default=None)

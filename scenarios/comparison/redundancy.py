@@ -1,7 +1,7 @@
 """What an array is made of, from the top down to drives: which losses it survives.
 
 Every array is a tree of parts. RAID 50, 60, 01 and RAID 10 whose mirrors are disjoint become a part of parts, so
-levels and stacks by hand are the same thing. A drive that has failed is lost already: what is left is what counts.
+levels and stacks by hand are the same thing. A drive that has failed is lost already: only the rest counts.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ class _Risk:
         return len(_survival(part)[0])
 
     def _errors(self, part: Part, critical: Sequence[float]) -> list[float] | None:
-        """Probability that a rebuild with so many parts missing meets an error that nothing else can correct."""
+        """Probability that a rebuild with this number of parts missing meets an error that nothing else can correct."""
         assert part.layout is not None
         copies = isinstance(part.layout, (MirroredLayout, Raid10Layout))
         per_byte = [self._errors_per_byte(each) for each in part.parts if not each.dead]

@@ -72,7 +72,7 @@ class Measured:
         Differences from the baseline with 90 % intervals, of pairs of runs with the same random numbers; empty for the
         baseline itself, and if there is only one replication.
     bottleneck, utilisation
-        Of the first replication: what limits, and how busy the busiest part was.
+        Of the first replication: the bottleneck, and the utilization of the busiest part.
     saturated
         More I/Os came than could be done.
     rebuild
@@ -104,7 +104,7 @@ class Measured:
 
     @property
     def rebuild_s(self) -> float | None:
-        """Time to rebuild a member beside the load (s); None without redundancy, or if it was not asked for."""
+        """Time to rebuild a member under the load (s); None without redundancy, or if it was not asked for."""
         return None if self.rebuild is None else self.rebuild.loaded_s
 
     @property

@@ -95,7 +95,7 @@ class LoadsSpec(Spec):
 
 
 class IdleSpec(Spec):
-    """Nothing: the machine does what it does by itself, a rebuild or a check.
+    """Nothing: the machine only rebuilds or checks an array.
 
     Attributes
     ----------

@@ -100,7 +100,7 @@ class ArraySpec(Spec):
     write_mostly
         Mirrors that are read only if no other can be.
     bitmap
-        Bytes of a member that one bit of the write-intent bitmap stands for; "none", as without this field, for no
+        Bytes of a member per bit of the write-intent bitmap; "none", as without this field, for no
         bitmap. (A scenario's file that leaves it out gets what mdadm makes.)
     journal
         Drive that journals the writes of a parity array.
@@ -141,7 +141,7 @@ class ArraySpec(Spec):
     @model_validator(mode="before")
     @classmethod
     def _options_of_balance(cls, data: Any) -> Any:
-        """Refuse a policy's option that stands beside the policy; a bitmap that there is none of is none."""
+        """Refuse a policy's option that is next to the policy; a bitmap that there is none of is none."""
         if isinstance(data, Mapping) and data.get("bitmap") == NONE:
             data = {key: value for key, value in data.items() if key != "bitmap"}
         for field, policy in options_by_policy().items() if isinstance(data, Mapping) else ():
@@ -301,9 +301,9 @@ class EncryptedSpec(Spec):
     def _priced(self) -> Self:
         if (self.rate is None) == (self.cipher is None):
             both = "neither rate nor cipher" if self.rate is None else "both rate and cipher"
-            raise refusal(both, "required: one of them", ("cipher",))
+            raise refusal(both, "expected: one of them", ("cipher",))
         if self.rate is not None and not self.source:
-            raise refusal("a rate without a source", "required: source says where the rate is from", ("source",))
+            raise refusal("a rate without a source", "expected: source says where the rate is from", ("source",))
         if self.sector not in _SECTORS:
             allowed = f"expected: {', '.join(format_size(each) for each in _SECTORS)}"
             raise refusal(format_size(self.sector), allowed, ("sector",))

@@ -78,7 +78,7 @@ class Devices:
         return [*self.machine.drives, *self.arrays, *self.encrypted, *self.volumes]
 
     def one_below(self, name: str) -> str | None:
-        """The device that an encrypted device or a volume on one device stands for; None of all others."""
+        """The device below an encrypted device or a volume on one device; None of all others."""
         if name in self.encrypted:
             return self.encrypted[name].on
         if name in self.volumes and len(self.volumes[name].on) == 1:

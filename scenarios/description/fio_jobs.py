@@ -33,7 +33,7 @@ class FioSpec(Spec):
     variables
         Values of ``${NAME}`` in the job, which fio takes from the shell.
     at_most
-        Every job ends after so much time of its statistics, and its ramp takes no longer (``--at-most``).
+        Every job ends after this time of its statistics, and its ramp takes no longer (``--at-most``).
     """
 
     kind: Literal["fio"]

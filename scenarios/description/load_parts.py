@@ -53,7 +53,7 @@ TimeShares = Annotated[
 
 
 def _named(value: Any) -> Any:
-    """The name of a kind alone stands for that kind with nothing else said."""
+    """The name of a kind alone means that kind with its defaults."""
     return {"kind": value} if isinstance(value, str) else value
 
 
@@ -119,7 +119,7 @@ class HistogramArrivals(Spec):
     def _one_of_the_two(self) -> Self:
         if (self.gaps is None) == (self.times is None):
             found = "neither gaps nor times" if self.gaps is None else "gaps and times"
-            raise refusal(found, "required: one of the two")
+            raise refusal(found, "expected: one of the two")
         if self.times is not None and not any(self.times):
             raise refusal("no time above 0", "expected: times of which at least one is above 0", ("times",))
         return self
@@ -228,7 +228,7 @@ class PhaseSpec(Spec):
     name
         What its figures are called by.
     lasts
-        How much of the day it takes; what is simulated is `warm_up` and `duration`.
+        How much of the day it takes; the simulation has `warm_up` and `duration`.
     """
 
     name: str = Field(pattern=r"^[^.\s]+$")

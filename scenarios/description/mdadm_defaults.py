@@ -52,7 +52,7 @@ def with_mdadm_defaults(array: dict[str, Any], devices: Mapping[str, Any], name_
 
 
 def bitmap_chunk(member_bytes: int) -> int:
-    """Bytes of a member that a bit of mdadm's bitmap stands for."""
+    """Bytes of a member per bit of mdadm's bitmap."""
     sectors = member_bytes // _SECTOR
     if sectors - 128 >= 200 << 21:
         room = 256

@@ -48,7 +48,7 @@ FileName = Annotated[str, AfterValidator(_plain_name)]
 
 
 class TreeSpec(Spec):
-    """A source tree: so many files with so many bytes in all, in the size distribution of Linux 2.6.13.
+    """A source tree: a number of files with a total size, in the size distribution of Linux 2.6.13.
 
     Attributes
     ----------
@@ -251,7 +251,7 @@ class TarPipeStep(_Step):
 
 
 class TiobenchStep(_Step):
-    """tiobench: so many threads with a file each write and read it in order and at random.
+    """tiobench: a number of threads with a file each write and read it in order and at random.
 
     Attributes
     ----------

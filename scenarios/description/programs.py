@@ -21,7 +21,7 @@ class ProgramsSpec(Spec):
         How many run them at the same time, each with files of its own.
     in_step
         Whether a step begins when all processes have ended the one before (a script that waits for its background
-        jobs); otherwise every process goes on by itself (as many scripts started together).
+        jobs); otherwise no process waits for another (as scripts that are started together).
     """
 
     kind: Literal["programs"]

@@ -92,7 +92,7 @@ class VirtualMemorySpec(Spec):
 
 
 def dirty_limits(known: KernelSpec, memory: int, vm: VirtualMemorySpec | None, scale: int = 1) -> DirtyLimits:
-    """The limits of a kernel on a machine with so much memory (bytes), in a run with `scale` times less of it."""
+    """The limits of a kernel on a machine with this memory (bytes), in a run with `scale` times less of it."""
     section = known.cache
     memory //= scale
     above, below = int(section.flush_above * memory), int(section.flush_below * memory)

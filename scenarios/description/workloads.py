@@ -87,7 +87,7 @@ class DdSpec(Spec):
 
 
 class LoadSpec(Spec):
-    """Programs that send direct I/Os, past the page cache: so many outstanding, or so many a second.
+    """Programs that send direct I/Os, past the page cache: a number outstanding, or a number a second.
 
     Attributes
     ----------

@@ -140,7 +140,7 @@ def capacity_plan(
 
 
 def _kept(file_system: FileSystemName, size: int) -> int:
-    """Bytes that a file system on so many bytes keeps for itself."""
+    """Bytes that a file system of this size uses for its own metadata."""
     if file_system == "ext4":
         ratio = next(ratio for least, ratio in _INODE_RATIOS if size >= least)
         return int(size * (_INODE_BYTES / ratio + _EXT4_RESERVED)) + min(_EXT4_JOURNAL, size // 64)

@@ -28,5 +28,5 @@ class ChassisSpec(Spec):
     price: float = Field(default=0.0, ge=0)
 
     def needed(self, drives: int) -> int:
-        """How many take so many drives."""
+        """How many are needed for a number of drives."""
         return -(-drives // self.bays)

@@ -1,4 +1,4 @@
-"""Designs that a requirement lets one build: a level of so many drives, on a controller or on the kernel.
+"""Designs that a requirement lets one build: a level on a number of drives, on a controller or on the kernel.
 
 A *family* is a design without the number of its drives: what is compared with another number of drives. Every design
 becomes a scenario with one array and the requirement's load.
@@ -72,7 +72,7 @@ class Family:
         return (self.level, self.group_drives, self.drive.model, repr(self.drive.overrides), repr(self.controller))
 
     def fits(self, members: int) -> bool:
-        """Whether an array of so many members can be built."""
+        """Whether an array of this number of members can be built."""
         known = LEVELS[self.level.level]
         if members < known.least:
             return False

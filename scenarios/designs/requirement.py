@@ -57,7 +57,7 @@ Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 
 
 class Limits(Spec):
-    """How late I/Os may be.
+    """Limits of the latency of I/Os.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class DriveChoice(Spec):
 
 
 def _bare_word(key: str) -> BeforeValidator:
-    """A name alone stands for a description with nothing else in it."""
+    """A name alone means a description with nothing else in it."""
     return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
 
 
@@ -193,10 +193,10 @@ class RequirementSpec(Spec):
     load
         The I/Os it must serve.
     beside
-        Loads that are there at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold
+        Loads that run at the same time, each with a name, as in a scenario's `workloads`; the limits do not hold
         for them.
     limits
-        How late they may be.
+        Limits of their latency.
     capacity
         Least usable bytes.
     survives
@@ -216,7 +216,7 @@ class RequirementSpec(Spec):
     drives, levels, chunks, controllers
         What it may be built of.
     bitmap
-        Bytes of a member that one bit of the write-intent bitmap stands for, of arrays that the kernel runs; "none" for
+        Bytes of a member per bit of the write-intent bitmap, of arrays that the kernel runs; "none" for
         no bitmap, and without this field what mdadm makes.
     hot_spares
         Drives that stand by, of those counted.

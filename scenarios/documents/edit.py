@@ -74,7 +74,7 @@ def _listed_drives(machine: object) -> list[Any]:
 
 
 def _before(data: Mapping[Any, Any], path: KeyPath) -> list[tuple[KeyPath, Any]] | None:
-    """What must be written out first, because only a part of something is given that a default stands for."""
+    """What must be written out first, because only a part of something with a default is given."""
     if path[0] != "machine" or len(path) == 1:
         return None
     there = data.get("machine")

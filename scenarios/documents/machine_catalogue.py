@@ -88,5 +88,5 @@ def _core(name: str, core: dict[str, Any], positions: Positions) -> dict[str, An
 def _value(given: Any, path: tuple[str, ...], positions: Positions) -> Any:
     """The value of an entry that says where it comes from."""
     if not isinstance(given, dict) or given.keys() not in ({"value", "source"}, {"value", "assumed"}):
-        raise InputError(positions.place(path), "no origin", "required: value, and either source or assumed")
+        raise InputError(positions.place(path), "no origin", "expected: value, and either source or assumed")
     return given["value"]

@@ -60,7 +60,7 @@ def expanded_machine(given: Any, behind: bool, origins: dict[KeyPath, KeyPath]) 
 
 
 def expanded_volumes(given: Any, origins: dict[KeyPath, KeyPath]) -> Any:
-    """The volumes of a scenario: a device with a number becomes so many equal partitions of it.
+    """The volumes of a scenario: a device with a number becomes that number of equal partitions.
 
     They are called as Linux calls partitions: sda1, disk0p1.
     """

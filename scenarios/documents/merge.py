@@ -77,7 +77,7 @@ def null_paths(data: object, path: KeyPath = ()) -> Iterator[KeyPath]:
 
 
 def as_mapping(path: KeyPath, word: object) -> dict[str, Any] | None:
-    """What a bare word at `path` stands for; None if it stands for nothing but itself."""
+    """What a bare word at `path` means; None if it has no other meaning."""
     if not isinstance(word, str) or not path:
         return None
     shape = (path[0], "*") if path[0] == "arrays" and len(path) == 2 else path

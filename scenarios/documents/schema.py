@@ -145,7 +145,7 @@ def _shorthands(root: Schema, defs: dict[str, Schema]) -> None:
 
 
 def _drives_in_short(drive: Schema) -> Schema:
-    """So many drives of a model, and what is different about some of them."""
+    """A number of drives of a model, and what is different about some of them."""
     inner = copy.deepcopy(drive["properties"])
     return {
         "type": "object",

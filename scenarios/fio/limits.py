@@ -1,4 +1,4 @@
-"""What limits each group of jobs: how busy everything was while it ran."""
+"""What limits each group of jobs: the utilization of everything while it ran."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 100
 
 
 class GroupLimits:
-    """Looks at how busy everything is when groups begin and end.
+    """Records the utilization of everything when groups begin and end.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def chosen(sections: Sequence[Section], names: Collection[str], place: str) -> l
         If there is none, or none of that name.
     """
     if not sections:
-        raise InputError(place, "no job in it", "required: a section that is not [global]")
+        raise InputError(place, "no job in it", "expected: a section that is not [global]")
     known = [section.name for section in sections]
     for name in names:
         if name not in known:

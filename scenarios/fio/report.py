@@ -61,7 +61,7 @@ def job_results(ran: Sequence[Ran]) -> tuple[JobResult, ...]:
 
 
 def thread_records(ran: Sequence[Ran], operations: Sequence[OperationLog]) -> tuple[ThreadRecord, ...]:
-    """Every job by itself, with the `operations` of each by its number."""
+    """Every job separately, with the `operations` of each by its number."""
     return tuple(
         ThreadRecord(
             jobname=each.plan.name,

@@ -265,7 +265,7 @@ class DiskResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadRecord:
-    """One job (a thread or process) by itself: its part of the header, and what its logs are written from.
+    """One job (a thread or process): its part of the header, and what its logs are written from.
 
     Attributes
     ----------
@@ -307,13 +307,13 @@ class FioRun:
     Attributes
     ----------
     jobs
-        What is reported, in order: every job by itself, or one for all of a group with ``group_reporting``.
+        What is reported, in order: every job separately, or one for all of a group with ``group_reporting``.
     disks
         The disks used, arrays with their members.
     global_options
         Of the global sections, as written.
     threads
-        Every job by itself, in order of thread number.
+        Every job separately, in order of thread number.
     started
         When, in seconds of Unix time. The model starts at 0 unless told.
     limits

@@ -49,11 +49,11 @@ class FioOptions:
     Attributes
     ----------
     target
-        Device that stands for all that the scenario does not have, and for files without a file system.
+        Device used for every target that the scenario does not have, and for files without a file system.
     files
         Files that are there before, and their sizes (bytes).
     most_s
-        A job ends after so much time of its statistics, before which its ramp takes no more than that; None for what
+        A job ends after this time of its statistics, and its ramp before takes no longer; None for what
         it says itself.
     logs
         Whether the logs that jobs ask for are wanted.

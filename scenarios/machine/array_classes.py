@@ -1,4 +1,4 @@
-"""Arrays that are told nothing but their layout, by the level that they run."""
+"""Arrays that need only their layout, by the level that they run."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class ParityDriver:
 
 @dataclass(frozen=True, slots=True)
 class PlainDriver:
-    """An array that is told nothing but its layout: a class that is made from that and its members."""
+    """An array that needs only its layout: a class that is made from that and its members."""
 
     kind: type[Any]
 
@@ -219,9 +219,9 @@ class ArrayPlan:
     failed, rebuilding
         Slots that are lost, and those of them that are being rebuilt.
     bitmap
-        Bytes of a member that one bit of the write-intent bitmap stands for; None: there is no bitmap.
+        Bytes of a member per bit of the write-intent bitmap; None: there is no bitmap.
     bitmap_waits
-        Who waits for a new bit of a mirror's bitmap.
+        The process or thread that waits for a new bit of a mirror's bitmap.
     marks
         How it is marked clean and dirty in superblocks; None: it is not.
     pace
@@ -278,7 +278,7 @@ class SparesPlan:
 
 @dataclass(frozen=True, slots=True)
 class LimitPlan:
-    """The limit of an array's queue, where what is larger is cut.
+    """The limit of an array's queue, at which larger requests are split.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ LEAST_IOS = 3000
 
 
 def at_rate(spec: ScenarioSpec, iops: float) -> ScenarioSpec:
-    """The scenario's I/Os at so many a second in all, whatever the device does.
+    """The scenario's I/Os at a fixed rate, whatever the device does.
 
     It is measured for as long as the load says, or longer if that would be too few I/Os for a 99th percentile.
     """
@@ -94,7 +94,7 @@ class LoadCurve:
     points
         In the order of the load.
     saturation_iops
-        What is done for so many independent users that nothing is idle, or the lowest load that was too much.
+        Rate with enough independent users that no device is idle, or the lowest load that was too much.
     knee
         The point with the largest power; None if every load was too much.
     """

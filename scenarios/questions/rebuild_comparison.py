@@ -1,4 +1,4 @@
-"""What a rebuild costs: how long it takes beside the load, and what the load loses to it.
+"""What a rebuild costs: how long it takes under the load, and what the load loses to it.
 
 The scenario is run as it is, with the rebuild; once more degraded but without the rebuild; and whole. All three see
 the same stream of requests.
@@ -22,12 +22,12 @@ from ..running.simulate import simulate
 
 @dataclass(frozen=True, slots=True)
 class RebuildComparison:
-    """A rebuild beside a load.
+    """A rebuild under a load.
 
     Attributes
     ----------
     rebuilding, degraded, whole
-        What the load gets beside the rebuild, with the members lost but nothing being rebuilt, and before anything
+        What the load gets during the rebuild, with the members lost but nothing being rebuilt, and before anything
         was lost.
     """
 
@@ -37,7 +37,7 @@ class RebuildComparison:
 
     @property
     def duration_s(self) -> float:
-        """How long the slowest rebuild takes from beginning to end beside the load (s)."""
+        """How long the slowest rebuild takes from beginning to end under the load (s)."""
         return max(each.duration_s for each in self.rebuilding.rebuilds if each.action == "recover")
 
     @property

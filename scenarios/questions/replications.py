@@ -83,7 +83,7 @@ def mean_of_replications(values: Sequence[float], confidence: float = CONFIDENCE
 
 
 def paired_difference(a: Sequence[float], b: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    """Mean of a - b of replications with common random numbers: the i-th of one design beside the i-th of the other."""
+    """Mean of a - b of replications with common random numbers: the i-th of one design with the i-th of the other."""
     return mean_of_replications([x - y for x, y in zip(a, b, strict=True)], confidence)
 
 

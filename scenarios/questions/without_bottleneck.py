@@ -3,7 +3,7 @@
 A link, a CPU or a controller's processor is made a thousand times as fast. That cannot be done to drives, which would
 be no drives any more: they get mechanics ten times as fast (seeks, rotation, media rate), or flash and controller
 (dies, channels, commands), and keep buffer and interface. Where nothing is saturated and a load keeps its I/Os
-outstanding, these are what limits, so there are four times as many of them. A load that comes by itself (open) or does
+outstanding, these are what limits, so there are four times as many of them. A load with its own pace (open) or does
 one thing after the other (dd, programs) waits for its busiest part even so, and that is taken away. Of a lock of md the
 answer is the next kernel that does not take it, or, as long as none does so, memory that cores share without delay.
 """
@@ -144,7 +144,7 @@ def busiest_phase(prediction: Prediction) -> Prediction:
 
 
 def is_open(scenario: ScenarioSpec) -> bool:
-    """Whether the load sends at its own pace, at least in one phase, so that it gets no more if more could be had."""
+    """Whether the load sends at its own pace, at least in one phase, so that a faster machine gives it no more."""
     workload = scenario.workload
     if isinstance(workload, LoadsSpec):
         return all(load.job_iops is not None for load in workload.loads)

@@ -1,4 +1,4 @@
-"""A load with so many users that the devices are always busy: what shows how much they serve of its mix of I/Os."""
+"""A load with enough users to keep the devices always busy: what shows how much they serve of its mix of I/Os."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def without_phases(load: LoadSpec) -> LoadSpec:
 
 
 def as_much_as_it_takes(spec: ScenarioSpec, users_per_drive: int = _USERS_PER_DRIVE) -> ScenarioSpec:
-    """The scenario's I/Os with so many users that nothing is ever idle for want of an I/O.
+    """The scenario's I/Os with enough users that no device is ever idle for lack of an I/O.
 
     The users are independent, as those of a load at a rate: a single thread would stop submitting whenever md blocks it
-    for a write of its bitmap, and the array would be idle meanwhile. Of several loads it is the first that has so many.
+    for a write of its bitmap, and the array would be idle meanwhile. Of several loads the first one has these users.
     With fewer users than usual the run is shorter in the same proportion, as each of them waits for fewer others.
     """
     workload = spec.workload

@@ -1,4 +1,4 @@
-"""A machine that nobody uses: what its rebuild or check does by itself."""
+"""A machine that nobody uses: what its rebuild or check does without a load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A load that changes over the day: every phase simulated by itself, and the day made of them.
+"""A load that changes over the day: every phase simulated separately, and the day made of them.
 
 A phase lasts hours, and what a cache or a queue holds of the phase before is gone after minutes. So nothing is carried
 over: each phase has a machine of its own as it is at the beginning of the scenario, its own warm-up and its own
@@ -158,7 +158,7 @@ def _bins(parts: Sequence[_Part], op: str) -> LatencyBins:
 
 
 def _percentile(places: NDArray[np.float64], reached: NDArray[np.float64], percent: float) -> float:
-    """The first of `places` where the counts so far have `reached` so much of the whole."""
+    """The first of `places` where the counts so far have `reached` this share of the whole."""
     aim = percent / 100 * reached[-1]
     return float(places[min(int(np.searchsorted(reached, aim * (1 - 1e-9))), len(places) - 1)])
 

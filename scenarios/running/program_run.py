@@ -1,4 +1,4 @@
-"""A run of programs on files: step by step, all processes side by side, or each process through all steps by itself.
+"""A run of programs on files: step by step, all processes side by side, or each process through all steps on its own.
 
 Long runs are simulated at a scale: sizes, counts and the memory are divided by it, and times multiplied.
 """

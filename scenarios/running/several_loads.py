@@ -82,7 +82,7 @@ class SeveralLoadsRun(Run):
         return sorted(steps, key=lambda step: step[0])
 
     def result(self, load: NamedLoad, rest: Prediction) -> Prediction:
-        """What one load got; how busy everything was is that of the whole run (`rest`)."""
+        """What one load got; utilization is that of the whole run (`rest`)."""
         begin, end = self.workload.times(load)
         span, windows = end - begin, self.windows[load.name]
         bytes_moved, reads, writes, *_ = (float(total) for total in windows.flows.sum(axis=0))

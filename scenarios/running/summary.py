@@ -62,7 +62,7 @@ def prices_read(price_lists: Iterable[NotedPrices]) -> tuple[str, ...]:
 
 
 def cpu_share(prediction: Prediction) -> float:
-    """How busy the host's processors were; they come first."""
+    """Utilization of the host's processors; they come first."""
     return next(usage.utilisation for usage in prediction.usages if usage.kind == "cpu")
 
 

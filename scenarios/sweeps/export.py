@@ -1,7 +1,7 @@
 """Tables of a sweep's results, for other programs: CSV and Parquet.
 
-A line is a run: which it is, what varied, how it ended, its figures, how sure the means are, how busy the busiest
-part of each kind was, and what limited. Quantities are in SI units.
+A line is a run: which it is, what varied, how it ended, its figures, how sure the means are, the highest utilization of
+each kind of part, and the bottleneck. Quantities are in SI units.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _as(kind: type, cell: Cell | bool | None) -> Any:
 
 @contextmanager
 def _replaced(path: Path | str) -> Iterator[Path]:
-    """A file beside `path` to write to, which takes its place when it is whole."""
+    """A file in the folder of `path` to write to, which replaces it when complete."""
     path = Path(path)
     allowed = "expected: a file in a folder that is there and may be written to"
     if path.is_dir():

@@ -123,7 +123,7 @@ class SampleSpec(Spec):
     method
         "latin-hypercube".
     points
-        How many; of a grid as well, so many for each of its points.
+        How many; of a grid as well, this number for each of its points.
     seed
         The same one gives the same points.
     ranges
@@ -165,7 +165,7 @@ class SweepSpec(Spec):
     @model_validator(mode="after")
     def _something_varies(self) -> Self:
         if not self.vary and self.sample is None and self.replications == 1:
-            raise refusal("nothing that varies", "required: vary, sample or replications")
+            raise refusal("nothing that varies", "expected: vary, sample or replications")
         for path in self.sample.ranges if self.sample is not None else ():
             if path in self.vary:
                 at = ("sample", "ranges", path)

@@ -112,7 +112,7 @@ class ResultFile:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         if hasattr(self, "db"):
             self.db.close()
         if self._lock is not None:

@@ -1,6 +1,6 @@
 """Runs a sweep: hands its points to workers, keeps what they send, and goes on whatever becomes of them.
 
-Only so many batches are under way as keep the workers busy, each about half a second long, so that neither a million
+Only enough batches are under way to keep the workers busy, each about half a second long, so that neither a million
 points nor points of a few milliseconds cost more than their simulation, and a process that is killed loses little.
 
 A worker that dies takes what it was doing with it. Where it is not known which point that was, all that were under way

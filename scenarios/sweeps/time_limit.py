@@ -21,7 +21,7 @@ class TimeIsUp(BaseException):
 
 @contextmanager
 def time_limit(seconds: float | None, own_process: bool) -> Iterator[None]:
-    """Raise `TimeIsUp` inside this context after so many seconds, in any thread and on any system.
+    """Raise `TimeIsUp` inside this context after `seconds`, in any thread and on any system.
 
     Parameters
     ----------

@@ -226,7 +226,7 @@ class ClusterWorkers(SweepWorkers):
         self._client.close(timeout=self._CONNECT_S)
 
     def _leave(self, at_once: bool) -> None:
-        """Let go of the executor, which cancels what is under way unless it is waited for."""
+        """Release the executor, which cancels what is under way unless it is waited for."""
         if self._executor is not None:
             self._executor.shutdown(wait=not at_once)
             self._executor = None

@@ -155,5 +155,5 @@ def open_trace(
         raise InputError(str(path), "found no format that raidsim knows", allowed)
     if len(fitting) > 1:
         names = " or ".join(fitting)
-        raise InputError(str(path), f"found what may be {names}", f"required: --format {fitting[0]} or the other")
+        raise InputError(str(path), f"found what may be {names}", f"expected: --format {fitting[0]} or the other")
     return Trace(path, fitting[0], skip_malformed, discards, flushes)

@@ -204,6 +204,6 @@ def summarised(records: Iterable[TraceRecord], name: str) -> TraceSummary:
         in_second += 1
         summary.peak_per_s = max(summary.peak_per_s, in_second)
     if not devices:
-        raise InputError(name, "found no reads and no writes", "required: at least one")
+        raise InputError(name, "found no reads and no writes", "expected: at least one")
     summary.last_s = last_s
     return summary

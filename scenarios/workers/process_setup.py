@@ -25,7 +25,7 @@ _OTHERS = 1000
 
 
 def allow_nesting(devices: int) -> None:
-    """Let calls go as deep as so many devices that are built on each other need."""
+    """Raise the limit of nested calls to what this number of stacked devices needs."""
     needed = _OTHERS + _CALLS_EACH * min(devices, DEEPEST)
     if sys.getrecursionlimit() < needed:
         sys.setrecursionlimit(needed)
@@ -64,7 +64,7 @@ _MORE, _OLDER = 50_000, 20
 
 
 def search_less() -> None:
-    """Search less often than Python does by itself, and never among what is there by now."""
+    """Search less often than Python does, and never among what is there by now."""
     gc.freeze()
     gc.set_threshold(_MORE, _OLDER, _OLDER)
 

@@ -22,7 +22,7 @@ try:
     import atheris
 except ImportError:
     sys.exit(
-        "error: make fuzz: the module atheris is missing; required: pip install 'raidsim[fuzz]' (CPython 3.11-3.13)"
+        "error: make fuzz: the module atheris is missing; expected: pip install 'raidsim[fuzz]' (CPython 3.11-3.13)"
     )
 
 with atheris.instrument_imports(include=["raidsim"]):

@@ -1,1 +1,1 @@
-"""Conformance: the model beside recorded behaviour of real programs, case by case."""
+"""Conformance: the model compared with recorded behavior of real programs, case by case."""

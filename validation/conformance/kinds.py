@@ -47,7 +47,7 @@ class Kind:
         return check
 
     def reached(self, cases: int, matched: int) -> bool:
-        """Whether so many matches are enough."""
+        """Whether this number of matches is enough."""
         return self.aim is None or matched >= self.aim * cases
 
 

@@ -1,4 +1,4 @@
-"""Why some recorded cases are not reproduced: explanations as data, shown beside the misses they are about."""
+"""Why some recorded cases are not reproduced: explanations as data, shown with their misses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class KnownMiss(Spec):
     Attributes
     ----------
     kind, file, case
-        Kind of check, name of the truth file, and pattern of the cases (`*` stands for anything).
+        Kind of check, name of the truth file, and pattern of the cases (`*` matches anything).
     clean
         If true, it is only about arrays that have all members and no bitmap, as the array's name says (`_degraded`,
         `_lost0`, `_bm1M`).

@@ -1,4 +1,4 @@
-"""Predicted beside measured: errors, intervals, claims and summaries of studies.
+"""Predictions compared with measurements: errors, intervals, claims and summaries of studies.
 
 The error of a cell is |ln(predicted / measured)|, shown as a percentage. Calibrated and predicted cells are never
 mixed: the first show how well the model can be fitted, only the second what a prediction is worth.
@@ -44,7 +44,7 @@ class Compared:
     low, high
         90 % interval of the prediction, in the report's unit.
     busiest
-        The busiest part and how busy it was, in short.
+        The busiest part and its utilization, in short.
     latencies
         Of the run's I/Os (s); see :class:`~raidsim.scenarios.running.base.prediction.Prediction`.
     half_width
@@ -109,7 +109,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class ZeroCompared:
-    """A cell after its prediction that has no ratio, because what was measured or what is predicted is 0.
+    """A cell after its prediction that has no ratio, because the measured or the predicted value is 0.
 
     Attributes
     ----------

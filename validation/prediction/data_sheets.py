@@ -123,7 +123,7 @@ class DataSheets(Spec):
 
 @dataclass(frozen=True, slots=True)
 class SheetCell:
-    """A figure beside what the model gives.
+    """A figure of the sheet and of the model.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """Cross-validation: a study is fitted without the cells of one level, and these are predicted.
 
-The marks in the study are ignored here: a cell that is predicted elsewhere may be fitted to, but never in the fit that
-predicts it. So the errors say how well the model carries over from layouts to another one, and are no predictions of a
-reader who had only the calibrate cells.
+The marks in the study are ignored here: a cell that is predicted in other reports may be fitted to, but never in the
+fit that predicts it. So the errors say how well the model carries over from layouts to another one, and are no
+predictions of a reader who had only the calibrate cells.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """So many of `n`.
+    """The number of successes among `n`.
 
     The limits are exact for independent trials (Clopper and Pearson, Biometrika 26, 1934). Cells of one study share its
     parameters and its mechanisms, so the true limits are wider.

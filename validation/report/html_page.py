@@ -100,7 +100,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Entry]], words: Seque
 
 
 def pictures(drawn: Iterable[tuple[str, str]]) -> str:
-    """Pictures beside each other: (what each shows, SVG)."""
+    """Pictures side by side: (what each shows, SVG)."""
 
     def figure(caption: str, svg: str) -> str:
         said = escape(caption)

@@ -1,4 +1,4 @@
-"""The report's pictures, each an SVG element that stands in a page by itself."""
+"""The report's pictures, each a complete SVG element for a page."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _scatter(axes: Axes, cells: Sequence[Judged], names: Sequence[str], unit: st
 
 
 def error_histogram(report: Report) -> str:
-    """How often ln(predicted / measured) is what, for predicted cells and beside them the calibrated ones."""
+    """Distribution of ln(predicted / measured), of predicted and of calibrated cells."""
 
     def draw(axes: Axes) -> None:
         edges = np.linspace(-_MOST_LN, _MOST_LN, 31)
@@ -149,7 +149,7 @@ def _bar(axes: Axes, row: int, covered: Proportion) -> None:
 
 
 def baseline_plot(report: Report) -> str | None:
-    """Share of the cells that are nearer than so much, for raidsim and the baselines; None without cells."""
+    """Share of the cells within an error, for raidsim and the baselines; None without cells."""
     found = matches(report.cells)
     if not found[0].n:
         return None

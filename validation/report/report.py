@@ -1,4 +1,4 @@
-"""How right raidsim is: all that `raidsim validate` reports, from comparisons that are made elsewhere."""
+"""How right raidsim is: all that `raidsim validate` reports, from comparisons that are given."""
 
 from __future__ import annotations
 

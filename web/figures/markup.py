@@ -18,7 +18,7 @@ def plain(text: str) -> str:
 
 
 def table_html(table: Table, caption: str) -> str:
-    """A table with headings for every column, and for every row its first cell; it scrolls by itself if too wide."""
+    """A table with headings for every column, and for every row its first cell; it scrolls if too wide."""
     head = "".join(
         f'<th scope="col" style="{_side(table, i)}{_HEADING}{_CELL}">{_kept(escape(name))}</th>'
         for i, name in enumerate(table.columns)

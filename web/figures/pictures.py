@@ -40,7 +40,7 @@ _OTHER = "#8a8f94"
 
 
 def usage_bars(prediction: Prediction) -> Picture:
-    """How busy every part was, and which ones limit."""
+    """Utilization of every part, and which ones limit."""
     found = limit(prediction.usages)
     limits = {part.name for part in found.parts} if found is not None else set()
     mark = "limits" if found is not None and found.saturated else "busiest"

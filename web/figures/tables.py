@@ -1,4 +1,4 @@
-"""Results as tables with units, which the page shows beside every picture, and as CSV and JSON to take away."""
+"""Results as tables with units, which the page shows with every picture, and as CSV and JSON to take away."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def phases_table(prediction: Prediction) -> Table:
 
 
 def usage_table(prediction: Prediction) -> Table:
-    """How busy every part was."""
+    """Utilization of every part."""
     found = limit(prediction.usages)
     limits = {part.name for part in found.parts} if found is not None else set()
     role = "limits" if found is not None and found.saturated else "busiest"
@@ -149,7 +149,7 @@ def against(each: Alternative) -> str:
 
 def plan_table(found: Comparison) -> Table:
     """Capacity, failures, rebuilds, risk and cost of the designs, in the words of `raidsim compare`."""
-    columns = ["design", "usable", "of", "survives", "rebuild idle", "rebuild beside the load", "data loss a year",
+    columns = ["design", "usable", "of", "survives", "rebuild idle", "rebuild under the load", "data loss a year",
                "in the long run once in"]  # fmt: skip
     priced = any(each.measured.facts is not None and each.measured.facts.cost is not None for each in found)
     columns += ["cost", "per usable TB", "per I/O per s"] if priced else []
@@ -305,7 +305,7 @@ def _harmless(cell: Cell) -> Cell:
 
 
 def json_text(outcome: Outcome) -> str:
-    """A run as one JSON object in SI units; what is infinite is null."""
+    """A run as one JSON object in SI units; infinite values are null."""
     without = outcome.without
     plain = None if without is None else {"what": without.what, "rate": without.prediction.rate, "then": without.then}
     return json.dumps(_plain({**outcome.result.to_dict(), "relief": plain}), indent=1, allow_nan=False)

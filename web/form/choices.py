@@ -284,7 +284,7 @@ def _rates(form: Form, pattern: str, block: int) -> Offer:
 
 
 def _pieces(form: Form, block: int) -> int:
-    """Chunks that an I/O of so many KiB is on: all of them are under way at once."""
+    """Chunks that an I/O of this size (KiB) is on: all of them are under way at once."""
     return max(1, block // form.chunk) if LEVELS[form.level].has_chunk else 1
 
 

@@ -26,7 +26,7 @@ EXAMPLES: dict[str, Form] = {
     ),
     "Two disks, mirrored": Form(machine="workstation", drive="IronWolf-Pro-20TB", level="raid1", disks=2, depth=4),
     "RAID 6 that has lost two disks": Form(drive="IronWolf-Pro-20TB", level="raid6", disks=8, failed=2),
-    "A rebuild beside the load": Form(level="raid5", disks=8, failed=1, rebuilding=True, how="rate", iops=200),
+    "A rebuild under the load": Form(level="raid5", disks=8, failed=1, rebuilding=True, how="rate", iops=200),
     "More I/Os per second than it can do": Form(level="raid6", how="rate", iops=2000),
     "The usual one": DEFAULT,
 }

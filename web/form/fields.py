@@ -14,7 +14,7 @@ USUAL = "usual"
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a person has chosen; every value by itself is checked by :func:`.forms.fitted`.
+    """What a person has chosen; every value is checked by :func:`.forms.fitted`.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from .fields import DEFAULT, LABELS, NONE, USUAL, Form, Value
 from .limits import duration_for
 
 BITMAP = "64MiB"
-"""What a bit of a bitmap that mdadm makes stands for on arrays of today's size."""
+"""Bytes per bit of a bitmap that mdadm makes on arrays of today's size."""
 ARRAY = "md0"
 
 
@@ -247,7 +247,7 @@ class Built:
     document, spec
         It as it was read, and the whole scenario; None if it was refused.
     refused, field
-        Why, and the field of the form that it is said beside ("" if it is none).
+        Why, and the field of the form next to which it is shown ("" if none).
     """
 
     text: str

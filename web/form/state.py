@@ -13,7 +13,7 @@ from .forms import LOAD_FIELDS, changed, fitted
 
 KEPT = "with"
 MOST_KEPT = 3
-"""Designs beside the one in the form."""
+"""Designs in addition to the one in the form."""
 _LONGEST = 64
 _LONGEST_DESIGN = 600
 _MOST_NOTES = 6

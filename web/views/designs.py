@@ -1,4 +1,4 @@
-"""The views that need designs beside the form's: a comparison, a failure, and what each mechanism costs."""
+"""The views that need designs in addition to the form's: a comparison, a failure, and what each mechanism costs."""
 
 from __future__ import annotations
 
@@ -80,11 +80,13 @@ def show_compare(subject: Subject) -> None:
 
 
 def _compare_files(subject: Subject) -> None:
-    """The file's design beside the same with other values."""
+    """The file's design next to the same with other values."""
     document = _document(subject)
     st.markdown("The file's design, and the same with other values: all get the same I/Os at the same times.")
     name = st.selectbox("What differs", list(DIFFERS), format_func=lambda each: DIFFERS[each][0], key="file_differs")
-    chosen = st.multiselect("Values beside the file's own", DIFFERS[name][1], max_selections=MOST_KEPT, key="file_with")
+    chosen = st.multiselect(
+        "Values in addition to the file's own", DIFFERS[name][1], max_selections=MOST_KEPT, key="file_with"
+    )
     if not chosen:
         st.info("No other value is chosen yet.")
         return
@@ -205,7 +207,7 @@ def course_words(found: FailureCourse) -> str:
     for rebuild in found.prediction.rebuilds:
         if rebuild.action == "recover":
             whole = format_duration(rebuild.duration_s) if math.isfinite(rebuild.duration_s) else "no end"
-            said.append(f"the rebuild runs at {rebuild.rate / 1e6:.3g} MB/s and would take {whole} beside this load")
+            said.append(f"the rebuild runs at {rebuild.rate / 1e6:.3g} MB/s and would take {whole} under this load")
     return ". ".join(f"{line[0].upper()}{line[1:]}" for line in said) + "."
 
 

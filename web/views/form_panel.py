@@ -48,7 +48,7 @@ HELP = {
     "stripe_cache": "stripe_cache_size of md; 0 is the kernel's own choice.",
     "threads": "0: one thread of md handles all stripes.",
     "failed": "The first disks of the array are lost before the run begins.",
-    "rebuilding": "New disks are in their place, and md rebuilds them beside the load.",
+    "rebuilding": "New disks are in their place, and md rebuilds them under the load.",
     "hot": "Locality. zipf: some offsets are asked for much more often than others.",
     "how": "outstanding: each job keeps a number of I/Os under way. rate: I/Os come at a rate, whatever happens.",
     "independent": "On: every outstanding I/O has a thread of its own, as the clients of a server have. Off: one "

@@ -102,5 +102,5 @@ def _heading(subject: Subject) -> None:
 def _refusal(subject: Subject) -> None:
     if not subject.built.field or subject.form is None:
         st.error(plain(subject.built.refused), icon=":material/block:")
-    said = "This cannot be simulated: see the message beside the field." if subject.form else "The file is not used."
+    said = "This cannot be simulated: see the message at the field." if subject.form else "The file is not used."
     st.info(said)

@@ -76,7 +76,7 @@ class Mechanism(Protocol):
 
     @property
     def adds(self) -> bool:
-        """The design does not have it: what is other is that it does."""
+        """If true, the design does not have the mechanism and the variant adds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Variant:
     form
         The design without it.
     adds
-        The design does not have it: what is other is that it does.
+        If true, the design does not have the mechanism and the variant adds it.
     one_command
         A drive may have one command at a time, whatever it could do.
     """
@@ -151,7 +151,7 @@ def _loss(form: Form) -> Variant | None:
         return None
     why = WHY["the lost disk"]
     if form.rebuilding:
-        why += " The rebuild reads all disks beside the load."
+        why += " The rebuild reads all disks under the load."
     return Variant("the lost disk", "With all disks at work", why, _changed(form, failed=0, rebuilding=False))
 
 
@@ -250,7 +250,7 @@ class Effect:
     iops, mean_s
         I/Os a second and mean latency without it.
     change
-        I/Os a second without it over those with it, less 1; of a load that comes by itself the same of the latency.
+        I/Os a second without it over those with it, less 1; of a load with its own pace the same of the latency.
     certain
         Whether the difference is larger than the runs' own uncertainty (90 % intervals).
     words
@@ -276,7 +276,7 @@ def effect(variant: Mechanism, base: Prediction, found: Prediction, is_open: boo
     base, found
         What the design gives, and what it gives without it.
     is_open
-        The load comes by itself, so that latency is what differs.
+        The load has its own pace, so that the latency differs.
     """
     before, after = total_iops(base), total_iops(found)
     waits, then = mean_latency(base), mean_latency(found)

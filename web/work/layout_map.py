@@ -90,7 +90,7 @@ def survives(array: ArraySpec, lost: frozenset[int]) -> bool:
 
 
 def _layout(array: ArraySpec, rows: int) -> Layout:
-    """The layout on members of so many chunks."""
+    """The layout on members of a number of chunks."""
     chunk = array.chunk if LEVELS[array.level].has_chunk else _UNIT
     algorithm = array.algorithm
     if LEVELS[array.level].has_copies and array.controller is not None and algorithm is None:

@@ -1,4 +1,4 @@
-"""Runs of the whole server: worker processes, how many work at once, who waits, and what is stopped.
+"""Runs of the whole server: worker processes, how many work at once, which ones wait, and which are stopped.
 
 A simulation runs in a process of its own, so that the page answers meanwhile, and a run that is too long or no longer
 wanted ends at once. Processes are kept for the next run: starting one takes as long as a small run.
@@ -36,7 +36,7 @@ _TELL_S = 0.2
 _START_S = 120.0
 """How long a process may take to start on a busy machine; the CPU time of its run begins after that."""
 _WALL = 10.0
-"""A run that says nothing of its CPU time is stopped after so many times its limit on the wall clock."""
+"""A run that says nothing of its CPU time is stopped after a multiple of its limit on the wall clock."""
 
 Question = tuple[str, str]
 """What is asked, and of which design."""
@@ -332,7 +332,7 @@ def _send(connection: Connection, sending: threading.Lock, kind: str, value: obj
 
 
 def _bound_memory() -> None:
-    """Let a scenario that needs too much memory fail by itself, before others do."""
+    """Let a scenario that needs too much memory fail before others do."""
     if sys.platform == "win32":
         return
     import resource

@@ -1,4 +1,4 @@
-"""Designs beside the one of an uploaded file: without a mechanism, with a disk that fails, and with other values.
+"""Designs in addition to that of an uploaded file: without a mechanism, with a disk that fails, and with other values.
 
 They come from the file's document, as `--set` and `--vary` of the command line make them, so they can be refused.
 """
@@ -93,7 +93,7 @@ def _switches(spec: ScenarioSpec) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scenario, str]:
-    """The file's design with a disk that fails after so many percent of the measurement, and the disk.
+    """The file's design with a disk that fails after a share of the measurement, and the disk.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def failing(document: Document, spec: ScenarioSpec, percent: int) -> tuple[Scena
 
 
 def _next_member(spec: ScenarioSpec, array: ArraySpec) -> str | None:
-    """The first drive that may be lost beside those that are; None if there is none."""
+    """The first drive that may be lost in addition to those that are; None if there is none."""
     if not LEVELS[array.level].failures_in_a_run or array.rebuilding:
         return None
     gone = {place for place, member in enumerate(array.members) if member in array.failed}

@@ -118,7 +118,7 @@ class FoundArray:
     size, rough_size, member_size
         Usable bytes of the array, the same of a rounded text ("3.6T"), and bytes that it uses of each member.
     bitmap
-        Bytes that a bit of the write-intent bitmap stands for; 0 if there is one and nothing says how large.
+        Bytes per bit of the write-intent bitmap; 0 if there is one and nothing says how large.
     action, progress
         What the resync thread does, and the share that is done.
     controller, group

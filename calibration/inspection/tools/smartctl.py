@@ -27,7 +27,7 @@ _TRANSPORTS: dict[str, Interface] = {"SAS": "sas", "Fibre": "fc", "Parallel": "s
 
 
 def read(output: Output) -> Findings:
-    """The disk; nothing but a note if smartctl could not open it."""
+    """The disk; only a note if smartctl could not open it."""
     root, found = output.root, Findings()
     if root is None:
         return _from_text(output)

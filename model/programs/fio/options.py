@@ -129,7 +129,7 @@ def check_value(name: str, option: Option) -> None:
         Naming it.
     """
     if not option.value and not option_table().entries[name].flag:
-        raise InputError(option.place, "found no value", "required: option=value")
+        raise InputError(option.place, "found no value", "expected: option=value")
 
 
 def in_order(options: dict[str, Option]) -> dict[str, Option]:

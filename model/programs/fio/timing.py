@@ -160,7 +160,7 @@ def timing_of(reader: OptionReader, thread_number: int, smallest: tuple[int, int
     direct = reader.flag("direct", not reader.flag("buffered", True))
     delay_s = _delay(reader, thread_number)
     if reader.flag("time_based", False) and not reader.seconds("runtime"):
-        raise InputError(reader.option("time_based").place, "found it without a runtime", "required: runtime=TIME")
+        raise InputError(reader.option("time_based").place, "found it without a runtime", "expected: runtime=TIME")
     return FioTiming(
         engine=name,
         kind=kind,

@@ -356,7 +356,7 @@ class Array(Device):
             self.daemon_resync_bytes[slot] += size
 
     def prepare_resync(self, pages: int, then: Callable[[], None]) -> None:
-        """Have the resync thread allocate so many pages for a range, then submit it."""
+        """Have the resync thread allocate pages for a range, then submit it."""
         self.compute_resync(pages * self.prices.buffer_page_s, then)
 
     def compute_resync(self, seconds: float, then: Callable[[], None]) -> None:

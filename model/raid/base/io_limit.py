@@ -83,7 +83,7 @@ class BioSplit(Wrapper):
     max_request_bytes
         The largest piece.
     chunk_bytes
-        Where the device cuts by itself; 0: nowhere.
+        Where the device itself splits requests; 0: nowhere.
     cuts_writes
         Whether it cuts writes there, too (RAID 5 takes a write as it is).
     tail_first

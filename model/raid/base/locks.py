@@ -44,7 +44,7 @@ class LockedArray(Wrapper):
     locks
         All of them.
     own
-        If true, nobody takes them elsewhere, so that a core that had them last and finds them free has them in its
+        If true, no other code takes them, so that a core that had them last and finds them free has them in its
         cache: it goes on without a look at each.
     """
 

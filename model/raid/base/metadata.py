@@ -9,7 +9,7 @@ from ...core.request import Request
 
 
 class Metadata(Protocol):
-    """What an array writes beside the data: see :mod:`raidsim.model.raid.metadata.array_metadata`."""
+    """What an array writes in addition to the data: see :mod:`raidsim.model.raid.metadata.array_metadata`."""
 
     def before_write(self, request: Request, write: Callable[[Request], None]) -> None:
         """Call ``write(request)`` once the metadata on the members allow it."""
@@ -32,7 +32,7 @@ class Metadata(Protocol):
 
     @property
     def holds_writers(self) -> bool:
-        """Whether who comes with a write sleeps now."""
+        """Whether the submitter of a write sleeps now."""
 
     @property
     def holds_thread(self) -> bool:

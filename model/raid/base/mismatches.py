@@ -1,6 +1,6 @@
 """What a repair finds wrong: ranges whose parity or copies differ, spread evenly over an array.
 
-md compares every block of a range by itself; here a range of the resync differs as a whole, or not at all.
+md compares every block of a range separately; here a range of the resync differs as a whole, or not at all.
 """
 
 from __future__ import annotations

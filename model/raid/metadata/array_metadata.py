@@ -1,4 +1,4 @@
-"""What a redundant md array writes beside the data: its superblock, and the write-intent bitmap.
+"""What a redundant md array writes in addition to the data: its superblock, and the write-intent bitmap.
 
 The first write to a clean array marks it dirty in the superblock of every member and waits for that; after
 ``safe_mode_delay`` without writes it is marked clean again. The bits of the write come after that. Sources:
@@ -35,7 +35,7 @@ class ArrayMetadata:
     superblock
         Where it is, and how it is written.
     waits
-        Who waits for a new bit; None: md's thread, for all writes that have come.
+        The process or thread that waits for a new bit; None: md's thread, for all writes that have come.
     """
 
     __slots__ = (

@@ -2,10 +2,10 @@
 
 The first write to a bitmap chunk sets a bit on every member and waits for that; after a crash only chunks with their
 bit set are resynchronised. Bits are cleared lazily: a chunk's counter goes 2, 1, 0 in passes of a daemon, and one more
-pass writes the page. Each of these writes is one flush + FUA write a member (``WRITE_THROUGH``). Who waits for a new
-bit differs by level and kernel: see :mod:`raidsim.model.raid.metadata.bitmap_waits`. Sources: drivers/md/md-bitmap.c
-(md_bitmap_startwrite, md_bitmap_endwrite, md_bitmap_unplug, md_bitmap_daemon_work), kernel/time/timer.c (the grain of
-long timeouts).
+pass writes the page. Each of these writes is one flush + FUA write a member (``WRITE_THROUGH``). The process or thread
+that waits for a new bit differs by level and kernel: see :mod:`raidsim.model.raid.metadata.bitmap_waits`. Sources:
+drivers/md/md-bitmap.c (md_bitmap_startwrite, md_bitmap_endwrite, md_bitmap_unplug, md_bitmap_daemon_work),
+kernel/time/timer.c (the grain of long timeouts).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WriteIntentBitmap:
     array
         Whose bitmap it is.
     chunk_bytes
-        What a bit stands for, in the address space of resync.
+        Bytes per bit, in the address space of resync.
     fresh
         Whether mdadm has just written it: every bit is set then, and none is clear before three passes of the daemon.
     daemon_sleep_s
@@ -172,7 +172,7 @@ class WriteIntentBitmap:
         self._members.write(sector, self._page_bytes(page), then, self._write_through)
 
     def _write_dirty(self) -> None:
-        """Write the pages with new bits for all that wait; who comes meanwhile waits for the next write."""
+        """Write the pages with new bits for all that wait; a request that comes meanwhile waits for the next write."""
         pages, self._dirty = sorted(self._dirty), set()
         going, self._waiting = self._waiting, []
         self._writing = True

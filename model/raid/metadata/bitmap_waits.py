@@ -1,4 +1,4 @@
-"""Who waits for a new bit of a write-intent bitmap, by level and kernel.
+"""Which process or thread waits for a new bit of a write-intent bitmap, by level and kernel.
 
 No member is written before the bit of its chunk is on all members. Somebody sleeps for that, and what that task would
 have done meanwhile is done later:
@@ -310,14 +310,14 @@ class StripeWaits(RowWaits):
 
     @property
     def holds_thread(self) -> bool:
-        """See :attr:`BitmapWaits.holds_thread`: the thread sleeps by itself."""
+        """See :attr:`BitmapWaits.holds_thread`: the thread sleeps without a request."""
         return False
 
 
 def mirror_waits(
     engine: Engine, host: Host | None, array: Redundant, bitmap: WriteIntentBitmap, who: MirrorWaits
 ) -> BitmapWaits:
-    """Who waits for the bitmap of a mirror; without a host there are no tasks that could sleep."""
+    """Which process or thread waits for the bitmap of a mirror; without a host there are no tasks that could sleep."""
     if host is None or who == "thread":
         return ThreadWaits(bitmap)
     return TaskWaits(engine, host, array, bitmap, who == "plugged-task")

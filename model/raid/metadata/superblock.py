@@ -1,4 +1,4 @@
-"""Writes of superblock and bitmap to the members of an array: where they go and who waits."""
+"""Writes of superblock and bitmap to the members of an array: where they go and what waits."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Superblock:
     size
         Bytes.
     last_block
-        It lies behind the data, in the last whole block of so many bytes of what is used of a member, a whole stroke of
-        the arm away from what lies at the beginning; 0: right before the data.
+        Size of the block at the end of the used part of a member that holds the superblock, a full-stroke seek away
+        from the beginning; 0: right before the data.
     through
         Whether the write is done only when it is on the platters, or once the drive has taken it.
     in_turn

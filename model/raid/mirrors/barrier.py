@@ -1,8 +1,8 @@
 """How md keeps resync and normal I/O apart on mirrors: one rule of exclusion a class.
 
-A normal request asks to be admitted and gets a ticket, or waits; a resync request asks for its turn. Who waits and
-for what differs: Linux 2.4 slides a window along the array, 2.6 (and RAID 10 to this day) lets
-resync and normal I/O alternate on the whole array, and RAID 1 since 4.11 does so in each 64 MiB by itself.
+A normal request asks to be admitted and gets a ticket, or waits; a resync request asks for its turn. What waits, and
+for what, differs: Linux 2.4 slides a window along the array, 2.6 (and RAID 10 to this day) lets resync and normal I/O
+alternate on the whole array, and RAID 1 since 4.11 does so in each 64 MiB separately.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class MirrorArray(Array):
         Whether the copy of a write for a mirror costs :attr:`~raidsim.model.tasks.host.Prices.clone_s` for each of its
         pages (Linux 2.4 and 2.6) or once, because it shares the pages of the write (6.1: bio_alloc_clone).
     submitter_pays
-        Whether who writes dirty pages back pays for their copies, as it makes them (raid1_make_request runs where the
-        write is submitted), or the kernel at large does.
+        If true, the CPU cost of duplicating a write is charged to the process that submits write-back
+        (raid1_make_request runs where the write is submitted); otherwise to the kernel.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class MirrorArray(Array):
             self._barrier.finished()
 
     def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
-        """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
+        """What waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
         return mirror_waits(self._engine, self.host, self, bitmap, who)
 
     def survives(self, failed: frozenset[int]) -> bool:

@@ -114,7 +114,7 @@ class Raid10Array(Array):
             self._barrier.finished()
 
     def bitmap_waits(self, bitmap: WriteIntentBitmap, who: MirrorWaits) -> BitmapWaits:
-        """Who waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
+        """What waits for a new bit of its write-intent bitmap: `who`, which differs between kernels."""
         return mirror_waits(self._engine, self.host, self, bitmap, who)
 
     def survives(self, failed: frozenset[int]) -> bool:
@@ -231,7 +231,7 @@ class Raid10Array(Array):
         return has_read
 
     def _write_copy(self, slot: int, offset: int, size: int, join: Join) -> None:
-        """Have md's thread write a copy that a resync has read elsewhere."""
+        """Have md's thread write a copy that a resync has read from another member."""
         self.count_daemon_resync(slot, size)
         self._members[slot].submit(Request(WRITE, offset, size, join.done, self.resync_daemon_issuer, False))
 

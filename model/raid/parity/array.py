@@ -170,7 +170,7 @@ class ParityArray(Array):
         return self.layout
 
     def _choose_paths(self) -> None:
-        """Take the short ways where nothing is lost, limited, priced or written beside the data."""
+        """Take the short ways where nothing is lost, limited, priced or written in addition to the data."""
         writer = self._writer
         free = self.host is None and not self.failed and self.load is None
         self._simple_reads = free and self._direct_reads
@@ -183,7 +183,7 @@ class ParityArray(Array):
         self._choose_paths()
 
     def bitmap_waits(self, bitmap: WriteIntentBitmap, _: MirrorWaits) -> BitmapWaits:
-        """Who waits for a new bit of its write-intent bitmap: md's thread, which handles no stripe head meanwhile."""
+        """What waits for a new bit of its write-intent bitmap: md's thread, which handles no stripe head meanwhile."""
         if self._row_locks is not None:
             return ThreadWaits(bitmap)
         waits = StripeWaits(bitmap) if isinstance(self._writer, StripeHandler) else RowWaits(bitmap)

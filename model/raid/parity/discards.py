@@ -72,7 +72,7 @@ class StripeDiscarder:
         self._go_on(_Freed(request, first, end))
 
     def _go_on(self, freed: _Freed) -> None:
-        """Take stripe heads as far as there are some; who submits sleeps until there are more."""
+        """Take stripe heads as far as there are some; the submitter sleeps until there are more."""
         cache, chunk = self._cache, self._layout.chunk_bytes
         while freed.row < freed.end:
             row, low = freed.row, freed.low

@@ -266,7 +266,7 @@ class RowReader:
         return arrivals
 
     def copy_out(self, row: int, size: int) -> None:
-        """Give the reader so many bytes of the row's heads, and the heads back."""
+        """Give the reader its bytes of the row's heads, and return the heads."""
         self._charge(size, self._copies_reads)
         self._cache.release(row)
 

@@ -2,7 +2,7 @@
 
 A head gets the number of the next flush when new data come into it. Before each pass the thread flushes the bitmap for
 all heads on the list; heads that get new data meanwhile have the number of the flush after that, and stay. If workers
-handle the heads (group_thread_cnt), the thread has nothing else to do, and flushes beside them. Source: Linux 6.1
+handle the heads (group_thread_cnt), the thread has nothing else to do, and flushes at the same time. Source: Linux 6.1
 drivers/md/raid5.c (__add_stripe_bio, do_release_stripe, raid5d, activate_bit_delay).
 """
 
@@ -63,7 +63,7 @@ class BitmapList:
         self._bitmap.flush(partial(self._flushed, self._take(), then))
 
     def flush_beside(self) -> None:
-        """Flush as often as there are heads on the list, beside the workers that handle them."""
+        """Flush as often as there are heads on the list, while the workers handle them."""
         if not self._flushes_beside and self.must_sleep():
             self._flushes_beside = True
             self.flush(self._flushed_beside)

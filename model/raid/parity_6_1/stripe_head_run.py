@@ -1,6 +1,6 @@
 """Stripe heads that writes are in, as runs: neighbouring heads of a row about which the same is known and wanted.
 
-md looks at every 4 KiB head by itself; heads of one row that were written together also go the same way, so they are
+md looks at every 4 KiB head separately; heads of one row that were written together also go the same way, so they are
 kept as one run and split only when a write covers a part of them.
 """
 
@@ -219,7 +219,7 @@ class Flight:
         self._answerable = answerable
 
     def expect(self, requests: int) -> None:
-        """Every member gets so many requests."""
+        """Every member gets this number of requests."""
         self._left = dict.fromkeys(self.slots, requests)
 
     def done(self, request: Request) -> None:

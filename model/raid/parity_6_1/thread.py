@@ -1,4 +1,4 @@
-"""md's thread of a parity array (raid5d): what is ready is handled in passes, and what a pass sends merges.
+"""md's thread of a parity array (raid5d): ready heads are handled in passes, and the requests of a pass merge.
 
 Submitters and completions only put stripe heads on a list and wake the thread. A pass takes the first few of the list;
 what comes while it computes is taken by a later one, which is why a busy array sees more full stripes. The member I/O

@@ -1,7 +1,7 @@
 """Several threads for the stripes of one parity array (md's group_thread_cnt).
 
 They take heads from one list, eight at a time, and compute on cores of their own at the same time. The first is woken
-by the first head; a further one when so many heads wait that there are another eight for it. Source: drivers/md/raid5.c
+by the first head; a further one for every eight heads that wait. Source: drivers/md/raid5.c
 since 3.12, raid5_wakeup_stripe_thread and raid5_do_work, with one group: a machine with one memory node. Neutral: they
 do not get into each other's way at the lock of the array's list, which many of them do.
 """
@@ -21,7 +21,7 @@ from .thread import STRIPE_BATCH, ParityThread
 
 
 class _Worker(ParityThread):
-    """One of them: while it works, what is sent is sent by it."""
+    """One of them: while it works, it sends the requests."""
 
     __slots__ = ("_group",)
 

@@ -1,6 +1,6 @@
 """md's thread of RAID 4, 5 and 6 as the kernels of 2004 run it: woken by what the members complete.
 
-Who submits handles a stripe head at once; what comes back from the members waits for the thread, also a read that
+The submitter handles a stripe head at once; what comes back from the members waits for the thread, also a read that
 somebody waits for. To wake it takes a switch of processes, unless it is at work already. It writes the superblocks that
 mark an array clean as well, one member after the other, and does nothing else meanwhile (drivers/md/raid5.c:
 raid5_end_read_request, raid5d; md.c: md_handle_safemode, md_update_sb).

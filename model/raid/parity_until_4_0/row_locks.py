@@ -1,11 +1,11 @@
 """RAID 4 and 5 of the RAID patches for Linux 2.2: a stripe takes no more blocks while it is at work.
 
 Their driver locks a stripe (a row of blocks, one of every member) when its thread takes it, until all its reads or
-writes have ended; who brings another block of it sleeps in its submission, and what that process would have submitted
-or copied next waits with it. A sole reader in order therefore has one chunk under way at a time, as the next one lies
-in the same rows, on the next member, and what it reads ahead comes while it does nothing else.
-A row that is written in order is not gathered but written block by block, each with its parity. Source: raid5.c of the
-patches (handle_stripe, lock_stripe, find_stripe, wait_on_stripe).
+writes have ended; a process that submits another block of a locked stripe blocks, and its later I/O is delayed with it.
+A sole reader in order therefore has one chunk under way at a time, as the next one lies in the same rows, on the next
+member, and what it reads ahead comes while it does nothing else. A row that is written in order is not gathered but
+written block by block, each with its parity. Source: raid5.c of the patches (handle_stripe, lock_stripe, find_stripe,
+wait_on_stripe).
 """
 
 from __future__ import annotations

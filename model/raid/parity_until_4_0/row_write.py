@@ -123,7 +123,7 @@ class SmallWrite:
 
 
 class RangeWrite:
-    """A range of a gathered row: what is missing is read up, then data and parity are written."""
+    """A range of a gathered row: missing blocks are read, then data and parity are written."""
 
     __slots__ = ("_copied", "_gathered", "_heads", "_left", "_low", "_over", "_plan", "_size", "_slots", "_writer")
 

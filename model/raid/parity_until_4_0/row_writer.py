@@ -207,7 +207,7 @@ class RowWriter(RowState):
                 self.complete_row(row)
 
     def hold(self) -> None:
-        """Set the timer that completes incomplete rows and lets go whose heads others wait for, unless it runs."""
+        """Set the timer, unless it runs, that completes incomplete rows and submits those with awaited heads."""
         if not self._hold_timer:
             self._hold_timer = True
             self._engine.call_at(self._engine._now + self._hold_s, self._hold_over)

@@ -92,7 +92,7 @@ class WaitingReaders:
         self._woken()
 
     def _go_on(self, issuer: int, heads: int) -> None:
-        """A process submits what it can with so many heads more, and sleeps again if that is not all."""
+        """A process submits what it can with its new heads, and sleeps again if that is not all."""
         queue = self._queues[issuer]
         while queue:
             piece = queue[0]
@@ -106,7 +106,7 @@ class WaitingReaders:
             callback()
 
     def _submit(self, piece: _Piece, heads: int) -> int:
-        """Begin to read as much of a piece as so many heads allow; returns how many it took."""
+        """Begin to read as much of a piece as the heads allow; returns how many it took."""
         end = self._cache.reach(piece.row, piece.low, piece.high, heads)
         if end <= piece.low:
             return 0

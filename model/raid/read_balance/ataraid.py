@@ -39,8 +39,8 @@ class AtaRaid(ReadBalance):
     """The source if the read is near where it was last sent, else the mirror if it is near that, else the other one.
 
     "Near" is within 2,048 sectors either way of the end of the last request that was sent there, read or write. A
-    sequential reader therefore stays on the disk it began on; a read elsewhere goes to the disk that was not used last.
-    So two readers settle on one disk each, and three or more push each other about.
+    sequential reader therefore stays on the disk it began on; a read at another address goes to the disk that was not
+    used last. So two readers settle on one disk each, and three or more push each other about.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class AtaRaid(ReadBalance):
     proximity_bytes
         How far "near" is, in addresses of the array.
     columns
-        Mirrors that the array is striped over, of which this is one; its addresses are so many times smaller.
+        Mirrors that the array is striped over, of which this is one; its addresses are smaller by this factor.
     turn
         Shared by all of them.
     """

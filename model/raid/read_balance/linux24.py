@@ -9,7 +9,7 @@ from .base import SECTOR, ReadBalance
 
 
 class Md24(ReadBalance):
-    """md of Linux 2.4: stay while sequential, move on after 128 sectors elsewhere, else the nearest head.
+    """md of Linux 2.4: stay while sequential, move on after 128 sectors at other addresses, else the nearest head.
 
     It looks through the mirrors downwards from the one before the last used, and leaves that only for a better one.
     2.4 knows no write-mostly members.

@@ -36,8 +36,9 @@ class ResyncSettings:
     unseen_bytes
         The thread does not look for other I/O while less than this of its own is under way (``sync_io_depth``).
     resume_depth, resume_delay_s
-        Once `depth` requests are under way it goes on when no more than so many are, and after a delay: a thread
-        that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the cache.
+        Once `depth` requests are in flight, resync continues when no more than `resume_depth` are, and after a delay: a
+        thread that takes the last stripe head waits for a quarter of them, and then for a tick so as not to swamp the
+        cache.
     """
 
     speed_min: float

@@ -229,7 +229,7 @@ class Resync:
             self._thread.rest()
 
     def at_most(self, requests: int) -> Signal:
-        """A signal that fires when no more than so many requests are under way (there are more now)."""
+        """A signal that fires when no more than `depth` requests are under way (there are more now)."""
         self._room_at = requests
         self._room = Signal()
         return self._room

@@ -54,7 +54,7 @@ class BufferZone:
         self.free = count
 
     def need(self, members: int, size: int) -> int:
-        """Buffers for `size` bytes of so many members; no request needs more than there are."""
+        """Buffers for `size` bytes of a number of members; no request needs more than there are."""
         return min(self.count, members * -(-size // self.size))
 
 
@@ -62,8 +62,8 @@ class BufferPool:
     """Buffers of several sizes, given out in order of arrival.
 
     One worker thread takes request after request. It puts one that finds no buffers back in front of all others, and
-    looks at nothing but finished requests until it finds some: so a request for small buffers waits behind it too,
-    however many of those there are.
+    looks only at finished requests until it finds some: so a request for small buffers waits behind it too, however
+    many of those there are.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class BufferPool:
         return self._zones[-1]
 
     def take(self, zone: BufferZone, buffers: int, start: Callable[[], None]) -> None:
-        """Call `start` as soon as `zone` has so many buffers and whoever came before has had theirs."""
+        """Call `start` as soon as `zone` has enough buffers and all earlier requests have theirs."""
         if self._waiting or zone.free < buffers:
             self._waiting.append((zone, buffers, start))
             return

@@ -25,8 +25,8 @@ class ParitySettings(Spec):
         queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
         incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
     shared_plug
-        Whether the array's plug is on a list that everybody runs (tq_disk of Linux 2.4): who waits for stripe heads,
-        and md's thread whenever it has done something, let incomplete rows and the members' requests go.
+        Whether the array's plug is on a list that everybody runs (tq_disk of Linux 2.4): a process that waits for
+        stripe heads, and md's thread whenever it has done something, submits incomplete rows and the members' requests.
     copies_reads
         Whether a read through the stripe cache is copied out of it (Linux 2.6 does, 2.4 reads into the caller's page).
     rmw_level
@@ -44,12 +44,12 @@ class ParitySettings(Spec):
         Whether a row that is being read or written takes no other block
         (:mod:`raidsim.model.raid.parity_until_4_0.row_locks`).
     waiting_readers
-        Whether who reads sleeps in the submission for want of heads, and shares them with the others that do
+        If true, a reader that finds no free stripe head blocks inside submit, and blocked readers share freed heads
         (:mod:`raidsim.model.raid.parity_until_4_0.waiting_readers`); otherwise requests get theirs in the order they
         came.
     gathers_per_head
         Whether writes gather in a row though they leave holes between them in a chunk, as every head of the row
-        gathers for itself; otherwise a row is let go when a piece comes that does not go on where another one ended.
+        gathers for itself; otherwise a non-contiguous write flushes the row first.
     lowest_first
         If true, the heads of an I/O that begins in the middle of a chunk and goes on in the next member of the row are
         taken from the beginning of that chunk on, and those of the first chunk last (since 6.0: raid5.c,

@@ -168,7 +168,7 @@ class DriveTime(ABC):
         iops
             I/Os per second.
         limits
-            How late they may be.
+            Limits of their latency.
         """
 
     @abstractmethod

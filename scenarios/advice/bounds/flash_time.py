@@ -1,6 +1,6 @@
 """How much of their time solid-state drives need at least: commands, dies, channels, connector.
 
-A drive works on many I/Os at once, so each of its parts bounds them by itself and the busiest part counts:
+A drive works on many I/Os at once, so each of its parts bounds them separately and the busiest part counts:
 
 ============ ==========================================================================
 part         time of one I/O

@@ -46,7 +46,7 @@ class Visits:
         )
 
     def times(self, factor: float) -> Visits:
-        """So many of them."""
+        """Their number."""
         return Visits(self.reads * factor, self.writes * factor, self.returns * factor, self.copies)
 
     @property
@@ -71,7 +71,7 @@ def visits_for(layout: Layout | None, writes: bool, size: int, align: int | None
 
 
 def _period_bytes(layout: Layout) -> int:
-    """After so many bytes all borders between members come again."""
+    """Bytes after which the borders between members repeat."""
     if isinstance(layout, NestedLayout):
         inner = _period_bytes(layout.groups[0])
         outer = getattr(layout.outer, "chunk_bytes", 0) or inner
@@ -105,7 +105,9 @@ def _nested(layout: NestedLayout, writes: bool, offset: int, size: int) -> Visit
 
 
 def _parity(layout: ParityLayout, offset: int, size: int) -> Visits:
-    """Row by row; within one every page is written by the cheaper of both ways, or needs no reading if all is new."""
+    """Row by row; within one every page is written by the way that needs fewer commands, or needs no reading if all is
+    new.
+    """
     chunk, row_bytes, end = layout.chunk_bytes, layout.stripe_bytes, offset + size
     width, parities = layout.data_members, layout.parities
     found = Visits()

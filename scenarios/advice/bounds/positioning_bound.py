@@ -100,12 +100,12 @@ def least_positioning(parts: Sequence[tuple[float, Times]], log_choices: float) 
 
 
 def least_time(times: Times, share: Times, quantile: float, tries: int = 1) -> float:
-    """Time (s) that no more than `quantile` of the commands beat, with so many drives to go to."""
+    """Time (s) that no more than `quantile` of the commands beat, on this number of drives."""
     within = np.minimum(1.0, tries * share)
     return float(times[max(0, int(np.searchsorted(within, quantile)) - 1)])
 
 
 def least_mean(times: Times, share: Times, tries: int = 1) -> float:
-    """Mean time (s) that is not beaten, with so many drives to go to."""
+    """Lower bound of the mean time (s), on this number of drives."""
     within = np.minimum(1.0, tries * share)
     return float(np.sum((1.0 - within[1:]) * np.diff(times)))

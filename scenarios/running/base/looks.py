@@ -1,4 +1,4 @@
-"""How busy everything was during a part of a run: the difference of two looks at its usages."""
+"""Utilization of everything during a part of a run: the difference of two looks at its usages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Look:
     span
         Seconds since the measurement began.
     usages
-        How busy everything has been since then, by kind and name.
+        Utilization of everything since then, by kind and name.
     moved
         Bytes that each drive has read and written since then.
     """
@@ -43,7 +43,7 @@ def look_at(run: Run) -> Look:
 
 
 def usages_between(before: Look, after: Look) -> list[Usage]:
-    """How busy everything was between two looks; counts are those of the whole run."""
+    """Utilization of everything between two looks; counts are those of the whole run."""
     span = after.span - before.span
     if span <= 0:
         return []

@@ -83,7 +83,7 @@ class Prediction:
         I/Os per second of the programs (of the page cache, for a program that goes through it), by "read" and
         "write".
     usages
-        How busy every device, link and CPU was.
+        Utilization of every device, link and CPU.
     bottleneck
         What limits, in words.
     latencies
@@ -96,7 +96,7 @@ class Prediction:
         Scheduled events of the simulation.
     figures
         What is compared with measurements, by name, in SI units: "rate", "seconds" and "iops"; of dd on devices also
-        "cpu", how busy the host's processors were (a share); of a load of direct I/O also the latencies
+        "cpu", the utilization of the host's processors (a share); of a load of direct I/O also the latencies
         "read_mean_seconds" and "read_p99_seconds", and the same of writes; of programs "STEP.FIGURE", what the program
         itself reports.
     reports

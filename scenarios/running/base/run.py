@@ -1,4 +1,4 @@
-"""What every run measures: how busy everything was, latencies, rebuilds."""
+"""What every run measures: utilization, latencies, rebuilds."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Run(ABC):
         }
 
     def usages(self) -> tuple[Usage, ...]:
-        """How busy everything was during the measurement."""
+        """Utilization of everything during the measurement."""
         machine = self.machine
         span = self.span
         usages = [Usage(cpu.name, "cpu", min(1.0, cpu.busy_s / span / cpu.cores)) for cpu in machine.cpus]

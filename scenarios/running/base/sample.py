@@ -60,7 +60,7 @@ class Sample:
         The scales of workloads that are compared on several machines: see :func:`with_common_scales`.
     program_bytes, least_memory_bytes
         Programs are simulated at the smallest scale (a power of two) at which they move no more than the first, unless
-        memory would get smaller than the second, or memory or files too small beside the caches of drives.
+        memory would get smaller than the second, or memory or files too small compared with the caches of drives.
     """
 
     read_bytes: int = 64 << 20
@@ -128,7 +128,7 @@ def _scale(sample: Sample, scenarios: Iterable[ScenarioSpec]) -> int:
 
 
 def _most_beside_caches(scenario: ScenarioSpec) -> float:
-    """The largest scale at which the data of each step are large beside the caches below their file system."""
+    """The largest scale at which the data of each step are large compared with the caches below their file system."""
     workload = scenario.workload
     assert isinstance(workload, ProgramsSpec)
     most = float("inf")

@@ -31,7 +31,7 @@ def asked_for(events: Iterator[Event], source: Source) -> Iterator[RawRecord]:
     wanted = b"Q" if b"Q" in actions else b"D"
     if first and wanted not in actions:
         seen = ", ".join(sorted(action.decode("ascii", "replace") for action in actions))
-        raise InputError(source.place, f"found the actions {seen} only", "required: Q or D")
+        raise InputError(source.place, f"found the actions {seen} only", "expected: Q or D")
     skipped = source.skipped
     for part in (first, events):
         for action, record, what in part:

@@ -86,13 +86,13 @@ def _events(source: Source) -> Iterator[tuple[int, Event]]:
         layout = _LAYOUTS[order, version]
         rest = source.take(layout.size - 4, "a record")
         if not rest:
-            raise InputError(source.place, "the file ends within a record", f"required: {layout.size} bytes")
+            raise InputError(source.place, "the file ends within a record", f"expected: {layout.size} bytes")
         if version == 7:
             _, _, time, sector, size, action, _, device, _, _, more = layout.unpack(magic + rest)
         else:
             _, _, time, sector, size, _, action, device, _, _, more = layout.unpack(magic + rest)
         if more and not source.take(more, "data after a record"):
-            raise InputError(source.place, "the file ends within a record", f"required: {more} bytes after it")
+            raise InputError(source.place, "the file ends within a record", f"expected: {more} bytes after it")
         try:
             event = _event(source, time, sector, size, action, device)
         except InputError as error:

@@ -43,7 +43,7 @@ class Format:
 
 
 def each_line(parse: Callable[[Source, bytes], RawRecord | None]) -> Callable[[Source], Iterator[RawRecord]]:
-    """A reader of a format in which every line by itself is a record, or (None) nothing."""
+    """A reader of a format in which every line is a record, or (None) nothing."""
 
     def read(source: Source) -> Iterator[RawRecord]:
         for line in source.lines():

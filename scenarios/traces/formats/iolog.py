@@ -32,7 +32,7 @@ def _read(source: Source) -> Iterator[RawRecord]:
     first = next(lines, b"")
     match = _FIRST.fullmatch(first)
     if match is None:
-        raise InputError(source.place, f"found {fields.shown(first)}", "required: fio version 2 iolog, or 3")
+        raise InputError(source.place, f"found {fields.shown(first)}", "expected: fio version 2 iolog, or 3")
     clock = _Clock(stamped=match[1] == b"3")
     for line in lines:
         try:
@@ -57,7 +57,7 @@ class _Clock:
         if self._stamped:
             self._now_us = fields.whole(source, parts.pop(0), "timestamp", _LAST_US)
         if len(parts) < 2:
-            raise InputError(source.place, f"found {len(parts)} words", "required: a file and an action")
+            raise InputError(source.place, f"found {len(parts)} words", "expected: a file and an action")
         name, action, *rest = parts
         if action == b"wait" and not self._stamped:
             self._wait(source, rest)
@@ -67,7 +67,7 @@ class _Clock:
             source.skipped[action.decode()] += 1
         elif action in _OPS:
             if len(rest) != 2:
-                raise InputError(source.place, f"found {len(rest)} numbers", "required: offset and length")
+                raise InputError(source.place, f"found {len(rest)} numbers", "expected: offset and length")
             place = fields.whole(source, rest[0], "offset", fields.LAST_BYTE)
             length = fields.whole(source, rest[1], "length", fields.LARGEST, 1)
             extent = fields.extent(source, place, length)
@@ -78,7 +78,7 @@ class _Clock:
 
     def _wait(self, source: Source, rest: list[bytes]) -> None:
         if not rest:
-            raise InputError(source.place, "found a wait without a time", "required: microseconds")
+            raise InputError(source.place, "found a wait without a time", "expected: microseconds")
         now_us = self._now_us + fields.whole(source, rest[0], "wait", _LAST_US)
         if now_us > _LAST_US:
             raise fields.refused(source, "wait", f"{now_us} us in all", "less than 2^63 ns in all")

@@ -48,7 +48,7 @@ def _io(source: Source, moment: int, op: int, sector: int, size: int, device: st
 
 
 def _records(source: Source, size: int, found: Callable[[Source, bytes], RawRecord | None]) -> Iterator[RawRecord]:
-    """Each record by itself; a malformed one is left out or an error, as the source says."""
+    """Each record separately; a malformed one is left out or an error, as the source says."""
     while packed := source.take(size, "a record"):
         try:
             record = found(source, packed)

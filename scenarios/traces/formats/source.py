@@ -45,7 +45,7 @@ class Source:
     skipped
         How many records were left out, by what they are.
     names
-        Names of devices so far, by the bytes that stand for them.
+        Names of devices so far, by the bytes that name them in the file.
     errors
         What is wrong with the first malformed records that were left out; None where they are not left out.
     flushes
@@ -125,7 +125,7 @@ class Source:
         except _unpacking_errors() as error:
             raise self._damaged(error) from None
         if found and len(found) < size:
-            allowed = f"required: {size} bytes of {what}"
+            allowed = f"expected: {size} bytes of {what}"
             raise InputError(self.place, f"the file ends after {len(found)} bytes", allowed)
         return found
 
@@ -142,7 +142,7 @@ class Source:
         self._at += size
 
     def _damaged(self, error: Exception) -> InputError:
-        return InputError(self.place, f"cannot be unpacked or read ({error})", "required: a whole file")
+        return InputError(self.place, f"cannot be unpacked or read ({error})", "expected: a whole file")
 
 
 def file_size(path: Path) -> int:

@@ -40,7 +40,7 @@ class Selection:
     device
         Only those of this device; None for all.
     limit
-        No more than so many of them.
+        Upper limit of their number.
     last_s
         Only those that come within this time (s) of the first one, in the trace's own time.
     """
@@ -275,7 +275,7 @@ class Placement:
     room
         Bytes of each part.
     moved
-        I/Os that went elsewhere than they did, so far.
+        I/Os that were moved to another address, so far.
     stays
         Whether every I/O goes to where it went, in whole sectors already.
 

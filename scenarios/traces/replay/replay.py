@@ -48,7 +48,7 @@ class ReplayOptions:
     speedup
         The times between I/Os are divided by this.
     depth
-        Keep so many outstanding whenever they came; None for their own times.
+        Keep this number outstanding and ignore the recorded times; None for their own times.
     device
         Only the I/Os of this device of the trace.
     fit

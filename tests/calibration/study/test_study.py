@@ -148,7 +148,7 @@ BAD_RUNS: dict[str, tuple[str, Any, str]] = {
     "a rate in seconds": ("cells.1.unit", "s", r"cells\[1\].unit: .*bytes per second; expected: MB/s, KB/s"),
     "seconds as a rate": ("cells.0.unit", "MB/s", r"cells\[0\].unit: .*seconds; expected: s"),
     "a unit nobody has": ("cells.0.unit", "days", r"cells\[0\].unit: .*'days'"),
-    "a unit of unknown size": ("conventions", {"MB": 1000000}, r"cells\[1\].unit: .*required: conventions.KB"),
+    "a unit of unknown size": ("conventions", {"MB": 1000000}, r"cells\[1\].unit: .*expected: conventions.KB"),
     "nothing measured": ("cells.0.measured", 0, r"cells\[0\].within"),
     "a cell twice": ("cells.1.id", "one", r"cells: .*one stands there twice"),
     "a claim of an unknown run": ("claims.0.left", "raid9:rate", r"claims\[0\].left: .*'raid9:rate'.*runs one, both"),
@@ -225,7 +225,7 @@ def test_a_study_that_only_misses_numbers_needs_no_machine() -> None:
     with_runs = {**small.runs_document(), "missing": missing}
     del with_runs["machine"]
     for refused in (document, with_runs):
-        with pytest.raises(InputError, match="found no machine; required: machine, or machines"):
+        with pytest.raises(InputError, match="found no machine; expected: machine, or machines"):
             validate(StudySpec, refused)
 
 
@@ -238,7 +238,7 @@ def test_a_study_of_several_machines_names_one_in_every_run() -> None:
     document["parameters"] = [
         {"name": "bus", "paths": ["machines.slow.links.pci.rate"], "sd": "20%", "reason": "bursts"}
     ]
-    with pytest.raises(InputError, match=r"runs.one.machine: found no machine; required: one of fast, slow"):
+    with pytest.raises(InputError, match=r"runs.one.machine: found no machine; expected: one of fast, slow"):
         validate(StudySpec, document)
     for run in document["runs"].values():
         run["machine"] = "fast"

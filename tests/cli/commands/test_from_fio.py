@@ -82,4 +82,4 @@ def test_an_array_needs_its_machine(folder: Path, capsys: pytest.CaptureFixture[
     array = MACHINE.replace("members: []", "members: [sda, sdb]").replace("name: sda", "name: md0")
     (folder / "machine.yaml").write_text(array, encoding="utf-8")
     assert run("calibrate", "--from-fio", str(folder)) == 2
-    assert "md0, which is made of sda, sdb; required: --machine" in capsys.readouterr().err
+    assert "md0, which is made of sda, sdb; expected: --machine" in capsys.readouterr().err

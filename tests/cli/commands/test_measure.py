@@ -259,7 +259,7 @@ def test_without_fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert run("new") == 2
-    assert capsys.readouterr().err.startswith("error: fio: not installed; required: fio on the PATH (apt install fio")
+    assert capsys.readouterr().err.startswith("error: fio: not installed; expected: fio on the PATH (apt install fio")
     assert not list(tmp_path.iterdir())
 
 

@@ -154,7 +154,7 @@ def test_set_changes_the_scenario(capsys: pytest.CaptureFixture[str], file: Path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "no sweep file; required: FILE, --status STORE or --export STORE"),
+        ((), "no sweep file; expected: FILE, --status STORE or --export STORE"),
         (("none.yaml",), "none.yaml: there is no such file"),
         (("grid.yaml", "--workers", "-1"), "--workers: found -1; expected: 0 to 1024"),
         (("grid.yaml", "--workers", "2", "--scheduler", "tcp://x:1"), "--workers: found with --scheduler"),

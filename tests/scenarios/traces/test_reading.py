@@ -268,7 +268,7 @@ def test_zstd_with_its_module(tmp_path: Path) -> None:
         ("blkparse", "8,16 0 1 0.1 5 Q R 100 + 0 [dd]", "field sectors"),
         ("blkparse", "hello", "found 'hello'; expected: an event as blkparse prints it"),
         ("iolog", "/dev/sdb scrub 0 1", "field action: found 'scrub'"),
-        ("iolog", "/dev/sdb read 0", "found 1 numbers; required: offset and length"),
+        ("iolog", "/dev/sdb read 0", "found 1 numbers; expected: offset and length"),
     ],
 )
 def test_wrong_lines_are_refused(name: str, line: str, words: str, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_unknown_and_uncertain_files(tmp_path: Path) -> None:
 def test_uncertain_format_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects against a silent choice when two formats fit."""
     monkeypatch.setitem(FORMATS, "twin", FORMATS["mqsim"])
-    assert "found what may be mqsim or twin; required: --format mqsim" in refusal(SAMPLES / "mqsim_tpcc.txt")
+    assert "found what may be mqsim or twin; expected: --format mqsim" in refusal(SAMPLES / "mqsim_tpcc.txt")
 
 
 def test_times_that_go_back_are_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

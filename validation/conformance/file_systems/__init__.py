@@ -1,1 +1,1 @@
-"""File systems and the page cache over md, beside recordings of the real ones."""
+"""File systems and the page cache over md, compared with recordings of the real ones."""

@@ -1,4 +1,5 @@
-"""Files on an array beside recordings of ext4 and XFS: what each phase sends to the devices, and how long it takes.
+"""Files on an array compared with recordings of ext4 and XFS: what each phase sends to the devices, and how long it
+takes.
 
 A phase of an array is two cases: its traffic, which matches when bytes are within 3 % and requests within 10 % in every
 class, and flushes and FUA writes are the same in number; and its time, within 20 %, where the devices set it. Phases of

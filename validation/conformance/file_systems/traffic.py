@@ -1,4 +1,4 @@
-"""What a phase of a recording asked of the devices: counted, and laid beside what the model asks.
+"""What a phase of a recording asked of the devices: counted, and compared with what the model asks.
 
 The recordings count what the file system sent to the array (bios) by class, and what reached the members. Classes are
 told by where a bio lies: in the journal, in a file, or in the metadata. ``data_write`` of a recording holds what is

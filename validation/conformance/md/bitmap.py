@@ -1,4 +1,5 @@
-"""What a write-intent bitmap costs beside the rates: the order of the member writes, and the writes when all is over.
+"""What a write-intent bitmap costs, compared with the recorded rates: the order of the member writes, and the writes
+when all is over.
 
 `probe` is a trace of single writes of 4 KiB. Each write and each pause after one is compared in steps: requests of one
 kind (superblock, bitmap, data) and direction that follow each other, of whichever member. `members_after` counts what

@@ -1,4 +1,4 @@
-"""Single I/Os beside what the Linux md driver sent to its members for them.
+"""Single I/Os compared with what the Linux md driver sent to its members for them.
 
 Every recorded array is built from the model's own classes over members that write down what they are sent. Its
 cases are played in order, one I/O at a time, on one array, so what a case leaves in the stripe cache is there for

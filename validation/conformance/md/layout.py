@@ -1,4 +1,4 @@
-"""Layouts beside the maps read off real arrays of the Linux md driver.
+"""Layouts compared with the maps read off real arrays of the Linux md driver.
 
 A file holds several arrays of one level and algorithm: the chunk map, the parity map, the zones of RAID 0, and in
 how many rows the Q bytes found on the members follow each of four candidate rules. Everything recorded about the
@@ -51,7 +51,7 @@ def layout_difference(file: str, array: Array) -> str:
     layout = recorded_layout(place, array)
     for name in _charts(layout):
         if array.get(name) is None:
-            raise InputError(f"{place}, field {name}", "it is missing", f"required: a map of {layout.level} has it")
+            raise InputError(f"{place}, field {name}", "it is missing", f"expected: a map of {layout.level} has it")
     for what, recorded, predicted in _comparisons(layout, array):
         difference = _first_difference(recorded, predicted)
         if difference:

@@ -48,7 +48,7 @@ class MdadmArray:
     bitmap
         Whether there is a write-intent bitmap inside the array.
     bitmap_chunk_bytes
-        Bytes that one bit stands for; None unless the command says it.
+        Bytes per bit; None unless the command says it.
     failed
         Slots that were failed before the recording.
     rebuilding
@@ -116,7 +116,7 @@ def recorded_array(place: str, array: Mapping[str, Any]) -> MdadmArray:
 
 
 def bitmap_chunk(place: str, options: str) -> int | None:
-    """Bytes that a bit of the write-intent bitmap stands for with these options of mdadm; None without a bitmap."""
+    """Bytes per bit of the write-intent bitmap with these options of mdadm; None without a bitmap."""
     given = _options(place, options)
     if given.get("bitmap", "none") != "internal":
         return None

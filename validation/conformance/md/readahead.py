@@ -1,4 +1,5 @@
-"""Read-ahead beside recorded runs: which I/Os a buffered reader causes, at the device it reads and at the members.
+"""Read-ahead compared with recorded runs: which I/Os a buffered reader causes, at the device it reads and at the
+members.
 
 A recorded program read a block device through the page cache, with nothing cached before: 4 KiB at random places; 4,
 64 or 1024 KiB in order; 64 KiB of every 256 KiB. The model's page cache reads the same over an array of the same

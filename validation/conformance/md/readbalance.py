@@ -1,4 +1,4 @@
-"""Shares of the mirrors under one to eight readers and at depth 2 to 64, beside fio on md.
+"""Shares of the mirrors under one to eight readers and at depth 2 to 64, compared with fio on md.
 
 The runs of one array are played in the recorded order, because where a run left the heads decides where the next one
 begins. A run matches if every member's share of the bytes is within five percentage points of the recorded one.

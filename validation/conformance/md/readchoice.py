@@ -1,4 +1,4 @@
-"""Which member served each read of one reader, beside recordings of md RAID 1 and RAID 10.
+"""Which member served each read of one reader, compared with recordings of md RAID 1 and RAID 10.
 
 The I/Os of an array are played in the recorded order, each when the one before is complete; where the heads are
 and what continues what carries over from case to case, as it did on the real array.

@@ -1,4 +1,4 @@
-"""How fast the model is beside real md arrays in a virtual machine whose clock counts instructions.
+"""Rates of the model compared with real md arrays in a virtual machine whose clock counts instructions.
 
 Each case is one fio job on one array over members of known service time. A case matches when the IOPS of reads and of
 writes are within 10 % of the recorded ones, or within the recorded spread where that is larger: where merging decides

@@ -1,8 +1,8 @@
 """The virtual machine of the timing recordings: members of known service time, md arrays over them, and fio's threads.
 
-A member is null_blk: it completes a request a fixed time after its dispatch, so many at once, behind the block layer
-of the recorded kernel. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need for an
-I/O is measured on a member without md (`single` in the recordings), and what md adds in four other cases
+A member is null_blk: it completes a request a fixed time after its dispatch, a fixed number at once, behind the block
+layer of the recorded kernel. The machine has one CPU on which an instruction takes 1 ns. What its kernel and fio need
+for an I/O is measured on a member without md (`single` in the recordings), and what md adds in four other cases
 (:data:`CALIBRATED`); nothing else is fitted.
 """
 
@@ -191,7 +191,7 @@ class RecordedArray:
     failed
         Failed slots.
     bitmap_bytes
-        Bytes of a member that one bit of the write-intent bitmap stands for; 0 without one.
+        Bytes of a member per bit of the write-intent bitmap; 0 without one.
     clean
         Whether it is marked clean when the load begins, so that the first write marks it dirty.
     """

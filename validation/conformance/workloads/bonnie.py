@@ -1,4 +1,4 @@
-"""bonnie and bonnie++ beside their recorded system calls by phase, and the seeks of their processes.
+"""bonnie and bonnie++ compared with their recorded system calls by phase, and the seeks of their processes.
 
 bonnie's seekers seed their random numbers with their process numbers, which follow the one in the name of the file, so
 their offsets are compared one by one. bonnie++ seeds with the time, which is not recorded: of its seeks, their number,

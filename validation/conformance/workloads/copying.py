@@ -1,4 +1,4 @@
-"""tar and cp beside their recorded calls, and the model's tree beside the statistics of the recorded one.
+"""tar and cp compared with their recorded calls, and the model's tree with the statistics of the recorded one.
 
 The sizes of the single files and their order are not recorded. What does not depend on them is compared exactly.
 The writes of tar do: they must be within two standard deviations of what the recorded totals let expect, and its full

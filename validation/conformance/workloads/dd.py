@@ -1,4 +1,4 @@
-"""dd on a raw block device beside recorded counts of the requests that reach the device.
+"""dd on a raw block device compared with recorded counts of the requests that reach the device.
 
 The model's page cache stands over a queue that merges as Linux does. A block of the cache is a segment of memory, and a
 request has at most 128 of those (BLK_MAX_SEGMENTS); pages that were read ahead lie together. ``conv=fsync`` ends with a

@@ -1,4 +1,4 @@
-"""What the checks of programs share: fields with their types, files beside a recording, and readable differences."""
+"""What the checks of programs share: fields with their types, files next to a recording, and readable differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""fio's jobs beside the recorded logs of their I/Os, the statistics of those, and fio's own totals.
+"""fio's jobs compared with the recorded logs of their I/Os, the statistics of those, and fio's own totals.
 
 The jobs of one run write their logs one after the other as they end, so each log is compared with the job that begins
 like it. A job that ends by the clock is compared as far as its log goes. A file has the size that the largest of the

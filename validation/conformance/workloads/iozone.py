@@ -1,4 +1,4 @@
-"""iozone beside its recorded calls and offsets by phase."""
+"""iozone compared with its recorded calls and offsets by phase."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostMark beside its recorded log, its report, and all that it prints."""
+"""PostMark compared with its recorded log, its report, and all that it prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What benchmark programs do, beside recordings of the real ones: their operations, one by one or counted.
+"""What benchmark programs do, compared with recordings of the real ones: their operations, one by one or counted.
 
 Each program has its own check: PostMark's log and everything it prints; bonnie's and bonnie++'s system calls by phase,
 and their seeks; the requests that dd causes on a raw block device; iozone's calls and offsets by phase; the calls of
