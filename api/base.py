@@ -257,7 +257,7 @@ def html(caption: str, rows: Sequence[Mapping[str, Any]], bars: Sequence[tuple[s
 
 
 def _svg(bars: Sequence[tuple[str, float]]) -> str:
-    """Shares as bars with their numbers; no colour says anything that a word does not."""
+    """Shares as bars with their numbers; no color says anything that a word does not."""
     if not bars:
         return ""
     width, height = _NAME_PX + _BAR_PX + 60, _ROW_PX * len(bars)

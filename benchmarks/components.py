@@ -1,6 +1,6 @@
 """Parts of the model alone: what each does for one I/O, as often as it can.
 
-A part that stands between others has ideal neighbours: a queue or an array has devices below it whose service time is
+A part that stands between others has ideal neighbors: a queue or an array has devices below it whose service time is
 fixed, so that what is measured is its own price.
 """
 

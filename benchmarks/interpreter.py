@@ -1,6 +1,6 @@
 """Which Python the virtual environment is made from: the first on the PATH, unless another one is clearly faster.
 
-One that was built without profile-guided optimisation, as pyenv builds it unless told otherwise, takes a fifth longer
+One that was built without profile-guided optimization, as pyenv builds it unless told otherwise, takes a fifth longer
 for every simulation than a distribution's. A script for before anything is installed; prints the interpreter's path.
 """
 

@@ -57,7 +57,7 @@ def build(built: Path = BUILT, modules: Iterable[str] = MODULES, optimisation: s
         Where the build goes.
     modules
         Names below ``raidsim``.
-    optimisation
+    optimization
         The C compiler's level, "0" to "3".
     """
     from mypyc.build import mypycify

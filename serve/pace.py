@@ -72,7 +72,7 @@ class Pace:
         self.counts.add(io, late_s)
 
     async def run(self) -> None:
-        """Let time pass until this is cancelled."""
+        """Let time pass until this is canceled."""
         self._began = perf_counter()
         if self.speed is None:
             await self._as_fast_as_possible()

@@ -76,7 +76,7 @@ def test_everything_is_measured_and_shown() -> None:
 
 
 def test_aims() -> None:
-    """Protects the judgement: an aim is met at the limit, missed beyond it, and comparing commands has none."""
+    """Protects the judgment: an aim is met at the limit, missed beyond it, and comparing commands has none."""
     assert Speed("x", 1.0, 0.12, 0.0, 1.1).aim_met
     assert not Speed("x", 1.0, 0.119, 0.0, 1.0).aim_met
     assert not Speed("x", 1.0, 0.2, 0.0, 1.11).aim_met
@@ -129,7 +129,7 @@ def test_history_keeps_kinds_apart(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 def test_spread_ignores_an_outlier() -> None:
-    """Protects the judgement of noise: one round that something else disturbed changes next to nothing."""
+    """Protects the judgment of noise: one round that something else disturbed changes next to nothing."""
     calm = [0.1, 0.101, 0.099, 0.1, 0.1005, 0.0995, 0.1]
     assert spread(calm) < 0.01
     assert spread([*calm, 0.02]) < 0.01
@@ -152,7 +152,7 @@ def test_disksim_is_compared_by_ratios() -> None:
 
 
 def test_a_loss_in_paired_runs_is_refused() -> None:
-    """Protects the judgement: more than a tenth in most pairs is a loss; less, or a loss that scatters, is none."""
+    """Protects the judgment: more than a tenth in most pairs is a loss; less, or a loss that scatters, is none."""
     slow = paired.Pairs("slow", (0.85, 0.86, 0.84, 0.87, 0.85))
     assert slow.is_regression
     assert not paired.Pairs("within", (0.92, 0.93, 0.91)).is_regression

@@ -181,7 +181,7 @@ def _seconds(point: CurvePoint, kind: str) -> float:
 
 
 def _draw_curve(axes: Axes, number: int, curve: LoadCurve, kind: str) -> Line2D:
-    """One design's curve; colour, marker and line are its own, so that it is told apart without colour too."""
+    """One design's curve; color, marker and line are its own, so that it is told apart without color too."""
     look = series(number)
     steady = [point for point in curve.points if not point.saturated]
     (drawn,) = axes.plot(

@@ -21,7 +21,7 @@ _GAP = 0.45
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Colour, hatching and words of a kind of bar; hatched is what parity costs."""
+    """Color, hatching and words of a kind of bar; hatched is what parity costs."""
 
     colour: str
     hatch: str

@@ -18,7 +18,7 @@ def best_step(
     Parameters
     ----------
     problem
-        What is minimised.
+        What is minimized.
     rows
         Slopes, by id of the cells.
     logs

@@ -1,4 +1,4 @@
-"""What a fit minimises: calibrate cells over what they are expected to be off by, and parameters over their priors.
+"""What a fit minimizes: calibrate cells over what they are expected to be off by, and parameters over their priors.
 
 What a cell is expected to be off by (ln) has two parts: what one run of a benchmark differs from the next by, and what
 the simulation has of chance (:mod:`.noise`). A claim to calibrate on, which orders figures or bounds their ratio, adds
@@ -109,7 +109,7 @@ class Problem:
         return np.vstack([*cells, *claims, np.diag(1.0 / self.prior_sd)])
 
     def residuals(self, levels: Vector) -> Vector:
-        """What is minimised the squares of: claims that hold have none."""
+        """What is minimized the squares of: claims that hold have none."""
         found = levels.copy()
         claims = self._claims_part()
         found[claims] = np.maximum(0.0, found[claims])
@@ -144,7 +144,7 @@ class Problem:
 
 
 def cost(residuals: Vector) -> float:
-    """What is minimised: half the sum of squares, with outliers counting less (``soft_l1``)."""
+    """What is minimized: half the sum of squares, with outliers counting less (``soft_l1``)."""
     return float(np.sum(OUTLIER_SD**2 * (np.sqrt(1 + (residuals / OUTLIER_SD) ** 2) - 1)))
 
 

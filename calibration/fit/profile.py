@@ -71,7 +71,7 @@ class Profile(Spec):
     simulations
         How many the fit took.
     converged, message
-        What the optimiser said.
+        What the optimizer said.
     cost, evaluations
         Half the sum of squares of all residuals, with outliers counting less, and how many sets of parameters were
         tried. None in a profile of an earlier version.

@@ -123,7 +123,7 @@ class Search:
     Parameters
     ----------
     problem
-        What is minimised.
+        What is minimized.
     responses
         Runs the simulations.
     rows

@@ -26,7 +26,7 @@ def settle_undetermined(problem: Problem, responses: Responses, found: Optimum, 
     Parameters
     ----------
     problem, responses
-        What was minimised, and who simulates, for as long as predictions are.
+        What was minimized, and who simulates, for as long as predictions are.
     found
         Where the search ended.
     covariance

@@ -62,7 +62,7 @@ _FOREIGN = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"\x1f\x8b": "gzip", b
 
 
 def detect(text: ReportText) -> Format:
-    """The format of a text; raises `InputError` if none is recognised, or several are."""
+    """The format of a text; raises `InputError` if none is recognized, or several are."""
     first: dict[Format, int] = {}
     for number, line in enumerate(text.lines, 1):
         for each in (*FORMATS, AROUND):

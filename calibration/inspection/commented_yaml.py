@@ -28,7 +28,7 @@ class Entry:
     above
         Whether what is assumed stands in lines of its own.
     quiet
-        Whether these are not shown (they are at a neighbour that has the same).
+        Whether these are not shown (they are at a neighbor that has the same).
     shown
         The value as the document has it, with an anchor perhaps.
     """

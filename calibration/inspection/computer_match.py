@@ -1,4 +1,4 @@
-"""The modelled kernel, the CPU core and the controller nearest to what was found."""
+"""The modeled kernel, the CPU core and the controller nearest to what was found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OLD_CORES = re.compile(
 
 
 def nearest_kernel(release: str) -> str:
-    """The modelled kernel nearest to a release ("5.10.0-8-amd64").
+    """The modeled kernel nearest to a release ("5.10.0-8-amd64").
 
     A build of RHEL means that distribution; others are the one that came out nearest, of their series if
     there is one.
@@ -48,17 +48,17 @@ def nearest_kernel(release: str) -> str:
 
 
 def _is_patched(name: str) -> bool:
-    """Whether a modelled kernel is not one of kernel.org."""
+    """Whether a modeled kernel is not one of kernel.org."""
     return "-" in name.removeprefix("linux-").removesuffix("-server")
 
 
 def _may_be(name: str, release: str) -> bool:
-    """Whether a modelled kernel is one of kernel.org, or a patched one whose release this is."""
+    """Whether a modeled kernel is one of kernel.org, or a patched one whose release this is."""
     return not _is_patched(name) or re.match(rf"{re.escape(name.removeprefix('linux-'))}(?!\d)", release) is not None
 
 
 def is_of_today(kernel: str) -> bool:
-    """Whether a modelled kernel runs on machines of today: Linux from 3 on."""
+    """Whether a modeled kernel runs on machines of today: Linux from 3 on."""
     return kernel.startswith("linux-") and not kernel.startswith("linux-2.")
 
 

@@ -69,7 +69,7 @@ class _Scenario:
         return top, self.notes
 
     def _kernel(self) -> tuple[str, str, str]:
-        """The modelled kernel, where the real one is named, and why it is another."""
+        """The modeled kernel, where the real one is named, and why it is another."""
         fact = self.found.computer.kernel
         name = nearest_kernel(fact.value) if fact is not None else NEWEST
         where = fact.where if fact is not None else ""
@@ -267,7 +267,7 @@ class _Scenario:
         return drive(matched.model).with_values(**matched.overrides).capacity
 
     def _md_options(self, inside: Mapping, chosen: Chosen, level: str) -> None:
-        """What only Linux's md has, where the modelled kernel has it too."""
+        """What only Linux's md has, where the modeled kernel has it too."""
         found, known = chosen.found, kernel(self.kernel)
         mostly = [name for name, member in chosen.members if member.write_mostly]
         if mostly and level == "raid1" and READ_BALANCE[known.raid1.balance].knows_write_mostly:

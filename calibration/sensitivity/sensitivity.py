@@ -2,7 +2,7 @@
 
 Inputs are in standard deviations, independent of each other. Screening changes one input after the other along random
 trajectories on a grid (Morris, Technometrics 33, 1991; mu* after Campolongo, Cariboni and Saltelli, Environmental
-Modelling & Software 22, 2007): with k inputs it costs k + 1 answers a trajectory, and says which ones matter at all.
+Modeling & Software 22, 2007): with k inputs it costs k + 1 answers a trajectory, and says which ones matter at all.
 The shares say how much of the answer's variance an input explains alone (first order) and together with others (total;
 Saltelli et al., Computer Physics Communications 181, 2010); they cost k + 2 answers a sample and need many samples.
 Samples and estimators are SALib's.

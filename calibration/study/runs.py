@@ -1,6 +1,6 @@
 """The scenarios of a study's runs, with factors applied to what is fitted.
 
-A scenario holds only the parts that its run uses, so that runs which do not depend on a parameter are recognised as
+A scenario holds only the parts that its run uses, so that runs which do not depend on a parameter are recognized as
 equal when that parameter moves, and are not simulated again. Which prices of work a run pays, its simulation tells.
 """
 

@@ -33,7 +33,7 @@ def conformance_command(
     ] = DEFAULT_TRUTH,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """Compare the model with recorded behaviour of real programs, case by case."""
+    """Compare the model with recorded behavior of real programs, case by case."""
     recorded = load_truth(truth)
     results = []
     for kind in kinds_to_run(kinds or [], recorded, truth):

@@ -151,7 +151,7 @@ def _stripe_table(layout: Layout, unit: int, rows: int, lost: frozenset[int]) ->
 
 
 def _cells(layout: Layout, unit: int, rows: int) -> dict[tuple[int, int], Text]:
-    """What stands in each (member, row), coloured by what it is."""
+    """What stands in each (member, row), colored by what it is."""
     return {place: Text(text, style=_style(text)) for place, text in fields(layout, unit, rows).items()}
 
 

@@ -1,6 +1,6 @@
 """The request queue of a block device: plugging, merging, scheduling, and the driver's commands.
 
-Linux holds back ("plugs") an idle queue so that neighbours can merge, and submits when enough requests are queued,
+Linux holds back ("plugs") an idle queue so that neighbors can merge, and submits when enough requests are queued,
 after a few milliseconds, or as soon as a process waits for the data (ll_rw_blk.c). A queue with plugging therefore does
 not start a read-ahead until the reader needs it, which is why reading ahead hides less than it could on these kernels.
 """

@@ -289,7 +289,7 @@ class RaidController(Device):
         self._finish(request)
 
     def _gather(self, request: Request) -> None:
-        """The data is in memory, where it is gathered with its neighbours until its rows' turn; the host waits."""
+        """The data is in memory, where it is gathered with its neighbors until its rows' turn; the host waits."""
         start, end = request.offset, request.offset + request.size
         rows = (end - 1) // self._row_bytes - start // self._row_bytes + 1
         written = Join(rows, lambda: self._finish(request))

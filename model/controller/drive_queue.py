@@ -1,4 +1,4 @@
-"""A RAID controller's queue of one drive: neighbours in one command, the host's reads before destaging.
+"""A RAID controller's queue of one drive: neighbors in one command, the host's reads before destaging.
 
 Firmware builds the longest command it can of what waits for a drive, because a drive without a write cache of its own
 misses a revolution between two commands, however near they are. What the host waits for goes before what only empties
@@ -102,7 +102,7 @@ class DriveOrder(Scheduler):
         self._host_had_turn = True
 
     def add(self, request: Request, now: float) -> None:
-        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbour where there is one."""
+        """Queue `request` in parts of at most `max_bytes`, each merged with a neighbor where there is one."""
         if request.size <= self.max_bytes:
             super().add(request, now)
             return
@@ -129,7 +129,7 @@ class DriveOrder(Scheduler):
         return self._longest(foreground) if foreground else None
 
     def _longest(self, scan: Scan) -> QueuedRequest:
-        """The next command of `scan` with its neighbours that came before what lay between them."""
+        """The next command of `scan` with its neighbors that came before what lay between them."""
         queued = self._take(scan.take())
         while (neighbour := scan.take_neighbour(queued.op, self.max_bytes - queued.size)) is not None:
             self._take(neighbour)

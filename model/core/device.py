@@ -101,7 +101,7 @@ class Device:
         return False
 
     def plug(self) -> None:
-        """Hold requests back until :meth:`unplug`, so that neighbours merge."""
+        """Hold requests back until :meth:`unplug`, so that neighbors merge."""
 
     def unplug(self) -> None:
         """Send the requests that were held back."""

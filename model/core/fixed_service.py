@@ -39,7 +39,7 @@ class FixedServiceDevice(Device):
     latency_s
         Sum of the time (s) from submission to completion.
     service_sum_s
-        Sum of the service times (s) of requests begun; over elapsed time and servers this is the utilisation.
+        Sum of the service times (s) of requests begun; over elapsed time and servers this is the utilization.
     busy_s
         Time (s) with at least one request in the device, up to the last submission or completion.
     """

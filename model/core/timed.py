@@ -68,4 +68,4 @@ def _happen(timed: TimedEvent) -> None:
 
 
 def nothing(_: object) -> None:
-    """What a cancelled call does."""
+    """What a canceled call does."""

@@ -1,7 +1,7 @@
 """Ciphers of disk encryption: what a core has to do for a byte and for a sector, as data with sources.
 
 The rate of a core is its clock over the cycles of a byte; ``cryptsetup benchmark`` measures it in memory, in pieces of
-64 KiB. dm-crypt encrypts sector by sector, each with a call and an initialisation vector of its own, which is why
+64 KiB. dm-crypt encrypts sector by sector, each with a call and an initialization vector of its own, which is why
 sectors of 4,096 bytes are faster than those of 512.
 """
 

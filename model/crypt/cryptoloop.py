@@ -4,7 +4,7 @@ cryptoloop has one kernel thread per device, which takes what it is given one af
 (drivers/block/loop.c, loop_thread, with drivers/block/cryptoloop.c as its transfer function): one thread here, however
 many cores there are. dm-crypt hands its work to a workqueue, since Linux 4.0 an unbound one that spreads over all cores
 (drivers/md/dm-crypt.c, kcryptd): as many threads as cores. The cipher (AES-256 in CBC mode for both, in 2004) has a
-price per byte, and one per sector for its initialisation vector.
+price per byte, and one per sector for its initialization vector.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Rules, as drive firmware is described by Ruemmler and Wilkes (IEEE Computer 27(3
 module (Bucy et al., CMU-PDL-08-101, 2008) and in makers' manuals (Maxtor D540X-4G, 2-4: writes are accepted until the
 write command stack or the buffer is full, and may be reordered):
 
-- a cached write waits as an extent; neighbours merge, and the number of extents is limited as well as their bytes;
+- a cached write waits as an extent; neighbors merge, and the number of extents is limited as well as their bytes;
 - a destage write that has begun is finished, at most ``DESTAGE_UNIT`` bytes of it;
 - a write that finds the buffer full makes destaging urgent: a whole batch of the run at hand is written
   before the head serves anything else;

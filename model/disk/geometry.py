@@ -36,7 +36,7 @@ _ROUNDING_BYTES: Final = 4.0  # a head this close to the end of a sector has rea
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """Neighbouring cylinders whose tracks hold equally many sectors.
+    """Neighboring cylinders whose tracks hold equally many sectors.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 A read leaves a segment behind: the data read and what the head read ahead after it (Ruemmler and Wilkes
 1994; Shriver, Merchant and Wilkes, "An analytic behavior model for disk drives with readahead caches and request
-reordering", SIGMETRICS 1998). Cached writes wait as extents; neighbours merge. Both are plain state
+reordering", SIGMETRICS 1998). Cached writes wait as extents; neighbors merge. Both are plain state
 without a clock: :mod:`.media` moves the head through time and fills and empties them.
 """
 
@@ -149,7 +149,7 @@ class ParkedSegments:
 
 
 class DirtyExtents(FlatExtentSet):
-    """Cached writes that are not on the platters yet: disjoint extents, neighbours merged."""
+    """Cached writes that are not on the platters yet: disjoint extents, neighbors merged."""
 
     __slots__ = ()
 

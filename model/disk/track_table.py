@@ -20,7 +20,7 @@ from .geometry import _ROUNDING_BYTES, SECTOR, Geometry, Place, Zone
 
 @dataclass(frozen=True, slots=True)
 class TrackZone:
-    """Neighbouring cylinders with the same track format.
+    """Neighboring cylinders with the same track format.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class LogItems:
 
     def _size_of_names(self, item: int, directory: Directory, block: int) -> int:
         if not directory.counts[block]:
-            return _BUFFER  # the block is free again, and its changes are cancelled
+            return _BUFFER  # the block is free again, and its changes are canceled
         used = self._used(directory, block)
         low, high, count = self._since_written.get(item, (0, 0, 0))
         low, high, count = min(low, used), max(high, used), max(count, directory.counts[block])

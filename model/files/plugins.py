@@ -1,4 +1,4 @@
-"""Catalogues of behaviour: a module put into a package is found, as a data file put into a folder is.
+"""Catalogues of behavior: a module put into a package is found, as a data file put into a folder is.
 
 What a package offers by name (read-balance policies, layouts) is collected from the classes of its modules, so that a
 new one is one new file and no list has to be changed.

@@ -111,7 +111,7 @@ class Zipf(Places):
     formula of fio and of Gray et al. ("Quickly generating billion-record synthetic databases", SIGMOD 1994) excludes.
 
     Rank r lies on block (m r + c) mod n, with m next to n times the golden section and without a common factor, so
-    every block has one rank (fio and Knuth, volume 3, section 6.4, scatter by the same factor). Neighbouring ranks
+    every block has one rank (fio and Knuth, volume 3, section 6.4, scatter by the same factor). Neighboring ranks
     are far apart, and the popular blocks lie at about the same shares of a span of any size.
 
     Parameters

@@ -66,7 +66,7 @@ class Scheduler:
         self._by_start: tuple[dict[int, QueuedRequest], ...] = ({}, {}, {}, {})
 
     def add(self, request: Request, now: float) -> None:
-        """Queue `request`, cut where it is too long for the device, merging it with a neighbour where there is one."""
+        """Queue `request`, cut where it is too long for the device, merging it with a neighbor where there is one."""
         if request.size > self.max_bytes and request.op != TRIM:
             for part in parts_of(request, self.max_bytes):
                 self.add(part, now)
@@ -75,7 +75,7 @@ class Scheduler:
             self.insert(QueuedRequest(request, now, self.done), now)
 
     def merge(self, request: Request, now: float) -> bool:
-        """Merge `request` with a queued neighbour; False if there is none.
+        """Merge `request` with a queued neighbor; False if there is none.
 
         A request that comes from a plug is only appended to what ends where it begins (elv_attempt_insert_merge). An
         I/O may also go before what begins where it ends.

@@ -2,7 +2,7 @@
 
 The processes take turns. Whoever has the disk keeps it for a slice, also while it has nothing queued for a moment: the
 disk then idles until its next request, for as long as that is worth waiting for. Write-back belongs to no process and
-shares one queue, for which nobody waits. Priorities are not modelled: all processes have the default one. Nor is
+shares one queue, for which nobody waits. Priorities are not modeled: all processes have the default one. Nor is
 preemption, which these versions provide for, but never come to, because only a queue that is idled for may preempt.
 """
 

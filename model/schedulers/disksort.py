@@ -5,7 +5,7 @@ FreeBSD clusters in the file system (vfs_cluster.c) and not in the queue. A requ
 
 Source: sys/dev/ata/ata-queue.c, ata_sort_queue. Drivers other than ATA use bioq_disksort (sys/kern/subr_disk.c), whose
 comment promises the same one-way scan; but its insert point is always the first request of the queue, because requests
-are only taken from there, so it serves the lowest address first. That is not modelled.
+are only taken from there, so it serves the lowest address first. That is not modeled.
 """
 
 from __future__ import annotations

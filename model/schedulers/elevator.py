@@ -61,7 +61,7 @@ class LinusElevator(Scheduler):
 class OneWayElevator(LinusElevator):
     """The same with the place of a request as the kernel finds it (bh_rq_in_between).
 
-    The queue is a sweep and what is for the next one: a new request goes between two neighbours in order of address, or
+    The queue is a sweep and what is for the next one: a new request goes between two neighbors in order of address, or
     to where the addresses fall back, and to the end if there is no such place. So a request below all that are queued
     waits for the next sweep, instead of going before them.
     """

@@ -8,7 +8,7 @@ from .base import QueuedRequest, Scheduler
 
 
 class Noop(Scheduler):
-    """First come, first served, with merging of neighbours."""
+    """First come, first served, with merging of neighbors."""
 
     __slots__ = ("_queue",)
 

@@ -2,7 +2,7 @@
 
 A drive whose flash programs less than it is sent fills its buffer, and every write then waits for a program. That takes
 thousands of writes, and until then it looks faster than it is. But how full the buffer is in the end is
-known as soon as the load is: full if any part of the flash has more to do than it can (utilisation law), and otherwise
+known as soon as the load is: full if any part of the flash has more to do than it can (utilization law), and otherwise
 what is written while a program lasts (Little's law). So that much is put there, as units written at random, with the
 programs and the collection that they owe; the programs under way are anywhere between their beginning and their end.
 

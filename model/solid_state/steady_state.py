@@ -1,7 +1,7 @@
 """What the blocks of a drive hold after it has long been overwritten at random, in closed form.
 
 Under uniformly random writes a block loses its valid units at a constant relative rate, so a block of relative age x
-(0: just filled, 1: next to be collected) still holds the share exp(-k x). The mean over all blocks is the utilisation
+(0: just filled, 1: next to be collected) still holds the share exp(-k x). The mean over all blocks is the utilization
 u (data over flash), which fixes k; the block collected holds exp(-k), and collecting it frees 1 - exp(-k): each write
 of the host costs 1 / (1 - exp(-k)) writes to flash. With large blocks the one with fewest valid units (greedy) is
 also the oldest, so this is the law of both orders of collection.

@@ -6,7 +6,7 @@ are moved (folded) to the open superblock.
 
 What is written in order, in large writes or in small ones, is striped over the dies (see :mod:`.placement`).
 
-Limits: small writes of several streams at a time are not recognised as written in order, nor are those to cells with
+Limits: small writes of several streams at a time are not recognized as written in order, nor are those to cells with
 one bit; memory grows with what is written to a drive that began empty or filled in order.
 
 Sources: Agrawal et al., USENIX ATC 2008; NVM Express command set specification 1.0, "Dataset Management" (deallocate).

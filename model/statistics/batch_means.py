@@ -1,13 +1,13 @@
 """Means of a simulated series with honest confidence intervals: batch means.
 
-Neighbouring observations of a simulation depend on each other, so their scatter understates the error of their
+Neighboring observations of a simulation depend on each other, so their scatter understates the error of their
 mean. Means of long enough batches are nearly independent (Law, Simulation Modeling and Analysis, section 9.5).
 Three steps, all automatic:
 
-* memory stays flat: when there are too many batches, neighbours are joined and the batch doubles;
+* memory stays flat: when there are too many batches, neighbors are joined and the batch doubles;
 * warm-up is cut where the standard error of what remains is smallest (MSER: White 1997; its five-observation
   groups are the batches here), at most the first half;
-* the remaining batches are joined until neighbours are no longer correlated, then Student's t gives the interval.
+* the remaining batches are joined until neighbors are no longer correlated, then Student's t gives the interval.
 
 What is a ratio of two sums, such as the latencies of a batch and their number, has an interval of its own
 (:func:`ratio_estimate`), and so has a percentile (:mod:`raidsim.model.statistics.percentile_interval`).
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ..core.exact_sums import sum_of_products
 
-_MOST = 512  # batches kept before neighbours are joined
+_MOST = 512  # batches kept before neighbors are joined
 _FEWEST = 16  # joined batches below which correlation is reported rather than joined away
 _JOINED = 64  # batches the interval is first tried with
 _MINIMUM = 5  # batches below which there is no interval
@@ -48,7 +48,7 @@ class Estimate:
     warmup
         Share of the series that was cut, 0 to 0.5.
     lag1
-        Correlation of neighbouring batches.
+        Correlation of neighboring batches.
     correlated
         Whether that is too much to trust the interval: the run is too short.
     """
@@ -199,7 +199,7 @@ def ratio_estimate(amounts: NDArray[np.float64], weights: NDArray[np.float64], c
 
     The ratio estimator (Asmussen and Glynn, Stochastic Simulation, section III.3; Law, Simulation Modeling and
     Analysis, section 9.5.3): with r the ratio of the sums, the deviations a - r w of the batches have mean 0, and
-    their scatter over the mean weight is that of r. Batches are joined until no correlation of neighbouring deviations
+    their scatter over the mean weight is that of r. Batches are joined until no correlation of neighboring deviations
     can be proved. What there seems to be of it makes the interval as much wider as for a first-order autoregressive
     series, sqrt((1 + c) / (1 - c)) times: correlation that few batches cannot prove still costs coverage.
     And the interval of skewed batches is wider by as much as Johnson ("Modified t tests and confidence intervals for
@@ -286,7 +286,7 @@ def _estimate(means: NDArray[np.float64], confidence: float) -> Estimate:
 
 
 def _uncorrelated(values: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Means of consecutive values, at first about `most` of them, then fewer until neighbours are not correlated."""
+    """Means of consecutive values, at first about `most` of them, then fewer until neighbors are not correlated."""
     joined = values
     for group in range(max(1, len(values) // most), len(values) + 1):
         count = len(values) // group
@@ -304,7 +304,7 @@ def warmup_cut(means: NDArray[np.float64]) -> int:
     if n < 2 * _MINIMUM:
         return 0
     left = n - np.arange(n // 2 + 1)
-    # Centred first: squares of large means would drown the differences between batches.
+    # Centered first: squares of large means would drown the differences between batches.
     centred = means - means.mean()
     tail_sum = np.cumsum(centred[::-1])[::-1][: len(left)]
     tail_square = np.cumsum(centred[::-1] ** 2)[::-1][: len(left)]
@@ -324,5 +324,5 @@ def _skewness(values: NDArray[np.float64]) -> float:
 
 
 def _is_correlated(values: NDArray[np.float64]) -> bool:
-    """Whether neighbours are correlated beyond what 19 of 20 independent series would show (one-sided)."""
+    """Whether neighbors are correlated beyond what 19 of 20 independent series would show (one-sided)."""
     return _lag1(values) > 1.645 / math.sqrt(len(values))

@@ -37,7 +37,7 @@ class WayUsage:
     ----------
     name
         "to the host", "to the drives", "commands"; "flash dies".
-    utilisation
+    utilization
         Share of the time it was busy, 0 to 1.
     rate
         Bytes per second that it moves at most; of commands, how many a second it takes; 0 of a part of an SSD.
@@ -59,7 +59,7 @@ class Usage:
     ----------
     name, kind
         "sda" and "disk", "nvme0" and "SSD", "pci" and "link", "cpu" and "CPU".
-    utilisation
+    utilization
         Share of the time it was busy, 0 to 1 (of all cores together, for a CPU; of its busiest part, for an SSD).
     mean_queue
         Mean number of requests waiting or being served.

@@ -1,7 +1,7 @@
 """The CPU: cores that programs and kernel threads compete for.
 
 Programs ask for a run of CPU time and wait until they have had it. Interrupts and kernel threads
-(block completions, raid5d) run ahead of programs, as the kernels modelled here do for a thread that
+(block completions, raid5d) run ahead of programs, as the kernels modeled here do for a thread that
 wakes up after sleeping; what they take delays the programs after them. Kernel work waits for the kernel
 work before it on its core: a core never does more than a second of work in a second. A core is a server
 that knows when it is free, so a run costs one event and an interrupt none.

@@ -1,4 +1,4 @@
-"""A task's plug: the requests that it holds back, of all the devices it submits to, so that neighbours merge.
+"""A task's plug: the requests that it holds back, of all the devices it submits to, so that neighbors merge.
 
 Linux has one per task (blk_start_plug), not per device. A request that is too many, or that comes after a large one of
 whichever device, sends all that is held, also what other devices' requests still wait for. How many a plug holds

@@ -29,7 +29,7 @@ class Standing:
     busy
         Least share of the drives' time that the load takes, by bounds; above 1 it is more than there is.
     verdict
-        The last judgement; None before the first simulation.
+        The last judgment; None before the first simulation.
     """
 
     design: Design

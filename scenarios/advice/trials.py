@@ -38,7 +38,7 @@ class Trials:
     Attributes
     ----------
     watch
-        Called with every judgement of a simulation of the requirement's own load, first and final ones.
+        Called with every judgment of a simulation of the requirement's own load, first and final ones.
     """
 
     def __init__(self, requirement: RequirementSpec) -> None:

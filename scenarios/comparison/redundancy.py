@@ -197,7 +197,7 @@ def _assembled(name: str, layout: Layout, members: Sequence[Part], spares: int) 
 def _cheapest_cover(costs: Sequence[float], groups: Iterable[frozenset[int]]) -> float:
     """Cost of the cheapest members of which every group has at least one.
 
-    md's groups are runs of neighbours on a circle, so no group may fit between two chosen neighbours.
+    md's groups are runs of neighbors on a circle, so no group may fit between two chosen neighbors.
     """
     size, known = len(costs), frozenset(groups)
     length = max(len(group) for group in known)

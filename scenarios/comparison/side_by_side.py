@@ -71,7 +71,7 @@ class Measured:
     against
         Differences from the baseline with 90 % intervals, of pairs of runs with the same random numbers; empty for the
         baseline itself, and if there is only one replication.
-    bottleneck, utilisation
+    bottleneck, utilization
         Of the first replication: the bottleneck, and the utilization of the busiest part.
     saturated
         More I/Os came than could be done.

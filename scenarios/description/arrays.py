@@ -278,7 +278,7 @@ class EncryptedSpec(Spec):
         Instead of that, a cipher of the catalogue (:mod:`raidsim.model.crypt.ciphers`): what the core's clock makes of
         it.
     sector
-        Bytes that are encrypted with one initialisation vector (``cryptsetup --sector-size``).
+        Bytes that are encrypted with one initialization vector (``cryptsetup --sector-size``).
     no_read_workqueue, no_write_workqueue
         Whoever is interrupted for a read, or submits a write, does the work himself (dm-crypt's flags of these names).
     allow_discards

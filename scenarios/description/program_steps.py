@@ -189,7 +189,7 @@ class CopyFileStep(_Step):
     file
         Its name, there and afterwards.
     source
-        Mount point where it was before the run; unless given, a device that is not modelled, whose page cache holds it.
+        Mount point where it was before the run; unless given, a device that is not modeled, whose page cache holds it.
     """
 
     program: Literal["cp"]

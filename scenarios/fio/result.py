@@ -175,7 +175,7 @@ class JobResult:
     user_cpu_s, system_cpu_s
         CPU time of the job's threads.
     context_switches, major_faults, minor_faults
-        ``ctx``, ``majf``, ``minf``; faults are not modelled and are 0.
+        ``ctx``, ``majf``, ``minf``; faults are not modeled and are 0.
     iodepth_level, iodepth_submit, iodepth_complete
         Counts by `DEPTH_LEVELS`, `BATCH_LEVELS` and `BATCH_LEVELS`. Levels are counts of I/Os; the other two of calls,
         where "4" is 1 to 4 I/Os. Percentages are of their sums (all 0 without any).
@@ -321,7 +321,7 @@ class FioRun:
     notes
         What was assumed, left out or cut.
     version
-        The fio whose behaviour and reports these are.
+        The fio whose behavior and reports these are.
     """
 
     jobs: tuple[JobResult, ...]

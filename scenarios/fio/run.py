@@ -253,7 +253,7 @@ def run_fio(
     Raises
     ------
     InputError
-        If a job asks for what is not modelled or does not fit, or if an array fails.
+        If a job asks for what is not modeled or does not fit, or if an array fails.
     """
     names = FileNames(scenario, options.target)
     fixed = names.sizes(_named(sections))

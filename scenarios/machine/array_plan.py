@@ -337,7 +337,7 @@ def resync_settings(
             # A request ends with its chunk, except where every member holds everything (raid10_sync_request).
             request, depth = min(driver.section.resync_request, layout.chunk_bytes), driver.section.resync_depth
         case ByteStripeDriver():
-            # graid3 synchronises the array's addresses as gmirror does, so each member has its share of a request.
+            # graid3 synchronizes the array's addresses as gmirror does, so each member has its share of a request.
             share = known.raid1.resync_request // (layout.members - 1)
             request, depth = max(MEMBER_SECTOR, share // MEMBER_SECTOR * MEMBER_SECTOR), known.raid1.resync_depth
         case _:

@@ -171,7 +171,7 @@ def _locality(engine: Engine, workload: LoadSpec, target: str, span: int) -> Pla
     match spec:
         case ZipfLocality():
             blocks = max(1, span // (spec.block or smallest))
-            # All jobs of a target have the same favourites.
+            # All jobs of a target have the same favorites.
             shift = float(engine.streams.generator(f"{target}/load favourites").random())
             return Zipf(blocks, spec.theta, spec.clustered, shift)
         case HotLocality():

@@ -1,4 +1,4 @@
-"""How all pictures look: one set of colours, and for everything that a colour says a shape, a dash or a hatching too.
+"""How all pictures look: one set of colors, and for everything that a color says a shape, a dash or a hatching too.
 
 Drawing functions give a figure; :func:`styled` is around their making, and :func:`save` writes it so that the same
 figure gives the same bytes.
@@ -38,8 +38,8 @@ class Series:
 
     Attributes
     ----------
-    colour, marker, line, hatch
-        As Matplotlib has them. Each but the colour tells it from its neighbours in black and white.
+    color, marker, line, hatch
+        As Matplotlib has them. Each but the color tells it from its neighbors in black and white.
     hollow
         Whether its markers are open.
     """
@@ -52,7 +52,7 @@ class Series:
 
     @property
     def face(self) -> str:
-        """The colour inside a marker."""
+        """The color inside a marker."""
         return "white" if self.hollow else self.colour
 
 

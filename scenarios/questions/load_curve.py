@@ -196,7 +196,7 @@ def _point(offered: float, prediction: Prediction) -> CurvePoint:
 
 
 def _further(points: list[CurvePoint], saturation: float) -> list[float]:
-    """Loads to look at next: halfway from the knee to its neighbours, or below what is too much already."""
+    """Loads to look at next: halfway from the knee to its neighbors, or below what is too much already."""
     best = knee(points)
     if best is None:
         return [min(point.offered_iops for point in points) / 4]

@@ -2,7 +2,7 @@
 
 The loads count as they always do. The engine runs from one end of a window to the next, and the counters are read in
 between, so that an I/O costs nothing for it and happens when it would happen anyway. All loads count their latencies
-in the same two histograms. There are never more than :data:`MOST` windows: neighbours are joined when there are.
+in the same two histograms. There are never more than :data:`MOST` windows: neighbors are joined when there are.
 """
 
 from __future__ import annotations

@@ -237,7 +237,7 @@ class SteadyState:
         What a write-back cache held at its beginning has been replaced by its end: the cache writes its data in sweeps,
         and a part of one sweep is no sample of all. Of an open load the queues have had the time to forget several
         times. That of one server forgets within 4 W (L + 1), with L requests in it that take W seconds each (its
-        relaxation time, 1 / (1 - sqrt(utilisation))^2 service times, for Poisson arrivals and exponential service);
+        relaxation time, 1 / (1 - sqrt(utilization))^2 service times, for Poisson arrivals and exponential service);
         while it grows that slowly, neither correlation nor trend of a short run shows it. And an open load is measured
         for no less than half of what came before, so that a slow rise of a long backlog is seen.
         """

@@ -82,7 +82,7 @@ def _sizes(summary: TraceSummary, op: int) -> str | dict[str, str]:
 
 
 def _grouped(sizes: dict[int, int]) -> dict[int, int]:
-    """At most 16 sizes: neighbours of the rare ones are put together at their mean, so the bytes stay the same."""
+    """At most 16 sizes: neighbors of the rare ones are put together at their mean, so the bytes stay the same."""
     groups = [(size, number) for size, number in sorted(sizes.items())]
     frequent = {size for size, _ in sorted(groups, key=lambda item: -item[1])[: _MOST_SIZES // 2]}
     kept = {size: number for size, number in groups if size in frequent}

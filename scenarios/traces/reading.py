@@ -24,7 +24,7 @@ _EVERY = 4096
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace that has been recognised.
+    """A trace that has been recognized.
 
     Attributes
     ----------

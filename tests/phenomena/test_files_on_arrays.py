@@ -86,7 +86,7 @@ def test_small_files_merge_on_a_mirror_as_on_a_disk(monkeypatch: pytest.MonkeyPa
 
 
 def test_write_back_keeps_its_plug_open_while_it_computes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neighbours merge although the thread that writes them back computes in between. Counter-test: not if it sends
+    """Neighbors merge although the thread that writes them back computes in between. Counter-test: not if it sends
     what it holds each time.
     """
     at_once = replace(MEMBER, tags=32, scheduler_requests=0, target_s=0.0)

@@ -146,7 +146,7 @@ def test_read_ahead_does_nothing_for_random_reads() -> None:
 
 
 def test_a_few_readers_are_followed_at_once_and_no_more() -> None:
-    """Protects the table of streams: with more readers than it has places nobody is recognised."""
+    """Protects the table of streams: with more readers than it has places nobody is recognized."""
 
     def hits(readers: int) -> float:
         bench = ControllerBench(level="raid0", cache_bytes=64 * MIB, read_ahead_rows=1, read_streams=4)

@@ -18,7 +18,7 @@ KIB = 1024
 
 @pytest.mark.parametrize("structured", [False, True])
 def test_reads_give_what_was_written(tmp_path: Path, structured: bool) -> None:
-    """Protects the data: writes across blocks of the store, neighbours, and zeros where nothing was written."""
+    """Protects the data: writes across blocks of the store, neighbors, and zeros where nothing was written."""
     with served(tmp_path) as server, Client(server.options.unix or tmp_path, structured) as client:
         payload = random.Random(1).randbytes(200 * KIB)
         assert client.read(0, 4 * KIB) == bytes(4 * KIB)

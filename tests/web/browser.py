@@ -206,7 +206,7 @@ def downloaded(page: Page, button: str, folder: Path) -> str:
 
 
 def brightness(page: Page, selector: str, of: str) -> float:
-    """How bright a colour of an element is, from 0, black, to 1; `of` is the name of the colour in its style."""
+    """How bright a color of an element is, from 0, black, to 1; `of` is the name of the color in its style."""
     wanted = f"getComputedStyle(document.querySelector({selector!r})).{of}"
     red, green, blue = re.findall(r"[\d.]+", page.evaluate(wanted))[:3]
     return (0.2126 * float(red) + 0.7152 * float(green) + 0.0722 * float(blue)) / 255

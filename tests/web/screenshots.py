@@ -1,6 +1,6 @@
 """The pictures of the manual's page on `raidsim web`: `python -m raidsim.tests.web.screenshots docs`.
 
-Each is the page itself in a browser, in colours few enough that the file is small.
+Each is the page itself in a browser, in colors few enough that the file is small.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def test_a_planner_finds_a_design(browser: Browser, address: str, size: tuple[in
 
 
 def test_a_student_sees_why_small_writes_are_slow(browser: Browser, address: str) -> None:
-    """Protects the student's path: a guess, the picture, parity in the layout, four commands, a run cancelled."""
+    """Protects the student's path: a guess, the picture, parity in the layout, four commands, a run canceled."""
     with opened(browser, f"{address}/lessons", PHONE) as page:
         page.get_by_text("Less than half as fast", exact=True).click()
         page.get_by_text("Right.").wait_for()

@@ -11,7 +11,7 @@ from ...model.core.errors import InputError
 
 
 class TruthFile(NamedTuple):
-    """A parsed file of recorded behaviour."""
+    """A parsed file of recorded behavior."""
 
     path: Path
     content: Any

@@ -1,4 +1,4 @@
-"""What a file of each kind of recorded truth holds: how it is recognised, and the types of its fields.
+"""What a file of each kind of recorded truth holds: how it is recognized, and the types of its fields.
 
 Only what a check needs is described; other fields are carried along for people. The notation is in the manual.
 """

@@ -171,7 +171,7 @@ def baseline_plot(report: Report) -> str | None:
 
 
 def _ratio_axis(axes: Axes) -> None:
-    """An axis of ln(predicted / measured), labelled by the ratio."""
+    """An axis of ln(predicted / measured), labeled by the ratio."""
     ticks = (0.25, 0.5, 1.0, 2.0, 4.0)
     axes.set_xticks([float(np.log(tick)) for tick in ticks], [f"{tick:g}" for tick in ticks])
     axes.set_xlim(-_MOST_LN * 1.04, _MOST_LN * 1.04)

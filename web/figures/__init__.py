@@ -1,1 +1,1 @@
-"""What the pages show: pictures, tables, colours and the report."""
+"""What the pages show: pictures, tables, colors and the report."""

@@ -1,4 +1,4 @@
-"""Pictures as Vega-Lite descriptions: axes with units, and nothing that only a colour says.
+"""Pictures as Vega-Lite descriptions: axes with units, and nothing that only a color says.
 
 The page gives each one a text for those who do not see it, and a table with the same numbers.
 """

@@ -1,4 +1,4 @@
-"""How the page looks: colours for light and dark, the logo, and the CSS that Streamlit has no option for."""
+"""How the page looks: colors for light and dark, the logo, and the CSS that Streamlit has no option for."""
 
 from __future__ import annotations
 

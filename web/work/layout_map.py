@@ -1,6 +1,6 @@
-"""The layout as a table: a column for each disk, a row of chunks in each row, data, copies and parity coloured.
+"""The layout as a table: a column for each disk, a row of chunks in each row, data, copies and parity colored.
 
-A table and not a picture: a screen reader reads it cell by cell, and letters say what colours say.
+A table and not a picture: a screen reader reads it cell by cell, and letters say what colors say.
 """
 
 from __future__ import annotations

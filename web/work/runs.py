@@ -184,7 +184,7 @@ class Runs:
                 self._changed.notify_all()
 
     def _takes_turn(self, ticket: Ticket) -> bool:
-        """Wait until the ticket is the first of its lane and there is room; False if it was cancelled meanwhile."""
+        """Wait until the ticket is the first of its lane and there is room; False if it was canceled meanwhile."""
         with self._changed:
             while not ticket.cancelling.is_set():
                 if self._may_begin(ticket):

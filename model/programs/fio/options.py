@@ -60,7 +60,7 @@ class OptionTable(Spec):
 
     @property
     def owners(self) -> dict[str, list[str]]:
-        """The engines that are not modelled, by the options that only they have."""
+        """The engines that are not modeled, by the options that only they have."""
         found: dict[str, list[str]] = {}
         for engine, names in self.engine_options.items():
             for name in names:
@@ -145,7 +145,7 @@ def check_simulated(options: dict[str, Option]) -> dict[str, str]:
     Raises
     ------
     InputError
-        For what is not modelled.
+        For what is not modeled.
     """
     table = option_table()
     engine, _ = engine_kind(options.get("ioengine"))
@@ -209,7 +209,7 @@ def engine_kind(option: Option | None) -> tuple[str, str]:
     Raises
     ------
     InputError
-        For engines that are not modelled, and for those that fio does not have.
+        For engines that are not modeled, and for those that fio does not have.
     """
     if option is None:
         return "psync", "sync"

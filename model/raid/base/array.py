@@ -204,7 +204,7 @@ class Array(Device):
         return any(member.plugs for member in self._members)
 
     def plug(self) -> None:
-        """Hold requests back on all members that can, so that neighbours merge, until :meth:`unplug`."""
+        """Hold requests back on all members that can, so that neighbors merge, until :meth:`unplug`."""
         if self.metadata is not None:
             self.metadata.plug()
         for plug in self._pluggable:

@@ -45,7 +45,7 @@ class Journal:
     capacity
         Bytes of it that are used; None for all.
     mode
-        "write-through"; md's write-back mode is not modelled and refused.
+        "write-through"; md's write-back mode is not modeled and refused.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class Redundant(Protocol):
         """From where to where a logical range lies in the address space that the bitmap counts in."""
 
     def plug(self) -> None:
-        """Hold requests back, so that neighbours merge."""
+        """Hold requests back, so that neighbors merge."""
 
     def unplug(self) -> None:
         """Let held-back requests go."""

@@ -1,7 +1,7 @@
 """RAID 4, 5 and 6 in time, as Linux md runs them.
 
 Reads of a whole array go to the members since Linux 2.6.20, all others through the stripe cache
-(:mod:`raidsim.model.raid.parity.reads`). Writes are gathered by row and held for their neighbours by the kernels of
+(:mod:`raidsim.model.raid.parity.reads`). Writes are gathered by row and held for their neighbors by the kernels of
 2004 (:mod:`raidsim.model.raid.parity_until_4_0.row_writer`); today md's thread takes them as it finds them
 (:mod:`raidsim.model.raid.parity_6_1.stripe_handler`).
 """

@@ -244,7 +244,7 @@ class RowReader:
         """Send the reads of bytes [first, last) of a member in the order of the heads; returns when they arrive.
 
         The thread sends head by head. So what lies below a range that is sent already becomes a request of its own: its
-        first head is no neighbour of that range, and the next ones are put behind the first.
+        first head is no neighbor of that range, and the next ones are put behind the first.
         """
         base, head = row * self._layout.chunk_bytes, self._head_bytes
         spans: list[tuple[int, int]] = []

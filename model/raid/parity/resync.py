@@ -130,7 +130,7 @@ class RowResync:
     def _take_heads(self, row: int, low: int, size: int, work: Callable[[], float]) -> None:
         """Have the resync thread take heads and pass them to md's thread, which does `work` first.
 
-        A head is looked up in the cache, taken off the list of free ones and initialised (raid5_get_active_stripe,
+        A head is looked up in the cache, taken off the list of free ones and initialized (raid5_get_active_stripe,
         init_stripe), which is charged as another pass over it.
         """
 

@@ -5,7 +5,7 @@ run of heads the thread decides anew every time it looks: complete rows are writ
 are read (:mod:`raidsim.model.raid.stripes.write_plan`). Blocks that arrive before the thread runs, or while a row is
 being read up, still go into the same write; blocks that arrive while it is being written wait for the next one. Heads
 that nobody waits for (write-back) are read up only while no others are (IO_THRESHOLD is 1), and meanwhile gather
-neighbours. What a task submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c,
+neighbors. What a task submits while it is plugged is handled when it unplugs. Sources: Linux 6.1 drivers/md/raid5.c,
 make_stripe_request (REQ_SYNC sets STRIPE_PREREAD_ACTIVE), handle_stripe_dirtying, schedule_reconstruction,
 raid5_activate_delayed, release_stripe_plug; stripe_add_to_batch_list (full stripes of a chunk are handled as one);
 async_copy_data (for every block it copies it looks for the block's page from the first page of the write on).

@@ -1,4 +1,4 @@
-"""Stripe heads that writes are in, as runs: neighbouring heads of a row about which the same is known and wanted.
+"""Stripe heads that writes are in, as runs: neighboring heads of a row about which the same is known and wanted.
 
 md looks at every 4 KiB head separately; heads of one row that were written together also go the same way, so they are
 kept as one run and split only when a write covers a part of them.

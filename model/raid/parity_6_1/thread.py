@@ -2,7 +2,7 @@
 
 Submitters and completions only put stripe heads on a list and wake the thread. A pass takes the first few of the list;
 what comes while it computes is taken by a later one, which is why a busy array sees more full stripes. The member I/O
-of the passes is plugged until nothing is left to do, so blocks of neighbouring heads become one request. A thread that
+of the passes is plugged until nothing is left to do, so blocks of neighboring heads become one request. A thread that
 finds no tag at a member sleeps, and so does all that it would have sent after that request. Source: Linux 6.1
 drivers/md/raid5.c, raid5d and handle_active_stripes.
 """

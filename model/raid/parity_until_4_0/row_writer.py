@@ -1,7 +1,7 @@
 """Writes of RAID 4, 5 and 6: gathered by row, completed by reading up what is missing, and written.
 
 A row that becomes full is written without reading; one that does not is held back for a few milliseconds for its
-neighbours and then completed by read-modify-write or reconstruct-write (:mod:`raidsim.model.raid.stripes.write_plan`).
+neighbors and then completed by read-modify-write or reconstruct-write (:mod:`raidsim.model.raid.stripes.write_plan`).
 A write that somebody waits for is not held. Source: drivers/md/raid5.c, make_request, handle_stripe,
 raid5_activate_delayed.
 """

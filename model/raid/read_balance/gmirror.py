@@ -1,6 +1,6 @@
 """Read balance of FreeBSD's gmirror, as of FreeBSD 6.2.
 
-Four algorithms, chosen when the mirror is labelled; ``gmirror label`` took `split` with slices of 4,096 bytes if not
+Four algorithms, chosen when the mirror is labeled; ``gmirror label`` took `split` with slices of 4,096 bytes if not
 told otherwise (sbin/geom/class/mirror/geom_mirror.c). Slots are in gmirror's order, highest priority first. None of the
 four keeps a sequential reader on its disk unless asked to (`prefer`). The `load` of FreeBSD 8 and later, which counts
 requests and looks at where the last one ended, is another algorithm under the same name.

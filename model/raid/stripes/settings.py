@@ -21,7 +21,7 @@ class ParitySettings(Spec):
     head
         Height of a stripe head.
     hold
-        How long an incomplete row waits for its neighbours before it is read up (Linux 2.4 and early 2.6: until the
+        How long an incomplete row waits for its neighbors before it is read up (Linux 2.4 and early 2.6: until the
         queue is unplugged). None for a driver whose thread takes the heads as they are when it runs, and lets
         incomplete rows that nobody waits for wait only while others are being read up (Linux 6.1).
     shared_plug

@@ -10,7 +10,7 @@ from .numbers import whole_ms
 
 
 class MemberMeans(NamedTuple):
-    """What fio says of the members of an array: means of counts, whole numbers, and the largest utilisation.
+    """What fio says of the members of an array: means of counts, whole numbers, and the largest utilization.
 
     Attributes
     ----------

@@ -113,7 +113,7 @@ def test_a_timeline_shows_what_small_writes_cost() -> None:
 
 @pytest.mark.parametrize("members", [2, 24])
 def test_a_layout_fits_and_says_what_is_lost(members: int) -> None:
-    """Protects maps of two and of many disks; a lost one is crossed out, which needs no colour."""
+    """Protects maps of two and of many disks; a lost one is crossed out, which needs no color."""
     fields = {(member, row): f"D{row}{chr(39) if member else ''}" for member in range(members) for row in range(3)}
     figure = drawn(lambda: layout_figure("RAID 1\na second line", fields, members, 3, {1}))
     assert len(figure.axes[0].lines) == 2

@@ -254,7 +254,7 @@ def test_profiles_go_where_they_are_told(study: StudySpec, monkeypatch: pytest.M
 
 
 def test_equal_scenarios_are_simulated_once(study: StudySpec) -> None:
-    """The evaluator recognises a run it has done, whatever the case is called."""
+    """The evaluator recognizes a run it has done, whatever the case is called."""
     scenario = RunBuilder(study, {}).scenario("one")
     renamed = scenario.model_copy(update={"name": "something else"})
     with Evaluator(1) as evaluator:

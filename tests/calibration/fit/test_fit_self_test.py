@@ -318,7 +318,7 @@ def test_the_report_has_units_and_what_cannot_be_told_apart() -> None:
 
 
 def test_a_search_that_did_not_converge_fails_the_fit() -> None:
-    """The optimiser's message stands in the report, whatever the parameters are."""
+    """The optimizer's message stands in the report, whatever the parameters are."""
     fit, _ = stand_in_fit(stand_in_study(BASE, len(BASE)), linear)
     found = fit.optimum()
     stopped = replace(found, converged=False, message="12 steps were too few")

@@ -1,4 +1,4 @@
-"""What a fit minimises: orderings count as far as they are broken, and chance as far as a second seed shows it."""
+"""What a fit minimizes: orderings count as far as they are broken, and chance as far as a second seed shows it."""
 
 from __future__ import annotations
 

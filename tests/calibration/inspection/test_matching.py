@@ -141,7 +141,7 @@ def test_every_size_and_rotation_has_a_drive() -> None:
     ],
 )
 def test_the_kernel_that_came_out_nearest(release: str, kernel: str) -> None:
-    """Protects the choice of the modelled kernel, by when releases came out."""
+    """Protects the choice of the modeled kernel, by when releases came out."""
     assert nearest_kernel(release) == kernel
 
 

@@ -79,7 +79,7 @@ def test_a_fit_that_steps_to_an_impossible_machine_goes_on() -> None:
 
 
 def test_a_fit_of_possible_machines_says_nothing_of_it() -> None:
-    """The counter-test: with a prior that ends above the inner zone the message is the optimiser's own."""
+    """The counter-test: with a prior that ends above the inner zone the message is the optimizer's own."""
     with Evaluator(1) as evaluator:
         profile = calibrate(validate(StudySpec, small.small_document(small.GUESS)), evaluator)
     assert "impossible" not in profile.message

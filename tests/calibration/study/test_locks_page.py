@@ -32,7 +32,7 @@ SCALE = {
 
 
 def rows() -> list[tuple[str, str, str, str, str, str]]:
-    """Number, star, effect, measured, modelled and ratio."""
+    """Number, star, effect, measured, modeled and ratio."""
     table = PAGE[PAGE.index("## Twenty-five effects") : PAGE.index("## Limits")]
     return [
         match for match in ROW.findall(table) if match[2].strip() and match[2] != "effect, and the run of the study"

@@ -99,7 +99,7 @@ def test_table_of_left_symmetric() -> None:
 
 
 def test_table_of_raid6_and_copies() -> None:
-    """Q is told from P, and a copy from the chunk it repeats, without any colour."""
+    """Q is told from P, and a copy from the chunk it repeats, without any color."""
     assert _grid("--level", "raid6", "--disks", "4", "--rows", "2") == [["Q", "D0", "D1", "P"], ["D2", "D3", "P", "Q"]]
     assert _grid("--level", "raid10", "--disks", "3", "--algorithm", "f2", "--rows", "2") == [
         ["D0", "D1", "D2"],

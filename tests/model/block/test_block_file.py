@@ -81,7 +81,7 @@ def test_a_call_that_blocks_is_plugged_to_its_end() -> None:
 
 
 def test_calls_that_are_submitted_together_share_a_plug() -> None:
-    """io_submit of several calls plugs once: two neighbours of half a chunk are one request."""
+    """io_submit of several calls plugs once: two neighbors of half a chunk are one request."""
     rig = Rig("linux-6.1")
     rig.file.plug()
     rig.call(WRITE, CHUNK // 2)

@@ -89,7 +89,7 @@ def test_a_plug_merges_neighbours_and_without_one_nothing_merges() -> None:
 
 
 def test_only_the_newest_request_of_the_plug_is_looked_at() -> None:
-    """blk_attempt_plug_merge: the neighbour of an older request in the plug becomes a request of its own."""
+    """blk_attempt_plug_merge: the neighbor of an older request in the plug becomes a request of its own."""
     rig = Rig()
     rig.queue.plug()
     for kib in (0, 100, 4):

@@ -76,7 +76,7 @@ def test_a_command_costs_one_event_besides_its_members(op: int, policy: Any, mos
 
 
 def test_a_cached_write_costs_one_event() -> None:
-    """Protects the speed of the simulator: its acknowledgement; one timer serves all that waits."""
+    """Protects the speed of the simulator: its acknowledgment; one timer serves all that waits."""
 
     def events(writes: int) -> int:
         bench = ControllerBench()

@@ -89,7 +89,7 @@ def test_what_waits_for_its_turn_is_gathered_by_row() -> None:
 
 @pytest.mark.parametrize(("depth", "settings"), [(1, CLUSTERS), (32, {"write_policy": "write-through"})])
 def test_a_lone_command_or_no_gathering_leaves_rows_in_part(depth: int, settings: dict[str, Any]) -> None:
-    """Without neighbours in the queue, or without the mechanism, no row is complete."""
+    """Without neighbors in the queue, or without the mechanism, no row is complete."""
     bench = ControllerBench(destage_depth=2, **settings)
     ClosedLoop(bench, bench.controller, WRITE, ROW // 2, depth, sequential(ROW // 2, 10 * ROW))
     bench.run()

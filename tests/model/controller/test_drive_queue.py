@@ -1,4 +1,4 @@
-"""A controller's queue of a drive: neighbours in one command, the host's reads before destaging."""
+"""A controller's queue of a drive: neighbors in one command, the host's reads before destaging."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_queue_splits_at_what_the_device_takes(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", [BlkMqQueue, HardwareQueues])
 def test_a_discard_merges_with_discards_only(kind: Any) -> None:
-    """In the plug: neighbouring discards become one, a write beside them stays by itself, and all are completed."""
+    """In the plug: neighboring discards become one, a write beside them stays by itself, and all are completed."""
     engine, device, queue = rig(kind)
     done: list[int] = []
     queue.plug()

@@ -1,4 +1,4 @@
-"""The clock: order, completion, cancelling, and the count of events."""
+"""The clock: order, completion, canceling, and the count of events."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_adding_and_removing_is_what_it_is_for_sets(steps: list[tuple[bool, int,
 
 
 def test_appending_keeps_one_extent() -> None:
-    """Protects the sequential case from growing a list: a thousand neighbours are one extent."""
+    """Protects the sequential case from growing a list: a thousand neighbors are one extent."""
     extents = ExtentSet()
     for at in range(1000):
         extents.add(at * 4096, (at + 1) * 4096)

@@ -86,7 +86,7 @@ def test_one_thread_keeps_the_order_of_writes() -> None:
 
 
 def test_sectors_have_a_price_of_their_own() -> None:
-    """Protects the initialisation vector: it is paid for every 512 bytes."""
+    """Protects the initialization vector: it is paid for every 512 bytes."""
     bench = CryptBench(rate=0.0, sector_s=1e-6)
     bench.issuer.write(0, SIZE)
     bench.engine.run()

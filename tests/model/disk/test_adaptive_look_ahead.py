@@ -105,7 +105,7 @@ def test_a_drive_that_always_reads_ahead_has_the_next_command_on_its_way() -> No
 
 
 def test_streams_that_take_turns_keep_what_was_read_ahead() -> None:
-    """Protects several readers: a stream that was once recognised still is when the head has been elsewhere."""
+    """Protects several readers: a stream that was once recognized still is when the head has been elsewhere."""
     far = 100 << 30
     turns = [base + number * COMMAND for number in range(0, 64, 8) for base in (0, far) for number in (number,)]
     runs = [start + step * COMMAND for start in turns for step in range(8)]

@@ -78,7 +78,7 @@ def test_throughput_does_not_fall_with_depth(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", hard_disk_names())
 def test_throughput_does_not_fall_with_depth_on_any_drive(name: str) -> None:
-    """Every drive, each with a fifth of the loads: block size x mix x sequential or random; neighbours have others."""
+    """Every drive, each with a fifth of the loads: block size x mix x sequential or random; neighbors have others."""
     depths = (1, 8, 32, 128) if name in QUEUING else (1, 64)
     for size, share, sequential in _LOADS[hard_disk_names().index(name) % 5 :: 5]:
         # A stream is served in bursts of a track or a segment; many of them make its rate even.

@@ -100,7 +100,7 @@ def test_a_command_interrupts_idle_moving() -> None:
 
 
 def test_a_logged_block_is_read_from_the_log() -> None:
-    """A read of a logged block goes to the log; a read of its neighbour goes home."""
+    """A read of a logged block goes to the log; a read of its neighbor goes home."""
     host, far = Host(LOGS), 18_000 * GIB
     geometry = host.disk.media.geometry
     host.run([(WRITE, far, 4 * KIB)], depth=1)

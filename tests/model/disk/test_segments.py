@@ -74,7 +74,7 @@ def test_no_parked_segments_hold_nothing() -> None:
 
 
 def test_dirty_extents_merge_and_answer() -> None:
-    """Neighbouring writes become one extent; what is only partly dirty is not held."""
+    """Neighboring writes become one extent; what is only partly dirty is not held."""
     dirty = DirtyExtents()
     dirty.add(1000, 2000)
     dirty.add(2000, 3000)
@@ -218,7 +218,7 @@ def test_room_appears_when_destaging_has_made_it() -> None:
 
 
 def test_the_number_of_extents_is_limited_too() -> None:
-    """Two extents fill a table of two, although the bytes would fit; a neighbour of one of them still goes in."""
+    """Two extents fill a table of two, although the bytes would fit; a neighbor of one of them still goes in."""
     media = _media(extents=2)
     _accept(media, FAR, 4096, 0.0)
     _accept(media, 2 * FAR // 3 // 512 * 512, 4096, 0.0)

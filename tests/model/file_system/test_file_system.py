@@ -287,7 +287,7 @@ def test_files_that_grow_together_alternate_by_what_is_set_aside() -> None:
 
 
 def test_processes_start_at_different_places_of_a_group() -> None:
-    """Protects the colours of ext2: process 2 starts 8 MiB behind process 1, so the two do not interleave."""
+    """Protects the colors of ext2: process 2 starts 8 MiB behind process 1, so the two do not interleave."""
     machine = Machine("ext2")
     first = machine.create("a", MIB, Program(1))
     second = machine.create("b", MIB, Program(2))
@@ -572,7 +572,7 @@ def test_a_long_directory_costs_a_search_unless_it_is_hashed() -> None:
 
 
 def test_opening_reads_directory_and_inode_once() -> None:
-    """Protects cold opens: two blocks for the first file (and the root's inode), none for its neighbour."""
+    """Protects cold opens: two blocks for the first file (and the root's inode), none for its neighbor."""
     machine = Machine("ext2")
     machine.create("a")
     machine.create("b")

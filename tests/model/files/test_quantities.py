@@ -92,7 +92,7 @@ def test_any_text_is_a_size_or_an_input_error(text: str) -> None:
     + [("2h", 7200.0), ("1d", 86400.0), (0, 0.0), ("1e3s", 1000.0)],
 )
 def test_times_are_the_nearest_float(written: object, seconds: float) -> None:
-    """Protects the unit factors, and that 8.9ms is 0.0089 and not its neighbour."""
+    """Protects the unit factors, and that 8.9ms is 0.0089 and not its neighbor."""
     assert parse_time(written) == seconds
 
 

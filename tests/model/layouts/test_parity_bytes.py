@@ -40,7 +40,7 @@ def _random_blocks(count: int, size: int = 96) -> list[Block]:
 
 
 def test_doubling_eight_bytes_at_a_time_is_doubling_each() -> None:
-    """No carry runs from one byte of a word into its neighbour, whatever the bytes."""
+    """No carry runs from one byte of a word into its neighbor, whatever the bytes."""
     assert gf_mul2(ALL_BYTES).tolist() == [_slow_product(value, 2) for value in range(256)]
 
 

@@ -65,7 +65,7 @@ def test_scattered_popularity_is_a_permutation(blocks: int) -> None:
 
 
 def test_popular_blocks_are_scattered_unless_clustered() -> None:
-    """The 64 most popular of a million: no two neighbours; clustered they are the first ones."""
+    """The 64 most popular of a million: no two neighbors; clustered they are the first ones."""
     top = np.arange(64)
     scattered = np.sort(Zipf(10**6, 1.0).blocks(top))
     assert np.diff(scattered).min() > 5000

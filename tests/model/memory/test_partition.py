@@ -33,7 +33,7 @@ def test_a_partition_begins_where_it_begins() -> None:
 
 
 def test_a_stretched_partition_keeps_pieces_together_and_spreads_them() -> None:
-    """Protects seeks at a scale: within 128 MiB neighbours stay neighbours, pieces are as far apart as in a whole run,
+    """Protects seeks at a scale: within 128 MiB neighbors stay neighbors, pieces are as far apart as in a whole run,
     and the whole of the device is in reach.
     """
     piece = STRETCH_BYTES

@@ -35,7 +35,7 @@ def take(scheduler: Disksort, count: int = 100) -> list[int]:
 
 
 def test_nothing_merges() -> None:
-    """Protects the size of commands: neighbours stay two requests, since FreeBSD clusters in the file system."""
+    """Protects the size of commands: neighbors stay two requests, since FreeBSD clusters in the file system."""
     scheduler = queue()
     for offset in (0, 4 * KIB):
         scheduler.add(Request(READ, offset, 4 * KIB, lambda _: None), 0.0)

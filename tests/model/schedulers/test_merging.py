@@ -1,4 +1,4 @@
-"""What every I/O scheduler shares: merging of neighbours. Shown on the plainest one, noop."""
+"""What every I/O scheduler shares: merging of neighbors. Shown on the plainest one, noop."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_neither_gaps_nor_directions_merge() -> None:
 
 @pytest.mark.parametrize("backwards", [False, True])
 def test_merging_stops_at_the_largest_command(backwards: bool) -> None:
-    """Protects max_sectors: ten neighbours of 4 KiB under a limit of 16 KiB are 16 + 16 + 8 KiB either way."""
+    """Protects max_sectors: ten neighbors of 4 KiB under a limit of 16 KiB are 16 + 16 + 8 KiB either way."""
     order = range(9, -1, -1) if backwards else range(10)
     sizes = [size for _, _, size in sent([(WRITE, at * 4 * KIB, 4 * KIB) for at in order], 16 * KIB)]
     assert sorted(sizes) == [8 * KIB, 16 * KIB, 16 * KIB]

@@ -64,7 +64,7 @@ def test_nothing_is_read_where_nothing_was_written() -> None:
 
 
 def test_trim_is_forgotten_data() -> None:
-    """After a deallocation the read needs no flash; a neighbour in the same chunk does."""
+    """After a deallocation the read needs no flash; a neighbor in the same chunk does."""
     bench = Bench()
     assert bench.timed(TRIM, 64 * KIB, 8 * KIB) == pytest.approx(6)
     assert bench.timed(READ, 64 * KIB, 8 * KIB) < 20

@@ -20,7 +20,7 @@ def _parts(placement: Placement, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def test_random_data_are_spread_evenly() -> None:
-    """Each of 16 dies holds a sixteenth of 4,096 neighbouring units, and neighbours are not in die order."""
+    """Each of 16 dies holds a sixteenth of 4,096 neighboring units, and neighbors are not in die order."""
     placement = _placement()
     dies = [placement.scattered(unit) for unit in range(4096)]
     assert set(Counter(dies).values()) == {256}

@@ -26,7 +26,7 @@ def drive(engine: Engine, **changes: object) -> SolidState:
 
 @pytest.mark.parametrize("changes", [{}, {"programs_at_once": 3}, {"suspend_time": "20us"}])
 def test_what_a_load_asks_of_the_flash_is_what_is_booked_on_it(changes: dict[str, object]) -> None:
-    """Protects the utilisation law's arithmetic: after a second of random I/O the busiest part has done so much."""
+    """Protects the utilization law's arithmetic: after a second of random I/O the busiest part has done so much."""
     engine = Engine()
     ssd = drive(engine, **changes)
     OpenLoad(engine, ssd, size=UNIT, iops=20_000, read_share=0.5)

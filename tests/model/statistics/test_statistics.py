@@ -94,7 +94,7 @@ def autoregressive(rng: np.random.Generator, count: int, correlation: float, sta
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
 def test_intervals_cover_as_often_as_they_say(correlation: float) -> None:
-    """Protects the confidence interval: 90 % of them hold the true mean although neighbours depend on each other."""
+    """Protects the confidence interval: 90 % of them hold the true mean although neighbors depend on each other."""
     rng = np.random.default_rng(11)
     covered = 0
     for _ in range(150):

@@ -71,7 +71,7 @@ def test_lines_come_from_further_away_on_more_sockets() -> None:
 
 
 def test_statistics_begin_anew() -> None:
-    """Protects utilisation from the warm-up."""
+    """Protects utilization from the warm-up."""
     lock = QueuedLock("lock", "Linux", LINE_S)
     lock.take(0, 0.0, HOLD_S, 1)
     lock.start_statistics()

@@ -147,7 +147,7 @@ def test_blocks_side_by_side_make_their_requests_before_they_grow() -> None:
 
 @pytest.mark.parametrize(("block_kib", "requests"), [(0, 1), (4, 2), (8, 1)])
 def test_what_comes_in_blocks_does_not_go_before_a_request(block_kib: int, requests: int) -> None:
-    """md's thread submits 4 KiB at a time in ascending order: the first of two blocks has no neighbour."""
+    """md's thread submits 4 KiB at a time in ascending order: the first of two blocks has no neighbor."""
     rig = Rig()
     plug = TaskPlug(block_kib * KIB)
     rig.hosts[0].thread_plugs[7] = plug

@@ -1,4 +1,4 @@
-"""How many losses a RAID 10 survives whose copies do not lie on neighbours."""
+"""How many losses a RAID 10 survives whose copies do not lie on neighbors."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_stripe_heads_are_as_high_as_the_file_systems_blocks(kernel: str, head: 
 
 
 def test_on_linux_2_4_18_a_writer_fills_whole_stripes() -> None:
-    """Protects its write path: rows wait for their neighbours until somebody waits, and the writer hands on 32 blocks
+    """Protects its write path: rows wait for their neighbors until somebody waits, and the writer hands on 32 blocks
     for each that it dirties, so nearly all rows are full. With a timer of 3 ms instead, as on 2.6, more are read up.
     """
 

@@ -104,7 +104,7 @@ def test_binary_and_text_of_a_blktrace_agree() -> None:
 
 
 def test_one_cpu_of_a_blktrace_alone(tmp_path: Path) -> None:
-    """Protects the merge of FILE.blktrace.N: without its neighbour a file has its own I/Os only."""
+    """Protects the merge of FILE.blktrace.N: without its neighbor a file has its own I/Os only."""
     shutil.copyfile(SAMPLES / "synthetic.blktrace.1", tmp_path / "synthetic.blktrace.1")
     assert [record.op for record in open_trace(tmp_path / "synthetic.blktrace.1").records()] == [READ, READ]
 

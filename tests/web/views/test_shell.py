@@ -86,7 +86,7 @@ def test_the_first_page_has_a_result_and_follows_the_form() -> None:
 
 
 def test_the_figures_are_shown_before_the_run_without_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects the first answer: it is on the page while the rest is simulated, and stays if that is cancelled."""
+    """Protects the first answer: it is on the page while the rest is simulated, and stays if that is canceled."""
     tickets: list[Ticket] = []
 
     def started(task: RunTask, question: object) -> Ticket:

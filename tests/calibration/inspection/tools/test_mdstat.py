@@ -170,7 +170,7 @@ def test_what_2_4_has_not_is_left_out_with_a_note() -> None:
 
 
 def test_raid10_takes_a_kernel_that_has_it() -> None:
-    """Protects md's RAID 10 on an old kernel: the only modelled one with it, and that is said."""
+    """Protects md's RAID 10 on an old kernel: the only modeled one with it, and that is said."""
     spec, found = made("Linux version 2.6.9-5-amd64 (x)\n" + text(LEVELS["raid10-far"]))
     assert spec.kernel == "linux-6.1"
     assert any(each["path"] == "kernel" and "RAID 10" in each["why"] for each in found.assumed)

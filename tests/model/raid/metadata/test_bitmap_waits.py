@@ -158,7 +158,7 @@ def test_a_plugged_task_waits_once(who: MirrorWaits) -> None:
 
 
 def test_a_task_is_still_plugged_when_its_bits_are_written() -> None:
-    """Protects merging: neighbours that a task submitted in one plug are one request of each member after the flush."""
+    """Protects merging: neighbors that a task submitted in one plug are one request of each member after the flush."""
     bench = Bench("raid1", "task")
     bench.array.plug()
     for number in range(8):

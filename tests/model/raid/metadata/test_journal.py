@@ -93,7 +93,7 @@ def test_space_is_free_up_to_the_oldest() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    """Protects from a mode that is not modelled, sizes that cannot be, and kernels that have no journal."""
+    """Protects from a mode that is not modeled, sizes that cannot be, and kernels that have no journal."""
     disk = Recorder(Engine(), "journal")
     with pytest.raises(ModelError, match="write-back"):
         Journal(disk, mode="write-back")

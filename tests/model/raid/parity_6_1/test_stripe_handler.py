@@ -40,7 +40,7 @@ def test_writes_of_one_moment_make_a_full_stripe() -> None:
 
 
 def test_what_comes_while_a_row_is_read_up_goes_along() -> None:
-    """Protects late neighbours: the first chunk has the others read; they come meanwhile, and all are one write."""
+    """Protects late neighbors: the first chunk has the others read; they come meanwhile, and all are one write."""
     bench = today()
     bench.issuer.write(0, CHUNK, sync=True)
     for index in (1, 2):
@@ -130,7 +130,7 @@ def test_full_rows_merge_on_the_members() -> None:
 
 
 def test_small_writes_of_a_row_are_one_run() -> None:
-    """Protects merging inside a row: 16 neighbouring blocks of one moment are one request per member."""
+    """Protects merging inside a row: 16 neighboring blocks of one moment are one request per member."""
     bench = today()
     for at in range(0, CHUNK, PAGE):
         bench.issuer.write(at, PAGE, sync=True)

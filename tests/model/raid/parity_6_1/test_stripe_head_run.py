@@ -77,7 +77,7 @@ def test_halves_of_a_block_make_a_whole_one() -> None:
 
 
 def test_like_neighbours_join() -> None:
-    """Protects merging of small writes: neighbours with new data of the same blocks are one run, others are not."""
+    """Protects merging of small writes: neighbors with new data of the same blocks are one run, others are not."""
     low, high = StripeHeadRun(0, 0, PAGE), StripeHeadRun(0, PAGE, 2 * PAGE)
     for run in (low, high):
         run.queued = True

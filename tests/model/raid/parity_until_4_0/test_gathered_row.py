@@ -23,7 +23,7 @@ def row(*pieces: tuple[int, int, int], sync: bool = False) -> GatheredRow:
 
 
 def test_pieces_grow_together() -> None:
-    """Protects gathering: neighbours become one piece of their block, and bytes, owners and heads are counted."""
+    """Protects gathering: neighbors become one piece of their block, and bytes, owners and heads are counted."""
     gathered = row((1, 8 * KIB, 12 * KIB), (1, 12 * KIB, 16 * KIB), (1, 4 * KIB, 8 * KIB), (0, 0, KIB))
     assert gathered.cover == [(0, KIB), (4 * KIB, 16 * KIB), None]
     assert (gathered.low, gathered.high, gathered.covered) == (0, 16 * KIB, 13 * KIB)

@@ -182,7 +182,7 @@ def test_who_waits_has_incomplete_rows_read_up() -> None:
 
 
 def test_not_while_rows_are_being_read_up_already() -> None:
-    """Protects rows that come during a reading-up: the unplugging in between leaves them to their neighbours."""
+    """Protects rows that come during a reading-up: the unplugging in between leaves them to their neighbors."""
     bench = Bench()
     bench.issuer.write(0, PAGE)
     bench.array.unplug()
@@ -246,7 +246,7 @@ def test_on_linux_2_4_who_waits_for_heads_has_incomplete_rows_read_up(unplugs: b
 
 def test_rows_are_let_go_when_no_other_is_read_up_any_more() -> None:
     """Protects IO_THRESHOLD for who waits for heads: what is incomplete when rows are being read up goes after them,
-    not beside them, so neighbours that come in time make it full.
+    not beside them, so neighbors that come in time make it full.
     """
     bench = Bench(heads=32, hold=5.0, shared_plug=True)
     bench.issuer.write(0, CHUNK)

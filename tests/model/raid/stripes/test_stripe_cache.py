@@ -135,7 +135,7 @@ def test_no_heads_means_no_limit() -> None:
 
 
 def test_contents_are_remembered_by_range() -> None:
-    """Protects rewriting: what was read or written is there, parts of it too, neighbours grow together, others not."""
+    """Protects rewriting: what was read or written is there, parts of it too, neighbors grow together, others not."""
     store = cache()
     here = Arrival()
     store.remember(3, 1, 4 * KIB, 8 * KIB, here)
